@@ -33,8 +33,9 @@ test('each file imports from its own layer and those below it', () => {
   assert.deepEqual(upwardImports(graph), []);
 });
 
-/** What the client reads of other layers beside types: its environment, the codec protocol, and the server's attributes. */
+/** What the client reads of other layers beside types: its environment, the codec protocol over bounded connections, and the words of refusals. */
 const CLIENT_NEEDS = [
+  'src/client/connection/codec-server.ts → src/gateway/connections.ts',
   'src/client/connection/codec-server.ts → src/http/payload-json.ts',
   'src/client/connection/connect.ts → src/config/client.ts',
   'src/client/connection/errors.ts → src/http/refusal.ts',
@@ -42,7 +43,7 @@ const CLIENT_NEEDS = [
 const CLIENT_MAY = /^src\/(client|model|base|messages|fields|protection)\//;
 const VALUE_IMPORT = /^(?:import (?!type )[^;]*?from '(\.[^']+)'|.*\bimport\('(\.[^']+)'\))/gm;
 
-test('the client imports values only from the pure layers, with three exceptions', () => {
+test('the client imports values only from the pure layers, with four exceptions', () => {
   const found = files
     .filter((file) => file.startsWith('src/client/'))
     .flatMap((file) => {

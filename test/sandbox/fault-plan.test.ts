@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { parsePlan } from '../../sandbox/faults/plan.ts';
 import { applicant, Caller, type Json, json, reportRequest } from './caller.ts';
 
 test('limits a rule by product, digits, trace number, attempt and times', async (t) => {
@@ -62,7 +63,7 @@ test('takes the seed from its options where the plan has none', async (t) => {
   assert.equal(json(await caller.admin('PUT', 'faults', { rules: [] })).seed, 42);
 });
 
-for (const [what, plan, path] of [
+const WRONG_PLANS = [
   ['an unknown fault', { rules: [{ fault: 'earthquake' }] }, '/rules/0/fault'],
   ['a request fault for the token service', { rules: [{ target: 'token', fault: 'swappedSsns' }] }, '/rules/0/fault'],
   ['an unknown target', { rules: [{ target: 'dns', fault: 'reset' }] }, '/rules/0/target'],
@@ -86,13 +87,16 @@ for (const [what, plan, path] of [
   ['an unknown field', { rules: [], extra: 1 }, ''],
   ['rules that are no list', { rules: {} }, '/rules'],
   ['what is not an object', 'nothing', ''],
-] as const) {
-  test(`refuses a plan with ${what}, and keeps the one in force`, async (t) => {
-    const caller = await Caller.start(t);
-    await caller.plan({ fault: 'emptyBody' });
-    const reply = await caller.admin('PUT', 'faults', plan);
-    assert.equal(reply.status, 400);
-    assert.equal((json(reply).problems as { path: string }[])[0]?.path, path);
-    assert.equal((json(await caller.admin('GET', 'faults')).rules as Json[]).length, 1);
-  });
-}
+] as const;
+
+test('refuses a plan that cannot be, by the place of its problem, and keeps the one in force', async (t) => {
+  for (const [what, plan, path] of WRONG_PLANS) {
+    const parsed = parsePlan(plan, 0);
+    assert.ok('problems' in parsed, what);
+    assert.equal(parsed.problems[0]?.path, path, what);
+  }
+  const caller = await Caller.start(t);
+  await caller.plan({ fault: 'emptyBody' });
+  assert.equal((await caller.admin('PUT', 'faults', { rules: {} })).status, 400);
+  assert.equal((json(await caller.admin('GET', 'faults')).rules as Json[]).length, 1);
+});

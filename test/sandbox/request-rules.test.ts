@@ -15,45 +15,26 @@ import {
   secondaryUse,
 } from './caller.ts';
 
-/** Rows of the interface's table 2.3: path, a value that breaks the row, the rule that says so. Own rules have a prefix. */
+/**
+ * Rows of table 2.3, one for each rule: path, a value that breaks the row, the rule's name. Own rules have a prefix. Every
+ * row of each table is in test/gateway/interface-rows.test.ts.
+ */
 const REPORT_ROWS: readonly [path: string, value: unknown, rule: string][] = [
   ['/customerId', undefined, 'required'],
   ['/customerId', 'C'.repeat(17), 'maxLength:16'],
-  ['/customerTraceNumber', undefined, 'required'],
-  ['/customerTraceNumber', 'T'.repeat(31), 'maxLength:30'],
-  ['/endUserCode', undefined, 'required'],
-  ['/endUserCode', 'E'.repeat(17), 'maxLength:16'],
-  ['/permissiblePurposeCode', 'PPP', 'maxLength:2'],
-  ['/softwareProviderId', 'SW012', 'maxLength:4'],
   ['/softwareProviderId', 1234, 'string'],
-  ['/softwareProviderId', null, 'string'],
-  ['/applicants', undefined, 'required'],
   ['/applicants', {}, 'array'],
   ['/applicants', [], 'notEmpty'],
-  ['/applicants/0/applicantId', '100', 'maxLength:2'],
-  ['/applicants/0/names', [], 'notEmpty'],
-  ['/applicants/0/names/0/first', undefined, 'required'],
-  ['/applicants/0/names/0/first', ' ', 'notEmpty'],
-  ['/applicants/0/names/0/last', 'L'.repeat(31), 'maxLength:30'],
   ['/applicants/0/names/0/last', 'tab\there', 'sandbox:noControlCharacters'],
   ['/applicants/0/names/0/last', 'José', 'sandbox:ascii'],
   ['/applicants/0/names/0/last', ' Lee', 'sandbox:noBlankAtEnds'],
-  ['/endUserCode', 'LENDER01 ', 'sandbox:noBlankAtEnds'],
-  ['/applicants/0/names/0/gen', 'JR', 'maxLength:1'],
   ['/applicants/0/ssn', '91234000', 'digits:9'],
-  ['/applicants/0/ssn', '912-34-0001', 'digits:9'],
   ['/applicants/0/dob', '1985-02-29', 'calendarDate:YYYY-MM-DD'],
-  ['/applicants/0/dob', '02/28/1985', 'calendarDate:YYYY-MM-DD'],
   ['/applicants/0/dob', '2999-01-01', 'sandbox:notInTheFuture'],
   ['/applicants/0/phones/0/phoneNumber', '202-555-0123', 'digits:10'],
   ['/applicants/0/phones/0/phoneType', 'CELL', 'oneOf:HOME,MOBL,WORK'],
-  ['/applicants/0/emailAddress', undefined, 'required'],
-  ['/applicants/0/emailAddress', `${'m'.repeat(70)}@example.com`, 'maxLength:80'],
   ['/applicants/0/emailAddress', 'example.com', 'sandbox:emailAddress'],
   ['/applicants/0/ipAddress', '192.0.2', 'sandbox:ipAddress'],
-  ['/applicants/0/addresses/0/addressIdentifier', 'X', 'oneOf:C,P'],
-  ['/applicants/0/addresses/0/line1', 'l'.repeat(41), 'maxLength:40'],
-  ['/applicants/0/addresses/0/city', undefined, 'required'],
   ['/applicants/0/addresses/0/state', 'NYC', 'letters:2'],
   ['/applicants/0/addresses/0/zip', '12207-1234', 'digits:5 or 9'],
   ['/applicants/0/addresses/0/zip', '122071234', 'sandbox:digits:5'],
@@ -86,27 +67,6 @@ test('without rules of its own refuses what breaks the interface’s words, and 
   for (const [path, value, rule] of REPORT_ROWS) {
     const reply = await caller.post(changed(reportRequest(), path, value));
     assert.equal(reply.status, rule.startsWith('sandbox:') ? 200 : 400, `${path} ${rule}`);
-  }
-});
-
-test('accepts what alphanumeric fields must admit, IPv6, zip4 and every product of the standard format', async (t) => {
-  const caller = await Caller.start(t);
-  const full = applicant();
-  full.ipAddress = '2001:db8::1';
-  full.addresses = [
-    {
-      addressIdentifier: 'P',
-      line1: "12 O'Neil St, #4-B",
-      line2: 'c/o R&D: 2nd floor',
-      city: 'St. Paul',
-      state: 'MN',
-      zip: '55101',
-      zip4: '0001',
-    },
-  ];
-  for (const productCode of ['CR', 'PREQUAL', 'PREAPP', 'PRECLOSE', 'ACCTRVW', 'REFUPD']) {
-    const reply = await caller.post(reportRequest({ productCode, applicants: [full] }));
-    assert.equal(reply.status, 200, reply.text);
   }
 });
 
@@ -152,32 +112,17 @@ test("refuses an SSN that could be a person's with 422 and posts nothing", async
   assert.equal((await caller.post(changed(failsafe, '/applicants/0/ssn', '000340001'))).status, 422);
 });
 
-test('accepts the FAILSAFE sample without the fields it lacks, and refuses one without what it has', async (t) => {
-  const caller = await Caller.start(t);
-  assert.equal((await caller.post(failsafeRequest('0001'))).status, 200);
-  for (const path of ['/applicants/0/ssn', '/applicants/0/addresses', '/applicants/0/phones', '/customerTraceNumber']) {
-    const reply = await caller.post(changed(failsafeRequest('0001'), path, undefined));
-    assert.deepEqual(problems(reply), [{ path, rule: 'required' }]);
-  }
-});
-
 test('refuses each broken row of the SECONDUSE request with 400 and posts nothing', async (t) => {
   const caller = await Caller.start(t);
   const report = await pullReport(caller, '0001');
   const future = 'dateTime:YYYY-MM-DD HH:MM:SS, not in the future';
   const rows: readonly [string, unknown, string][] = [
     ['/accessMethod', 'XX', 'oneOf:ID'],
-    ['/accessMethod', undefined, 'required'],
-    ['/originalInquiryDate', undefined, 'required'],
     ['/originalInquiryDate', '2025-13-01 00:00:00', future],
     ['/originalInquiryDate', '2025-01-01T00:00:00', future],
     ['/originalInquiryDate', '2025-01-01 24:00:00', future],
     ['/originalInquiryDate', '2025-01-01', future],
     ['/originalInquiryDate', localTime('UTC', 60), future],
-    ['/reportReferenceNumber', 'R'.repeat(31), 'maxLength:30'],
-    ['/endUser', 'U'.repeat(31), 'maxLength:30'],
-    ['/applicants/0/consumerId', 'C'.repeat(17), 'maxLength:16'],
-    ['/applicants', [], 'notEmpty'],
   ];
   for (const [path, value, rule] of rows) {
     const reply = await caller.post(changed(secondaryUse(report), path, value));

@@ -32,7 +32,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/gateway-client.test.ts › sends what the interface asks for, once, and returns outcome, reference and body',
   ],
   '1 bearer token': [
-    'test/gateway/token-source.test.ts › asks as the interface says, and says when the token was fetched and when it ends',
+    'test/gateway/token-source.test.ts › asks as the interface says',
     'test/gateway/gateway-client.test.ts › sends what the interface asks for, once, and returns outcome, reference and body',
   ],
   '1 CR': [
@@ -68,7 +68,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/requests.test.ts › builds REFUPD in the standard form, with nothing but its code to tell it apart',
   ],
   '1 what the code decides': [
-    'test/gateway/requests.test.ts › asks for no end user and no purpose that the profile does not allow for the product',
+    'test/activities/inquiry-request.test.ts › a purpose or an end user that the profile does not list for the product is not asked for',
     'test/workflows/pulls.test.ts › refuses another input or another product under an id that is taken',
   ],
   '1 SECONDUSE': [
@@ -103,25 +103,17 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   '1 exchanged for a token': [
     'test/gateway/token-source.test.ts › fetches once for all who ask at once, and not again while the token is good',
   ],
-  '2.1 audience': [
-    'test/gateway/token-source.test.ts › asks as the interface says, and says when the token was fetched and when it ends',
-  ],
-  '2.1 grant_type': [
-    'test/gateway/token-source.test.ts › asks as the interface says, and says when the token was fetched and when it ends',
-  ],
-  '2.1 client_id': [
-    'test/gateway/token-source.test.ts › asks as the interface says, and says when the token was fetched and when it ends',
-  ],
+  '2.1 audience': ['test/gateway/token-source.test.ts › asks as the interface says'],
+  '2.1 grant_type': ['test/gateway/token-source.test.ts › asks as the interface says'],
+  '2.1 client_id': ['test/gateway/token-source.test.ts › asks as the interface says'],
   '2.1 client_secret': [
     'test/gateway/token-source.test.ts › shows no secret, no token and nothing of the credentials’ own errors',
   ],
   '2.2 access_token': [
-    'test/gateway/token-source.test.ts › takes no token from an answer that has a token with a line break',
+    'test/gateway/token-source.test.ts › takes no token from an answer that is none of a bearer token',
   ],
   '2.2 scope': ['test/gateway/interface-answers.test.ts › 2.2 scope: may be anything, since no request asks for one'],
-  '2.2 expires_in': [
-    'test/gateway/token-source.test.ts › asks as the interface says, and says when the token was fetched and when it ends',
-  ],
+  '2.2 expires_in': ['test/gateway/token-source.test.ts › asks as the interface says'],
   '2.2 token_type': ['test/gateway/token-source.test.ts › takes bearer in whatever case it is written'],
   '2.3 customerTraceNumber': [
     'test/activities/resent-attempts.test.ts › 2.3, 2.6: a resend has the new trace number, and the automatic attempts after it keep that number',
@@ -204,7 +196,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   '2.5 names[].activeOccurrences': ['test/workflows/pulls.test.ts › keeps what REFUPD says each account came in under'],
   '2.5 names[].refId': ['test/workflows/pulls.test.ts › keeps what REFUPD says each account came in under'],
   '2.5 what a RefId refers to': [
-    'test/gateway/interface-answers.test.ts › resolves a cross-reference to the entry of its own list that has this refId',
+    'test/gateway/interface-answers.test.ts › 2.5 consumerNameRefId: is read as it came, and leads to the entry of its own list',
     'test/gateway/interface-answers.test.ts › does not choose between two entries with one refId',
     'test/changes/changes-between.test.ts › names the identification of a new tradeline if a reference update has it',
   ],
@@ -242,16 +234,16 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/workflows/pulls.test.ts › tells FAILSAFE’s outcome and reference for each consumer',
   ],
   '2.8 consumers[].customerTraceNumber': [
-    'test/gateway/answers.test.ts › tells a trace number or product of FAILSAFE that differs, and holds one that is another request of ours',
+    'test/gateway/answer-properties.test.ts › for any mix of echoes one that names another request is a hold, and every other difference is told',
   ],
   '2.8 consumers[].reportReferenceNumber': [
     'test/gateway/answers.test.ts › tells FAILSAFE entries that agree on Record for nobody in particular, and says that they are not attributable',
   ],
   '2.8 consumers[].productCode': [
-    'test/gateway/answers.test.ts › tells a trace number or product of FAILSAFE that differs, and holds one that is another request of ours',
+    'test/gateway/answer-properties.test.ts › for any mix of echoes one that names another request is a hold, and every other difference is told',
   ],
   '2.8 consumers[].customerId': [
-    'test/gateway/answers.test.ts › takes any customerId of FAILSAFE for data: its request names none',
+    'test/gateway/answer-properties.test.ts › for any mix of echoes one that names another request is a hold, and every other difference is told',
   ],
   '2.8 consumers[].applicantId': [
     'test/gateway/answers.test.ts › holds FAILSAFE entries whose outcomes differ, whatever ids the gateway gave them',
@@ -260,7 +252,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/answers.test.ts › holds a consumerId for two people of whom one has no record: it may be that of either',
   ],
   '2.8 consumers[].returnCode': [
-    'test/gateway/answers.test.ts › reads the sample of FAILSAFE, whose applicantId the request never carried',
+    "test/gateway/answers.test.ts › reads FAILSAFE's own shape: outcome, number and consumer of the only applicant",
   ],
   '3 codes are outcomes': [
     'test/gateway/answers.test.ts › reads No Record as noRecord, without a reference',
@@ -269,21 +261,11 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   '3 transitions': [
     'test/workflows/failure-table.test.ts › no answer, posted becomes a hold: OutcomeUnknown, after one request',
   ],
-  '4.1 method': [
-    'test/gateway/token-source.test.ts › asks as the interface says, and says when the token was fetched and when it ends',
-  ],
-  '4.1 path': [
-    'test/gateway/token-source.test.ts › asks as the interface says, and says when the token was fetched and when it ends',
-  ],
-  '4.1 headers': [
-    'test/gateway/token-source.test.ts › asks as the interface says, and says when the token was fetched and when it ends',
-  ],
-  '4.1 request body': [
-    'test/gateway/token-source.test.ts › asks as the interface says, and says when the token was fetched and when it ends',
-  ],
-  '4.1 response body': [
-    'test/gateway/token-source.test.ts › asks as the interface says, and says when the token was fetched and when it ends',
-  ],
+  '4.1 method': ['test/gateway/token-source.test.ts › asks as the interface says'],
+  '4.1 path': ['test/gateway/token-source.test.ts › asks as the interface says'],
+  '4.1 headers': ['test/gateway/token-source.test.ts › asks as the interface says'],
+  '4.1 request body': ['test/gateway/token-source.test.ts › asks as the interface says'],
+  '4.1 response body': ['test/gateway/token-source.test.ts › asks as the interface says'],
   '4.2 method': [
     'test/gateway/gateway-client.test.ts › sends what the interface asks for, once, and returns outcome, reference and body',
   ],
@@ -337,22 +319,20 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '4.3 required and optional': [
     'test/gateway/requests.test.ts › builds FAILSAFE from the fields of the sample and no others',
-    'test/gateway/answers.test.ts › tells what FAILSAFE has no field for, by path and never by value',
+    'test/gateway/requests.test.ts › builds FAILSAFE from the fields of the sample and no others',
     'test/gateway/interface-rows.test.ts › 2.3 applicants[].names[].first: is held to its row',
   ],
-  '5 1 client credentials': [
-    'test/gateway/token-source.test.ts › asks as the interface says, and says when the token was fetched and when it ends',
-  ],
+  '5 1 client credentials': ['test/gateway/token-source.test.ts › asks as the interface says'],
   '5 2 the answer': [
-    'test/gateway/token-source.test.ts › asks as the interface says, and says when the token was fetched and when it ends',
-    'test/gateway/token-source.test.ts › takes no token from an answer that has no token type',
+    'test/gateway/token-source.test.ts › asks as the interface says',
+    'test/gateway/token-source.test.ts › takes no token from an answer that is none of a bearer token',
   ],
   '5 3 the header': [
     'test/gateway/gateway-client.test.ts › sends what the interface asks for, once, and returns outcome, reference and body',
   ],
   '5 4 of a user ID': [
     'test/config/profiles-file.test.ts › gives profiles credentials of their own, shared by name',
-    'test/gateway/token-source.test.ts › keeps tokens apart by address, audience and client, and shares them between profiles alike in these',
+    'test/gateway/token-source.test.ts › keeps the tokens of profiles apart',
   ],
   '5 5 delivered apart': [
     'test/config/start-up-rules.test.ts › a client secret in a variable: refused by production alone',
@@ -400,9 +380,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/workflows/lending-journey.test.ts › with wrong input fails with every problem, before anything is sent',
     'test/workflows/pulls.test.ts › is checked by its worker too, whoever starts it',
   ],
-  '8 token validity': [
-    'test/gateway/token-source.test.ts › asks as the interface says, and says when the token was fetched and when it ends',
-  ],
+  '8 token validity': ['test/gateway/token-source.test.ts › asks as the interface says'],
   '8 applicants per request': [
     'test/gateway/requests.test.ts › refuses no applicants, too many, two with one identifier and two with one SSN',
   ],

@@ -1,6 +1,6 @@
 /** What a run hands over, member by member: the next run takes each up, and would hand the same over again. */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { RunConfig } from '../../src/activities/contract.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import { refuse } from '../../src/model/refusals.ts';
@@ -108,23 +108,7 @@ function copied<T>(state: T): T {
   return JSON.parse(JSON.stringify(state));
 }
 
-interface NextRun<State extends { config?: RunConfig }> {
-  begin(config: NonNullable<State['config']>): void;
-  toState(): State;
-}
-
-function takesUpEach<State extends { config?: RunConfig }>(past: State, start: (past: State) => NextRun<State>): void {
-  for (const member of Object.keys(past) as (keyof State & string)[]) {
-    test(member, () => {
-      const state = copied(past);
-      const next = start(state);
-      if (state.config) next.begin(state.config);
-      assert.deepEqual(copied(next.toState())[member], copied(past[member]));
-    });
-  }
-}
-
-describe('the next run of a journey takes up', () => {
+test('the next run of a journey takes up each member of its state', () => {
   const input = journeyInput({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
   const withdrawal = { journeyId: input.journeyId, by: 'borrower', reason: 'bought elsewhere' };
   const past: Required<JourneyRunState> = {
@@ -167,7 +151,9 @@ describe('the next run of a journey takes up', () => {
     stagesEndedAs: 'expired',
     openUntil: AT,
   };
-  takesUpEach<JourneyRunState>(past, (state) => new Journey(input, state));
+  const next = new Journey(input, copied(past));
+  next.begin(RUN);
+  assert.deepEqual(copied(next.toState()), copied(past));
 });
 
 test('what was told before the input was checked is told by the next run', () => {

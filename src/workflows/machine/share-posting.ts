@@ -26,13 +26,7 @@ import type { InquiryContext, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { lookAgain, waitOut } from '../inquiry/ledger-look-ups.ts';
 import { findEndOfWait } from '../run/run-decisions.ts';
 import type { SharingRun } from './credit-run.ts';
-import {
-  CLAIM_CAME_FIRST,
-  isTakenBack,
-  refuseWhileHeld,
-  refuseWithdrawal,
-  settleWithdrawal,
-} from './share-withdrawal.ts';
+import { CLAIM_CAME_FIRST, isTakenBack, ON_HOLD, refuseWithdrawal, settleWithdrawal } from './share-withdrawal.ts';
 
 const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
 
@@ -302,7 +296,7 @@ class SharePosting {
         const { customerTraceNumber, attempts, state } = progress;
         Object.assign(share, { customerTraceNumber, attempts });
         changeShare(share, state === 'held' ? 'held' : 'posting');
-        if (state === 'held') refuseWhileHeld(this.#run, share);
+        if (state === 'held') refuseWithdrawal(this.#run, share, ON_HOLD);
         this.#run.showProgress(this.#config, progress);
       },
     };

@@ -13,30 +13,28 @@ import { OF_ANOTHER_LEDGER } from '../run/run-decisions.ts';
 import type { SharingRun } from './credit-run.ts';
 
 export const CLAIM_CAME_FIRST = refuse('notNow', 'the share may have been sent already: its claim came first');
-const ON_HOLD = refuse('notNow', 'the share is on hold: a person must decide about its inquiry');
+/** A withdrawal would leave the attempt undecided. */
+export const ON_HOLD = refuse('notNow', 'the share is on hold: a person must decide about its inquiry');
 
 /** Whether nothing of the share may be sent: it is taken back, or the ledger is to say so. */
 export function isTakenBack({ withdrawal, withdrawn }: ShareRecord): boolean {
   return withdrawal !== undefined || withdrawn !== undefined;
 }
 
-/** Returns why the share cannot be withdrawn now, or `null`; also `null` if a withdrawal was accepted before. */
-export function checkShareWithdrawal({ state, withdrawal, withdrawn }: ShareRecord): MessageRefusal | null {
-  if (withdrawal || withdrawn) return null;
-  if (state === 'held') return ON_HOLD;
-  if (state === 'awaitingConsent' || state === 'posting') return null;
-  return refuse('notNow', `the share has ended: ${state}`);
-}
-
 /** Returns why this message cannot withdraw the share, or `null`; also `null` if it already did. */
 export function checkReportWithdrawal(share: ShareRecord, { by, reason }: RunWithdrawal): MessageRefusal | null {
-  const before = share.withdrawal ?? share.withdrawn;
+  const { state, withdrawal, withdrawn } = share;
+  const before = withdrawal ?? withdrawn;
   // A withdrawal that only the ledger knows is not compared.
-  if (before?.by === undefined) return checkShareWithdrawal(share);
-  return refuseDifference('the share was withdrawn', { by: before.by, reason: before.reason }, { by, reason });
+  if (before?.by !== undefined) {
+    return refuseDifference('the share was withdrawn', { by: before.by, reason: before.reason }, { by, reason });
+  }
+  if (before) return null;
+  if (state === 'held') return ON_HOLD;
+  return state === 'awaitingConsent' || state === 'posting' ? null : refuse('notNow', `the share has ended: ${state}`);
 }
 
-/** Asks for the withdrawal that `checkShareWithdrawal` permits; returns `false` if one was asked for before. */
+/** Asks for the withdrawal that `checkReportWithdrawal` permits; returns `false` if one was asked for before. */
 export function askForWithdrawal(
   run: Pick<ConsentHost, 'inFlight'>,
   share: ShareRecord,
@@ -70,11 +68,6 @@ export function refuseWithdrawal(
   delete share.withdrawal;
   asked.verdict = refusal;
   if (asked.isAnswered) refuseMessage(run, run.kind === 'share' ? 'withdraw' : 'withdrawShare', refusal.reason);
-}
-
-/** The share waits for an operator: a withdrawal would leave an attempt undecided. */
-export function refuseWhileHeld(run: Pick<SharingRun, 'kind' | 'refuse'>, share: ShareRecord): void {
-  refuseWithdrawal(run, share, ON_HOLD);
 }
 
 /**
