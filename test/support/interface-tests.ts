@@ -215,7 +215,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/requests.test.ts › builds a share by ID, with the moment truncated and written in the profile’s time zone',
   ],
   '2.6 applicants[]': [
-    'test/workflows/consents.test.ts › of two applicants is denied by one of them, and nothing is posted',
+    'test/workflows/consents.test.ts › is denied by one of two applicants, whose grant was dated ahead by less than a run tolerates',
   ],
   '2.6 applicants[].consumerId': [
     'test/gateway/requests.test.ts › refuses a share of the future, and points into the reference that it was given',
