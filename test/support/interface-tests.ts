@@ -68,7 +68,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/requests.test.ts › builds REFUPD in the standard form, with nothing but its code to tell it apart',
   ],
   '1 what the code decides': [
-    'test/activities/inquiry-request.test.ts › a purpose or an end user that the profile does not list for the product is not asked for',
+    'test/activities/inquiry-request.test.ts › a request with a purpose or an end user that the profile does not list for the product is refused',
     'test/workflows/pulls.test.ts › refuses another input or another product under an id that is taken',
   ],
   '1 SECONDUSE': [
@@ -386,7 +386,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '8 field lengths': ['test/gateway/interface-rows.test.ts › 2.3 applicants[].names[].first: is held to its row'],
   '8 rate limits': [
-    'test/integration/priority-slow.test.ts › interactive journeys come before batches, end users take turns, and the limit holds',
+    'test/integration/priority-slow.test.ts › interactive journeys are sent before batches, end users take turns, and the rate limit holds',
     'test/workflows/failure-table.test.ts › 429 with Retry-After in seconds is followed by one more attempt, and one inquiry is posted',
   ],
   '8 payload size': [
