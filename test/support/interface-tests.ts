@@ -68,7 +68,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/requests.test.ts › builds REFUPD in the standard form, with nothing but its code to tell it apart',
   ],
   '1 what the code decides': [
-    'test/activities/inquiry-request.test.ts › a purpose or an end user that the profile does not list for the product is not asked for',
+    'test/activities/inquiry-request.test.ts › a request with a purpose or an end user that the profile does not list for the product is refused',
     'test/workflows/pulls.test.ts › refuses another input or another product under an id that is taken',
   ],
   '1 SECONDUSE': [
@@ -116,7 +116,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   '2.2 expires_in': ['test/gateway/token-source.test.ts › asks as the interface says'],
   '2.2 token_type': ['test/gateway/token-source.test.ts › takes bearer in whatever case it is written'],
   '2.3 customerTraceNumber': [
-    'test/activities/resent-attempts.test.ts › 2.3, 2.6: a resend goes under the new number, and what follows it by itself keeps that',
+    'test/activities/resent-attempts.test.ts › 2.3, 2.6: a resend has the new trace number, and the automatic attempts after it keep that number',
     'test/model/trace-number.test.ts › the same parts always give the same number, within the 28 of the 30 characters that the interface has',
   ],
   '2.3 endUserCode': [
@@ -124,7 +124,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '2.3 permissiblePurposeCode': [
     'test/gateway/requests.test.ts › 2.3: refuses an end user and a purpose of signs alone, and says what each must have',
-    'test/activities/inquiry-request.test.ts › a purpose or an end user that the profile does not list for the product is not asked for',
+    'test/activities/inquiry-request.test.ts › a request with a purpose or an end user that the profile does not list for the product is refused',
   ],
   '2.3 applicants[]': [
     'test/gateway/requests.test.ts › refuses no applicants, too many, two with one identifier and two with one SSN',
@@ -137,7 +137,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '2.3 applicants[].addresses[].zip4': ['test/gateway/requests.test.ts › refuses a zip4 that contradicts the zip'],
   '2.3 characters of AN': [
-    'test/activities/accents.test.ts › 2.3: a start with accents is refused by default, by path, with what is assumed and without the value',
+    'test/activities/accents.test.ts › 2.3: by default a start with accents is refused; the error names path and assumption, not the value',
     'test/activities/accents.test.ts › 2.3: a profile may send names and addresses without accents',
     'test/activities/accents.test.ts › 2.3: a profile may pass accents on',
   ],
@@ -145,7 +145,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/interface-rows.test.ts › 2.3 applicants[].names[].first: is held to its row',
   ],
   '2.3 lists of purposes and states': [
-    'test/activities/inquiry-request.test.ts › a purpose or an end user that the profile does not list for the product is not asked for',
+    'test/activities/inquiry-request.test.ts › a request with a purpose or an end user that the profile does not list for the product is refused',
   ],
   '2.4 returnCode': [
     'test/gateway/answers.test.ts › holds an answer without a return code, or with an unprintable one',
@@ -198,7 +198,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   '2.5 what a RefId refers to': [
     'test/gateway/interface-answers.test.ts › 2.5 consumerNameRefId: is read as it came, and leads to the entry of its own list',
     'test/gateway/interface-answers.test.ts › does not choose between two entries with one refId',
-    'test/changes/changes-between.test.ts › says under which identification a new tradeline came in, where a reference update tells it',
+    'test/changes/changes-between.test.ts › names the identification of a new tradeline if a reference update has it',
   ],
   '2.5 meaning of 0': ['test/gateway/interface-answers.test.ts › takes 0 for none, even where an entry has it'],
   '2.6 customerTraceNumber': ['test/model/trace-number.test.ts › each part counts, and parts are kept apart'],
@@ -297,13 +297,13 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/interface-rows.test.ts › 2.6 accessMethod: is ID, and no caller can say otherwise',
   ],
   '4.2 rule 2: not in the future': [
-    'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is never in the future, also where the ledger’s clock is ahead',
+    'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is never in the future, also if the ledger’s clock is ahead',
     'test/gateway/requests.test.ts › refuses a share of the future, and points into the reference that it was given',
   ],
   '4.2 rule 3: the moment of the use': [
-    'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is the moment when its attempt was claimed, a few seconds back, however late it is sent',
-    'test/activities/resent-attempts.test.ts › 2.6, rule 3: a share names the moment of the attempt that posted, not that of the first',
-    'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is the original request’s where the profile says so',
+    'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is a few seconds before its attempt’s claim, also if the attempt is sent later',
+    'test/activities/resent-attempts.test.ts › 2.6, rule 3: a share has the date of the attempt that was posted, not that of the first attempt',
+    'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is the date of the original request if the profile sets that',
   ],
   '4.2 rule 4: each is an inquiry': [
     'test/workflows/bending-journeys.test.ts › shares one report with several investors, each by consents of its own',
@@ -339,7 +339,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '5 6 separate addresses': [
     'test/config/profiles-file.test.ts › refuses a host that two environments share',
-    'test/hazards/ledger-profile-changed-slow.test.ts › with another gateway address holds what began before, sends nothing, and goes on once it is back',
+    'test/hazards/ledger-profile-changed-slow.test.ts › with another gateway address holds running journeys, sends nothing, and continues once the profile is back',
   ],
   '5 7 refresh and revocation': [
     'test/gateway/token-source.test.ts › renews before the end, with jitter',
@@ -386,7 +386,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '8 field lengths': ['test/gateway/interface-rows.test.ts › 2.3 applicants[].names[].first: is held to its row'],
   '8 rate limits': [
-    'test/integration/priority-slow.test.ts › interactive journeys come before batches, end users take turns, and the limit holds',
+    'test/integration/priority-slow.test.ts › interactive journeys are sent before batches, end users take turns, and the rate limit holds',
     'test/workflows/failure-table.test.ts › 429 with Retry-After in seconds is followed by one more attempt, and one inquiry is posted',
   ],
   '8 payload size': [
