@@ -32,7 +32,7 @@ function found({ versions, managerIdentity }: Deployment) {
   return deploymentCheck.run(context, AbortSignal.timeout(5_000));
 }
 
-test('a version that is looked at before its promotion, and one that drains, is as it should be', async () => {
+test('a version passes before its promotion, while it drains and when it is current', async () => {
   const waits = await found({ versions: { 1: 'current', 2: 'inactive' } });
   assert.equal(waits.status, 'pass');
   assert.match(waits.detail, /1 gets the work until `temporal worker deployment set-current-version /);
@@ -42,7 +42,7 @@ test('a version that is looked at before its promotion, and one that drains, is 
   assert.equal((await found({ versions: { 2: 'current' } })).status, 'pass');
 });
 
-test('where no version is current journeys stand still, and who may mend it is named', async () => {
+test('a deployment without a current version fails, and the finding names who can set it', async () => {
   const own = await found({ versions: { 1: 'drained', 2: 'inactive' } });
   assert.equal(own.status, 'fail');
   assert.match(own.toDo ?? '', /^`temporal worker deployment set-current-version .* --build-id 2` makes it current$/);
@@ -50,7 +50,7 @@ test('where no version is current journeys stand still, and who may mend it is n
   assert.deepEqual([managed.status, managed.toDo], ['fail', 'the-controller makes it current']);
 });
 
-test('a ramping version, and one that no worker has polled for, is a warning', async () => {
+test('a ramping version or a version without pollers is a warning', async () => {
   assert.equal((await found({ versions: { 1: 'current', 2: 'ramping' } })).status, 'warn');
   assert.equal((await found({ versions: { 1: 'current' } })).status, 'warn');
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 
-test('the demonstration loses an answer, decides, shares and ends with success; nothing personal is printed', async () => {
+test('the demonstration resolves a lost answer, shares and completes, and prints nothing personal', async () => {
   const root = join(import.meta.dirname, '..', '..');
   const ran = await promisify(execFile)('npm', ['run', '--silent', 'demo', '--', '--exit'], {
     cwd: root,
