@@ -23,7 +23,6 @@ const NEEDED = [
   'holdCounts',
   'seen',
   'seenAnswer',
-  'applicant',
   'sameDecision',
   'decidedMany',
   'inquiriesPage',

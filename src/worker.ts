@@ -10,7 +10,7 @@ import { allotSlots, countInquirySlots } from './activities/inquiry-slots.ts';
 import { inquiryLogContext } from './activities/log-context.ts';
 import { createWebhookActivities } from './activities/webhook-activities.ts';
 import { omitUndefined } from './base/defined.ts';
-import { diagnoseUnreachable } from './client/connection/why-unreachable.ts';
+import { diagnoseUnreachable } from './client/connection/connect.ts';
 import type { Config } from './config/config.ts';
 import { GatewayClient } from './gateway/gateway-client.ts';
 import { TokenSource } from './gateway/token-source.ts';

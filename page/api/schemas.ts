@@ -1,33 +1,5 @@
 /** Made of schemas/api.openapi.json by `npm run schemas`: not edited by hand. */
 
-export type Applicant = {
-  applicantId: string;
-  names: readonly {
-    first: string;
-    middle?: string;
-    last: string;
-    gen?: string;
-  }[];
-  ssn: string;
-  /** YYYY-MM-DD, in 1900 or later, not in the future. */
-  dob: string;
-  phones: readonly {
-    phoneNumber: string;
-    phoneType?: 'HOME' | 'MOBL' | 'WORK';
-  }[];
-  emailAddress: string;
-  ipAddress: string;
-  addresses: readonly {
-    addressIdentifier: 'C' | 'P';
-    line1: string;
-    line2?: string;
-    city: string;
-    state: string;
-    zip: string;
-    zip4?: string;
-  }[];
-};
-
 export type AuditedDecision = {
   decisionId: string;
   action: string;

@@ -5,7 +5,6 @@ import type { Hold, Session } from '../api/schemas.ts';
 import { useKeys } from '../base/keys.ts';
 import { say } from '../base/say.tsx';
 import { capital } from '../base/words.ts';
-import { AmendFields } from './amend-fields.tsx';
 import { AnswerGroup, focusFirstStep, focusStep } from './answer-group.tsx';
 import {
   bodyOf,
@@ -124,7 +123,12 @@ export function DecisionForm({ hold, guide, session, isGone, onTaken, onCancel }
       {action === 'accept' && draft.outcome === 'record' ? (
         <ReferenceFields {...{ hold, draft, change, isLocked, asksToConfirm }} />
       ) : null}
-      {action === 'amend' ? <AmendFields {...{ hold, draft, change, isLocked, session }} /> : null}
+      {action === 'amend' ? (
+        <p class="note">
+          The new inquiry is for the same applicants. Corrected ones are personal data, which this page does not take:{' '}
+          <code>credit-journey resolve --file</code> does.
+        </p>
+      ) : null}
       <div data-step="reason" class="reason">
         <label for={`reason-${action}`}>Reason</label>
         <textarea

@@ -3,10 +3,8 @@
  * first: a click twice, or the same again after a lost answer, decides once.
  */
 import type { ActionGuide } from '../api/guide.ts';
-import type { Applicant, Hold } from '../api/schemas.ts';
+import type { Hold } from '../api/schemas.ts';
 import { keptWhileSignedIn } from '../base/kept.ts';
-import { capital } from '../base/words.ts';
-import { emptyApplicant } from './applicant-fields.ts';
 
 export type Outcome = 'record' | 'noRecord' | 'noReport';
 
@@ -19,8 +17,6 @@ export interface Draft {
   requestedAt: string;
   consumerIds: readonly { applicantId: string; consumerId: string }[];
   confirmConsumerIds: boolean;
-  /** Of `amend`; `undefined`: the same ones. */
-  applicants?: readonly Applicant[] | undefined;
   reason: string;
   /** It was sent, and no answer said what became of it: only the same may be sent again. */
   isUnanswered: boolean;
@@ -71,9 +67,8 @@ export function permittedWords(guide: ActionGuide, outcome: Outcome | undefined)
   return guide.outcomes?.find((one) => one.outcome === outcome)?.providerSaid ?? guide.providerSaid;
 }
 
-/** What follows, in the API's words: its sentences about `amend` are about the same applicants. */
-export function doesWords(guide: ActionGuide, { outcome, applicants }: Pick<Draft, 'outcome' | 'applicants'>): string {
-  if (applicants) return `${capital(guide.words)}.`;
+/** What follows, in the API's words. */
+export function doesWords(guide: ActionGuide, { outcome }: Pick<Draft, 'outcome'>): string {
   return guide.outcomes?.find((one) => one.outcome === outcome)?.does ?? guide.does;
 }
 
@@ -108,7 +103,6 @@ export function bodyOf(hold: Hold, guide: ActionGuide, draft: Draft): { body: ob
       ...(action === 'accept' ? { outcome } : {}),
       ...(reference ? { reference: reference.reference } : {}),
       ...(reference && draft.confirmConsumerIds ? { confirmConsumerIds: true } : {}),
-      ...(action === 'amend' && draft.applicants ? { applicants: draft.applicants.map(withoutEmpty) } : {}),
       reason,
     },
   };
@@ -126,17 +120,4 @@ function referenceOf(draft: Draft): { reference: object } | { missing: Missing }
     return { missing: { step: 'reference', words: 'Give the reference, its time and a consumer id.' } };
   }
   return { reference: { reportReferenceNumber, requestedAt, applicants } };
-}
-
-export function blankApplicants({ applicantIds = ['1A'] }: Hold): Applicant[] {
-  return applicantIds.map(emptyApplicant);
-}
-
-/** An optional field that is empty is not sent. */
-function withoutEmpty(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutEmpty);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, member]) => (member === '' ? [] : [[name, withoutEmpty(member)]])),
-  );
 }

@@ -14,7 +14,6 @@ import { pullRoutes } from './routes/pulls.ts';
 import { reportRoutes } from './routes/reports.ts';
 import { allRunsRoutes } from './routes/runs.ts';
 import { shareRoutes } from './routes/shares.ts';
-import { unmatchedConsentRoutes } from './routes/unmatched-consents.ts';
 
 export const ROUTES: readonly Route[] = [
   ...journeyRoutes,
@@ -25,7 +24,6 @@ export const ROUTES: readonly Route[] = [
   ...allRunsRoutes,
   ...holdRoutes,
   ...decisionRoutes,
-  ...unmatchedConsentRoutes,
   ...pauseRoutes,
   ...legalHoldRoutes,
   ...listingRoutes,

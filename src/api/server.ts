@@ -11,20 +11,26 @@ import { openService } from '../http/service.ts';
 import { checkOpaqueId, MAX_ID_LENGTH } from '../model/opaque-id.ts';
 import { ConfigError } from '../model/problems.ts';
 import type { Scope } from '../operations/scopes.ts';
-import { createApiTokenVerifier, requireActingName, requireScope, type SignedInCaller } from './caller.ts';
+import {
+  createApiTokenVerifier,
+  listSignInProblems,
+  readCredential,
+  requireActingName,
+  requireOwnPage,
+  requireScope,
+  type SignedInCaller,
+} from './caller.ts';
 import { addDocuments } from './documents.ts';
-import { type ApiOptions, DEFAULT_LIMITS } from './options.ts';
+import { addSignIn, createSessionCookie } from './page/sign-in.ts';
 import { addPage, protectFromPages } from './page/static-page.ts';
 import { toProblemForm, translateToRefusal, writeProblem } from './problem.ts';
 import { reachesAll, requireReach, waitUntilNextStep } from './reach.ts';
 import { readBody, readParams, readQuery } from './read-request.ts';
 import { type Call, createPathSchema, findRun, isMessage, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
-import { type ApiServices, createServices } from './services.ts';
-import { listSignInProblems, readCredential, requireOwnPage } from './session/credentials.ts';
-import { addSignIn, createSessionCookie } from './session/sign-in.ts';
+import { type ApiOptions, type ApiServices, createServices, DEFAULT_LIMITS } from './services.ts';
 
-export type { ApiOptions } from './options.ts';
+export type { ApiOptions } from './services.ts';
 
 export interface RunningApi {
   /** Without a slash at its end. */

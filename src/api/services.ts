@@ -1,10 +1,70 @@
-/** Services that handlers of operations share, for the lifetime of the program. */
+/** The API's options, and the services that its handlers share for the lifetime of the program. */
 import type { Client } from '@temporalio/client';
 import { getSdkClient } from '../client/credit-journeys.ts';
-import { Slots } from '../http/limits.ts';
+import { type HttpLimits, Slots } from '../http/limits.ts';
+import type { HttpServiceOptions } from '../http/service.ts';
+import type { TokenSettings } from '../http/token-verifier.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type ApiOptions, DEFAULT_LIMITS, type ServiceOptions } from './options.ts';
+import type { Environment } from '../model/products.ts';
+import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
+import type { DecisionSigner } from '../protection/keys/signing-keys.ts';
 import { createReachFinder, type FindRequiredReach } from './reach.ts';
+
+/** Options that the handlers of operations see. */
+export interface ServiceOptions {
+  environment: Environment;
+  /** Client and ledger; stays the caller's to close. */
+  journeys: LedgerJourneys;
+  /** Names of the gateway profiles. Where they are given, a start that names another one is refused. */
+  profiles?: readonly string[];
+  /** Signs the decisions of people whom a token names. Absent where decisions are sent unsigned. */
+  signer?: DecisionSigner;
+  /** An absolute path: results of portfolio reviews are given out from it. */
+  portfolioDirectory?: string;
+  /** A path of the proxy where a person signs out, if a proxy does that. */
+  signOutPath?: string;
+  /** The Temporal UI's address without a slash at its end, for links. */
+  temporalUi?: string;
+  /** The address of the pages of `docs/runbook`, without a slash at its end, for links. */
+  runbookUrl?: string;
+}
+
+export interface ApiOptions extends HttpServiceOptions, ServiceOptions {
+  tokens: TokenSettings;
+  /** The claim that says who acts. Default `sub`. */
+  byClaim?: string;
+  /** In small letters: the header in which a trusted proxy hands over the token of the person whom it knows. */
+  tokenHeader?: string;
+  /** `token`: a browser on this machine may trade a token for a cookie. Refused beyond loopback. */
+  signIn?: 'token';
+  /** A path of the proxy where a person signs in. */
+  signInPath?: string;
+  /** The directory of the built page. Default: beside the compiled program. */
+  pageDirectory?: string;
+  limits?: Partial<ApiLimits>;
+}
+
+// Figures that bound the API.
+
+interface ApiLimits extends HttpLimits {
+  /** Requests that wait for a change of a status. They take no slot of `work`. */
+  waiters: HttpLimits['work'];
+  /** Before open connections are ended although their requests are still worked on. */
+  drainMs: number;
+}
+
+export const DEFAULT_LIMITS: ApiLimits = {
+  // The longest message, a journey with all its applicants and shares, has some 60 kB.
+  bodyBytes: 256 * 1024,
+  // The 5,000 that may wait for a change have one each.
+  connections: 8_000,
+  work: { running: 128, runningPerCaller: 64, waiting: 2_000, waitingPerCaller: 1_000, waitMs: 10_000 },
+  waiters: { running: 5_000, runningPerCaller: 2_500, waiting: 0, waitingPerCaller: 0, waitMs: 0 },
+  burst: 200,
+  perSecond: 100,
+  requestTimeoutMs: 15_000,
+  drainMs: 10_000,
+};
 
 export interface ApiServices extends ServiceOptions {
   /** The SDK's own, for calls that the project's client does not make. */

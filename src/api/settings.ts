@@ -6,8 +6,8 @@ import { type EnvironmentReader, readPart } from '../config/environment.ts';
 import { type LedgerAccess, readLedgerAccess } from '../config/ledger.ts';
 import type { ListenAddress, LogLevel } from '../config/variables.ts';
 import { readService, readTokenSettings } from '../http/settings.ts';
-import { type ApiOptions, DEFAULT_LIMITS } from './options.ts';
-import { listSignInProblems } from './session/credentials.ts';
+import { listSignInProblems } from './caller.ts';
+import { type ApiOptions, DEFAULT_LIMITS } from './services.ts';
 
 export interface ApiSettings {
   options: Omit<ApiOptions, 'journeys' | 'signer'>;

@@ -1,8 +1,8 @@
 /** The Temporal server: the namespace, search attributes, the workers of each queue and their version, open runs. */
 import type { Client } from '@temporalio/client';
 import { toMilliseconds } from '../base/instants.ts';
+import { diagnoseUnreachable } from '../client/connection/connect.ts';
 import { hasStatus } from '../client/connection/errors.ts';
-import { diagnoseUnreachable } from '../client/connection/why-unreachable.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';

@@ -71,11 +71,20 @@ function makeResettable(socket: Socket, tcp: Socket): Socket {
   return socket;
 }
 
+/** A server of one origin, such as a profile's gateway: how long each step may take, and whom to trust. */
+interface PooledServer {
+  caCertificate?: string | undefined;
+  limits: Pick<
+    GatewayProfile['limits'],
+    'connectTimeoutMs' | 'connections' | 'headersTimeoutMs' | 'bodyTimeoutMs' | 'keepAliveTimeoutMs'
+  >;
+}
+
 /** Enough for headers with a bearer token. undici counts names and values in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** Makes connections to one profile's gateway or token service. An abandoned request has its connection reset. */
-export function createConnector({ limits, caCertificate }: GatewayProfile): buildConnector.connector {
+/** Makes connections to a gateway, a token service or a codec server. An abandoned request has its connection reset. */
+export function createConnector({ limits, caCertificate }: PooledServer): buildConnector.connector {
   // One context for all connections: parsing the system's certificates again for each takes milliseconds.
   const trusted = caCertificate === undefined ? undefined : [...getCACertificates('default'), caCertificate];
   return createResettingConnector({
@@ -88,19 +97,19 @@ export function createConnector({ limits, caCertificate }: GatewayProfile): buil
 }
 
 /**
- * A connection pool of one profile for one origin, with every limit set. HTTP/2 is off, since undici 8 replays refused
+ * A connection pool for one origin, with every limit set. HTTP/2 is off, since undici 8 replays refused
  * streams, and so is pipelining. Retries and redirects would need interceptors, and none is used.
  *
  * @param maxResponseBytes as received, before decompression
  */
-export function createConnections(profile: GatewayProfile, maxResponseBytes: number): Agent {
-  const { limits } = profile;
+export function createConnections(server: PooledServer, maxResponseBytes: number): Agent {
+  const { limits } = server;
   return new Agent({
     maxOrigins: 1,
     connections: limits.connections,
     pipelining: 1,
     allowH2: false,
-    connect: createConnector(profile),
+    connect: createConnector(server),
     headersTimeout: limits.headersTimeoutMs,
     bodyTimeout: limits.bodyTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,

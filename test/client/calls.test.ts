@@ -7,8 +7,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { inspect } from 'node:util';
+import { diagnoseUnreachable } from '../../src/client/connection/connect.ts';
 import { hasCode, TEMPORAL_AWAY, TEMPORAL_REFUSES } from '../../src/client/connection/errors.ts';
-import { diagnoseUnreachable } from '../../src/client/connection/why-unreachable.ts';
 import { getSdkClient } from '../../src/client/credit-journeys.ts';
 import {
   type CallError,
@@ -185,7 +185,8 @@ async function listening(t: TestContext, kind: 'plain' | 'tls', options?: TlsOpt
       ? createTlsServer(options ?? (await createCertificate({ name: 'example.com' })))
       : createServer((socket) => socket.resume());
   const sockets = new Set<Socket>();
-  listener.on('connection', (socket: Socket) => sockets.add(socket));
+  // A client resets a connection whose request it gives up.
+  listener.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => undefined)));
   t.after(() => {
     for (const socket of sockets) socket.destroy();
     listener.close();

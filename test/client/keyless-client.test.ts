@@ -1,19 +1,11 @@
 /** A client that holds no key: everything goes through a real codec server, with a token. */
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import {
-  CodecServerError,
-  type CodecServerErrorCode,
-  type CreditJourneys,
-  InvalidInputError,
-} from '../../src/client.ts';
+import { CodecServerError, type CodecServerErrorCode, type CreditJourneys } from '../../src/client.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { MASKED } from '../../src/protection/redaction/redaction.ts';
-import { runCli } from '../cli/run-cli.ts';
 import { type Server, startServer, token } from '../codec-server/fixtures.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { applicant, consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
@@ -89,23 +81,6 @@ describe('a client without a key', { concurrency: 4 }, () => {
     }
   });
 
-  test('finds the paths in the failure of a run that was refused', async () => {
-    const input = { ...oneStage(), applicants: [{ ...applicant('1A'), ssn: '1' }] };
-    const run = await harness.start(input);
-    const journey = platform.get(input.journeyId);
-    await assert.rejects(journey.result(), (error) => {
-      assert.ok(error instanceof InvalidInputError);
-      assert.deepEqual(
-        error.problems.map(({ path }) => path),
-        ['/applicants/0/ssn'],
-      );
-      return true;
-    });
-    const { events } = await run.fetchHistory();
-    const failure = events?.at(-1)?.workflowExecutionFailedEventAttributes?.failure;
-    assert.equal(failure?.message, 'Encoded failure');
-  });
-
   test('sees masked values if its roles allow no more: a status needs none of them, and references say that they are masked', async () => {
     const desk = await connected(['encode', 'decode-redacted']);
     const input = oneStage();
@@ -157,33 +132,5 @@ describe('a client without a key', { concurrency: 4 }, () => {
     const journey = await platform.start(oneStage());
     await journey.result();
     await assert.rejects(keyless.get(journey.journeyId).status(), { code: 'answerUnreadable' });
-  });
-
-  test('can be the command line: a token is enough for a status, and in production it refuses key files', async () => {
-    const journey = await platform.start(oneStage());
-    await journey.result();
-    const { temporal, taskQueue, keyRingFile } = harness.config;
-    const tokenFile = join(harness.dataDir, 'token');
-    writeFileSync(tokenFile, await tokenOf(['decode-redacted']), { mode: 0o600 });
-    const env = {
-      TEMPORAL_ADDRESS: temporal.address,
-      TEMPORAL_NAMESPACE: temporal.namespace,
-      TASK_QUEUE: taskQueue,
-      PAYLOAD_ENCRYPTION: 'on',
-      CODEC_SERVER_URL: server.endpoint,
-      CODEC_SERVER_TOKEN_FILE: tokenFile,
-    };
-    const [status, refused] = await Promise.all([
-      runCli(['status', journey.journeyId], { env, cwd: harness.dataDir }),
-      runCli(['status', journey.journeyId], {
-        env: { ...env, GATEWAY_ENVIRONMENT: 'production', KEY_RING_FILE: keyRingFile },
-        cwd: harness.dataDir,
-      }),
-    ]);
-    assert.equal(status.code, 0, status.stderr);
-    assert.equal(JSON.parse(status.stdout).state, 'completed');
-    assert.equal(refused.code, 2);
-    const { problems } = JSON.parse(refused.stderr).error as { problems: { variable: string }[] };
-    assert.ok(problems.some(({ variable }) => variable === 'KEY_RING_FILE'));
   });
 });

@@ -89,6 +89,7 @@ const RULES: readonly Rule[] = [
   ],
   ['a token service that may be a real one', 'GATEWAY_AUTH_URL', ALL, { GATEWAY_AUTH_URL: 'http://192.0.2.1' }],
   ...REQUIRED.map((name) => [`no ${name}`, name, OUTSIDE, without(name)] satisfies Rule),
+  ['a made-up SSN', 'GATEWAY_SSNS_WITH_9', PRODUCTION, { GATEWAY_SSNS_WITH_9: 'send' }],
   ['no client secret', 'GATEWAY_CLIENT_SECRET', OUTSIDE, without('GATEWAY_CLIENT_SECRET_FILE')],
   ['http to another machine', 'GATEWAY_AUTH_URL', ALL, { GATEWAY_AUTH_URL: 'http://auth.example.com' }],
   ['http to this machine', 'GATEWAY_BASE_URL', PRODUCTION, { GATEWAY_BASE_URL: 'http://127.0.0.1:7280' }],

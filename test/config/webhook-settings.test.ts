@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { inspectConfig, loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { EnvironmentReader } from '../../src/config/environment.ts';
 import { type DeclaredWebhooks, readWebhookEndpoints } from '../../src/config/gateway-profiles.ts';
 import type { Environment } from '../../src/model/products.ts';
@@ -85,14 +85,5 @@ describe('endpoints for events', () => {
     for (const name of ['short', 'plain'])
       assert.match(rulesOf({ secretFiles: [file(name)] }).join(), /must be whsec_/, name);
     assert.match(rulesOf({ secretFiles: [file('missing')] }).join(), /must name a file that can be read \(ENOENT\)/);
-  });
-
-  it('are given up after a time that is told by variable where it is wrong, and never by value', () => {
-    const { problems } = inspectConfig({ WEBHOOK_GIVE_UP_AFTER: '3 days' });
-    assert.deepEqual(
-      problems.map(({ variable }) => variable),
-      ['WEBHOOK_GIVE_UP_AFTER'],
-    );
-    assert.doesNotMatch(JSON.stringify(problems), /3 days/);
   });
 });

@@ -32,25 +32,35 @@ function found({ versions, managerIdentity }: Deployment) {
   return deploymentCheck.run(context, AbortSignal.timeout(5_000));
 }
 
-test('a version passes before its promotion, while it drains and when it is current', async () => {
-  const waits = await found({ versions: { 1: 'current', 2: 'inactive' } });
-  assert.equal(waits.status, 'pass');
-  assert.match(waits.detail, /1 gets the work until `temporal worker deployment set-current-version /);
-  for (const state of ['draining', 'drained'] as const) {
-    assert.equal((await found({ versions: { 2: state, 3: 'current' } })).status, 'pass');
-  }
-  assert.equal((await found({ versions: { 2: 'current' } })).status, 'pass');
-});
-
-test('a deployment without a current version fails, and the finding names who can set it', async () => {
-  const own = await found({ versions: { 1: 'drained', 2: 'inactive' } });
-  assert.equal(own.status, 'fail');
-  assert.match(own.toDo ?? '', /^`temporal worker deployment set-current-version .* --build-id 2` makes it current$/);
-  const managed = await found({ versions: { 2: 'inactive' }, managerIdentity: 'the-controller' });
-  assert.deepEqual([managed.status, managed.toDo], ['fail', 'the-controller makes it current']);
-});
-
-test('a ramping version or a version without pollers is a warning', async () => {
-  assert.equal((await found({ versions: { 1: 'current', 2: 'ramping' } })).status, 'warn');
-  assert.equal((await found({ versions: { 1: 'current' } })).status, 'warn');
-});
+const cases: [string, Deployment, 'pass' | 'warn' | 'fail', RegExp?][] = [
+  ['that is current', { versions: { 2: 'current' } }, 'pass'],
+  [
+    'that is not yet promoted',
+    { versions: { 1: 'current', 2: 'inactive' } },
+    'pass',
+    /1 gets the work until `temporal worker deployment set-current-version .* --build-id 2`/,
+  ],
+  ['that drains', { versions: { 2: 'draining', 3: 'current' } }, 'pass'],
+  ['that has drained', { versions: { 2: 'drained', 3: 'current' } }, 'pass'],
+  [
+    'that is inactive while no version is current',
+    { versions: { 1: 'drained', 2: 'inactive' } },
+    'fail',
+    /^`temporal worker deployment set-current-version .* --build-id 2` makes it current$/m,
+  ],
+  [
+    'that a controller promotes',
+    { versions: { 2: 'inactive' }, managerIdentity: 'the-controller' },
+    'fail',
+    /^the-controller makes it current$/m,
+  ],
+  ['that ramps', { versions: { 1: 'current', 2: 'ramping' } }, 'warn'],
+  ['without pollers', { versions: { 1: 'current' } }, 'warn'],
+];
+for (const [what, deployment, status, told = /^/] of cases) {
+  test(`the deployment check yields ${status} for a version ${what}`, async () => {
+    const finding = await found(deployment);
+    assert.equal(finding.status, status);
+    assert.match(`${finding.detail}\n${finding.toDo}`, told);
+  });
+}

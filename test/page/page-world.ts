@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import axe, { type AxeResults } from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { buildPage } from '../../scripts/build-page.ts';
-import type { ApiOptions } from '../../src/api/options.ts';
+import type { ApiOptions } from '../../src/api/services.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { startTestApi, type TestApi, type TokenParts, token } from '../api/fixtures.ts';
 import { until } from '../api/until.ts';

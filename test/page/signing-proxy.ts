@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { findGoPrograms, oauth2Proxy } from '../../scripts/topology/go-programs.ts';
-import type { ApiOptions } from '../../src/api/options.ts';
+import type { ApiOptions } from '../../src/api/services.ts';
 import { loadApiSettings } from '../../src/api/settings.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { until } from '../api/until.ts';

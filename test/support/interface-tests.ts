@@ -26,7 +26,7 @@ export function findTests(id: string, named = INTERFACE_TESTS): readonly string[
 export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   '1 JSON over HTTPS': [
     'test/gateway/gateway-tls.test.ts › the client sends over TLS if the profile contains the certificate authority',
-    'test/config/config.test.ts › http goes to this machine alone',
+    'test/config/start-up-rules.test.ts › http to another machine: refused by sandbox, uat, production alone',
   ],
   '1 one endpoint': [
     'test/gateway/gateway-client.test.ts › the client sends the request of the interface once and returns outcome, reference and body',
@@ -68,7 +68,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/requests.test.ts › a REFUPD request has the standard form and differs from others only in its product code',
   ],
   '1 what the code decides': [
-    'test/activities/inquiry-request.test.ts › a purpose or an end user that the profile does not list for the product is not asked for',
+    'test/activities/inquiry-request.test.ts › a request with a purpose or an end user that the profile does not list for the product is refused',
     'test/workflows/pulls.test.ts › refuses another input or another product under an id that is taken',
   ],
   '1 SECONDUSE': [
@@ -124,7 +124,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '2.2 token_type': ['test/gateway/token-source.test.ts › the token type Bearer is accepted in any letter case'],
   '2.3 customerTraceNumber': [
-    'test/activities/resent-attempts.test.ts › 2.3, 2.6: a resend goes under the new number, and what follows it by itself keeps that',
+    'test/activities/resent-attempts.test.ts › 2.3, 2.6: a resend has the new trace number, and the automatic attempts after it keep that number',
     'test/model/trace-number.test.ts › the same parts always give the same number, within the 28 of the 30 characters that the interface has',
   ],
   '2.3 endUserCode': [
@@ -132,7 +132,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '2.3 permissiblePurposeCode': [
     'test/gateway/requests.test.ts › 2.3: an end user or a purpose without a letter or digit is refused, and the refusal says so',
-    'test/activities/inquiry-request.test.ts › a purpose or an end user that the profile does not list for the product is not asked for',
+    'test/activities/inquiry-request.test.ts › a request with a purpose or an end user that the profile does not list for the product is refused',
   ],
   '2.3 applicants[]': [
     'test/gateway/requests.test.ts › a report request needs one to four applicants with distinct identifiers and SSNs',
@@ -147,7 +147,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '2.3 applicants[].addresses[].zip4': ['test/gateway/requests.test.ts › a zip4 that contradicts the zip is refused'],
   '2.3 characters of AN': [
-    'test/activities/accents.test.ts › 2.3: a start with accents is refused by default, by path, with what is assumed and without the value',
+    'test/activities/accents.test.ts › 2.3: by default a start with accents is refused; the error names path and assumption, not the value',
     'test/activities/accents.test.ts › 2.3: a profile may send names and addresses without accents',
     'test/activities/accents.test.ts › 2.3: a profile may pass accents on',
   ],
@@ -155,7 +155,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/interface-rows.test.ts › 2.3 applicants[].names[].first: is validated as its row requires',
   ],
   '2.3 lists of purposes and states': [
-    'test/activities/inquiry-request.test.ts › a purpose or an end user that the profile does not list for the product is not asked for',
+    'test/activities/inquiry-request.test.ts › a request with a purpose or an end user that the profile does not list for the product is refused',
   ],
   '2.4 returnCode': [
     'test/gateway/answers.test.ts › an answer without a return code or with an unprintable return code is held',
@@ -208,7 +208,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   '2.5 what a RefId refers to': [
     'test/gateway/interface-answers.test.ts › 2.5 consumerNameRefId: is read unchanged and refers to the entry of its own list',
     'test/gateway/interface-answers.test.ts › a refId that two entries have refers to no entry',
-    'test/changes/changes-between.test.ts › says under which identification a new tradeline came in, where a reference update tells it',
+    'test/changes/changes-between.test.ts › names the identification of a new tradeline if a reference update has it',
   ],
   '2.5 meaning of 0': [
     'test/gateway/interface-answers.test.ts › the refId 0 refers to no entry, even if an entry has it',
@@ -231,7 +231,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/requests.test.ts › a share request has access method ID and the inquiry date in the profile’s time zone',
   ],
   '2.6 applicants[]': [
-    'test/workflows/consents.test.ts › of two applicants is denied by one of them, and nothing is posted',
+    'test/workflows/consents.test.ts › is denied by one of two applicants, whose grant was dated ahead by less than a run tolerates',
   ],
   '2.6 applicants[].consumerId': [
     'test/gateway/requests.test.ts › a share request with a future inquiry date or a wrong reference is refused by path',
@@ -321,13 +321,13 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/interface-rows.test.ts › 2.6 accessMethod: is always ID, and callers cannot change it',
   ],
   '4.2 rule 2: not in the future': [
-    'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is never in the future, also where the ledger’s clock is ahead',
+    'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is never in the future, also if the ledger’s clock is ahead',
     'test/gateway/requests.test.ts › a share request with a future inquiry date or a wrong reference is refused by path',
   ],
   '4.2 rule 3: the moment of the use': [
-    'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is the moment when its attempt was claimed, a few seconds back, however late it is sent',
-    'test/activities/resent-attempts.test.ts › 2.6, rule 3: a share names the moment of the attempt that posted, not that of the first',
-    'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is the original request’s where the profile says so',
+    'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is a few seconds before its attempt’s claim, also if the attempt is sent later',
+    'test/activities/resent-attempts.test.ts › 2.6, rule 3: a share has the date of the attempt that was posted, not that of the first attempt',
+    'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is the date of the original request if the profile sets that',
   ],
   '4.2 rule 4: each is an inquiry': [
     'test/workflows/bending-journeys.test.ts › shares one report with several investors, each by consents of its own',
@@ -367,7 +367,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '5 6 separate addresses': [
     'test/config/profiles-file.test.ts › refuses a host that two environments share',
-    'test/hazards/ledger-profile-changed-slow.test.ts › with another gateway address holds what began before, sends nothing, and goes on once it is back',
+    'test/hazards/ledger-profile-changed-slow.test.ts › with another gateway address holds running journeys, sends nothing, and continues once the profile is back',
   ],
   '5 7 refresh and revocation': [
     'test/gateway/token-source.test.ts › a token is renewed before it expires, with jitter',

@@ -1,4 +1,4 @@
-/** Work that needs an operator: lists it, counts it, and marks it as seen. Decisions: decisions.ts. */
+/** Work that needs an operator: lists it, counts it, and marks it as seen, and unmatched consents too. Decisions: decisions.ts. */
 import { z } from 'zod';
 import { getMessageFields, text } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -10,7 +10,7 @@ import { describeHold, holdSchema, readOpenWork } from '../../operator/holds.ts'
 import { markRunSeen, markSeen } from '../../operator/ledger-decisions.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { afterParameter, createPageSchema, limitParameter, readPage } from '../lists/pages.ts';
-import { requireFound, toReadersReach } from '../reach.ts';
+import { requireFound, requireReach, toReadersReach } from '../reach.ts';
 import { defineRoute, PATH_PARAMETERS, type Route } from '../route.ts';
 
 const FLAGS = Object.keys(ATTENTION_GUIDE) as FlagReason[];
@@ -64,6 +64,26 @@ const runSeenBody = seenBody
 const seenSchema = z.object({ accepted: z.literal(true), duplicate: z.boolean() }).meta({ id: 'seenAnswer' });
 
 const TAKEN_OFF = 'It was taken off, now or before.';
+
+const REACH_OF_UNKNOWN_ID =
+  'The API cannot tell which token an unknown id will belong to, so such an id needs a token for all profiles and end users.';
+
+const consentsSeenBody = z
+  .strictObject({
+    runKey: PATH_PARAMETERS.runKey.describe('The `runKey` of the consents, as in the list.'),
+    reason: text(500).meta({ description: 'Why; kept in the ledger, so nothing personal about the consumer.' }),
+  })
+  .meta({ id: 'seenConsents' });
+
+const consentsSeenSchema = z
+  .object({
+    accepted: z.literal(true),
+    count: z
+      .int()
+      .min(0)
+      .meta({ description: 'The number of consents that this call marked as seen; 0 if they were marked before.' }),
+  })
+  .meta({ id: 'seenConsentsAnswer' });
 
 export const holdRoutes: readonly Route[] = [
   defineRoute({
@@ -150,6 +170,26 @@ export const holdRoutes: readonly Route[] = [
       );
       if (!isDuplicate) throw new Refusal('notListed', 'nothing of this is on the list');
       return { accepted: true, duplicate: true };
+    },
+  }),
+  defineRoute({
+    at: 'POST /v1/unmatched-consents/seen',
+    operationId: 'markConsentsSeen',
+    summary: 'Mark the unmatched consents of one run as seen',
+    description: `The ledger keeps these consents, and they count once it knows what they name. ${REACH_OF_UNKNOWN_ID}`,
+    scope: 'holds:decide',
+    body: consentsSeenBody,
+    answer: consentsSeenSchema,
+    done: 'They are off the list: this call took them off, or an earlier one.',
+    problems: { 404: 'The token does not reach the run.' },
+    async run(call) {
+      const { runKey, reason } = call.body;
+      call.note({ journeyId: runKey });
+      await requireReach(call, runKey);
+      const ledger = await call.services.openLedger();
+      const count = await ledger.consents.markSeen(ledger.identity.ledgerId, { runKey, by: call.by(), reason });
+      call.note({ count });
+      return { accepted: true, count };
     },
   }),
 ];

@@ -22,31 +22,26 @@ const reveal = z
   .exactOptional()
   .describe('`true`: the whole answer with its personal data; needs `reports:reveal`. Default: masked.');
 
-const readerFields = {
-  reveal,
-  endUser: z
-    .string()
-    .max(200)
-    .exactOptional()
-    .describe('The end user that reads it. The API refuses any other than the one it was pulled for.'),
-};
+const endUser = z
+  .string()
+  .max(200)
+  .exactOptional()
+  .describe('The end user that reads it. The API refuses any other than the one it was pulled for.');
+
+const purpose = z
+  .string()
+  .max(200)
+  .exactOptional()
+  .describe('The purpose for which the report is served again to its end user, without a new inquiry.');
 
 const reportQuery = z.strictObject({
-  ...readerFields,
-  purpose: z
-    .string()
-    .max(200)
-    .exactOptional()
-    .describe('The purpose for which the report is served again to its end user, without a new inquiry.'),
+  ...{ reveal, endUser, purpose },
   customerTraceNumber: z
     .string()
     .regex(/^[A-Z0-9]{1,30}$/, 'must be 1 to 30 capital letters and digits')
     .exactOptional()
     .describe('The trace number of the inquiry. Default: the newest.'),
 });
-const changesQuery = z.strictObject({ ...readerFields, purpose: reportQuery.shape.purpose });
-const refusalQuery = z.strictObject(readerFields);
-const referencesQuery = z.strictObject({ reveal });
 
 const instant = z.string().meta({ format: 'date-time' });
 const origin = { customerTraceNumber: z.string(), attempt: z.int().min(1), storedAt: instant };
@@ -167,18 +162,12 @@ export async function readReferencesAnswer(
   return { body: { ...(redacted ? (redact(found) as object) : found), redacted }, noted: { count } };
 }
 
-interface Words {
-  reveal?: 'true' | 'false';
-  purpose?: string;
-  endUser?: string;
-}
-
 /** @throws Refusal 403; InvalidInputError */
 function toReader({ caller, by, query }: Pick<Call, 'caller' | 'by' | 'query'>): Reader {
-  const { reveal: asked, purpose, endUser } = query as Words;
+  const { reveal: asked, ...named } = query as Partial<z.infer<typeof reportQuery>>;
   const isRedacted = asked !== 'true';
   if (!isRedacted) requireScope(caller, 'reports:reveal');
-  const said = omitUndefined({ purpose, endUser });
+  const said = omitUndefined({ purpose: named.purpose, endUser: named.endUser });
   const problems = findReaderProblems(said);
   if (problems.length > 0) throw new InvalidInputError(problems);
   return { by: by(), via: caller.isLocal ? 'ledger' : 'api', ...said, isRedacted };
@@ -229,7 +218,7 @@ export const reportRoutes: readonly Route[] = [
     operationId: 'getReferences',
     summary: 'Read the references of a run, for later shares',
     description: 'A share by itself has its own references once it is posted.',
-    query: referencesQuery,
+    query: z.strictObject({ reveal }),
     answer: referencesSchema,
     read: ({ params: { runKey = '' } }, ledger, reader) => readReferencesAnswer(ledger, runKey, reader),
   }),
@@ -237,7 +226,7 @@ export const reportRoutes: readonly Route[] = [
     at: 'GET /v1/journeys/{journeyId}/changes',
     operationId: 'getJourneyChanges',
     summary: 'Read what changed between the newest preclose report and the report before it',
-    query: changesQuery,
+    query: z.strictObject({ reveal, endUser, purpose }),
     answer: changesSchema,
     read: ({ params: { journeyId = '' } }, ledger, reader) => readChangesAnswer(ledger, journeyId, reader),
   }),
@@ -246,7 +235,7 @@ export const reportRoutes: readonly Route[] = [
     operationId: 'getRefusal',
     summary: 'Read what the gateway wrote beside the refusal of an attempt',
     description: `A hold with \`refusalKept\` has one. A masked body keeps only its shape and its codes. ${LOGGED}`,
-    query: refusalQuery,
+    query: z.strictObject({ reveal, endUser }),
     answer: refusalSchema,
     async read(call, ledger, reader) {
       const { customerTraceNumber = '', attempt } = call.params;

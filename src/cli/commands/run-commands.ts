@@ -12,7 +12,6 @@ import {
 import { EXIT } from '../output/exit-codes.ts';
 import { createOutput, formatRowTable } from '../output/output.ts';
 import { type GivenOptions, toOption } from '../output/schema-options.ts';
-import { readPauseNotice } from '../output/status-lines.ts';
 import { type CallOptions, withOperations } from './call-operation.ts';
 import { requireRunKey, showProgress, withJourneys } from './connections.ts';
 import { FILTERS, listHolds, readFilters } from './work-filters.ts';
@@ -49,16 +48,13 @@ export function registerHoldsCommand(program: Command): void {
   command.action(async (options: CallOptions & GivenOptions) => {
     const filters = readFilters(options);
     const output = createOutput(options);
-    const [holds, notice] = await Promise.all([
-      withOperations(options, (call) => listHolds(call, filters), 'ledger'),
-      readPauseNotice(output),
-    ]);
+    const holds = await withOperations(options, (call) => listHolds(call, filters), 'ledger');
     const list = holds.map(({ guide: _, decideAt: __, ...hold }) => ({ ...hold, command: resolveCommand(hold) }));
     output.answer({ list }, () => {
       const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, command: resolving }) => ({
         ...{ kind, runKey, reason: describeReason(reason), since, productCode, attempt, command: resolving },
       }));
-      return [...(rows.length === 0 ? ['nothing needs a person'] : formatRowTable(rows, output.width)), ...notice];
+      return rows.length === 0 ? ['nothing needs a person'] : formatRowTable(rows, output.width);
     });
     if (list.length > 0) process.exitCode = EXIT.needsPerson;
   });

@@ -1,7 +1,6 @@
 /** A run's status and its holds as lines for a terminal, each hold with the command that resolves it. Nothing personal is in them. */
 
 import type { HoldStatus } from '../../client.ts';
-import { describePause } from '../../ledger/pauses.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import { formatRunName } from '../../model/run-key.ts';
 import { listGateWays } from '../../words/gate-ways.ts';
@@ -90,21 +89,4 @@ export function formatHold(hold: ListedInquiry, width: number, indent = ''): str
     ...wrap(`May be decided: ${hold.allowedActions.join(', ')}`, width, `${indent}  `),
     ...wrapCommand(resolveCommand(hold), width, `${indent}  `),
   ];
-}
-
-/** Returns a line for each pause in force. Returns none under JSON, or if the environment names no readable ledger. */
-export async function readPauseNotice({ isJson, width, colors }: Output): Promise<string[]> {
-  if (isJson) return [];
-  const [{ loadClientLedgerAccess }, { inspect }, { readPauses }] = await Promise.all([
-    import('../../config/config.ts'),
-    import('../../ledger/inspect-ledger.ts'),
-    import('../../ledger/pauses.ts'),
-  ]);
-  try {
-    const { ledger } = loadClientLedgerAccess(process.env, { besideLedger: true });
-    const pauses = await inspect(ledger.url, (tx) => readPauses(tx, { inForce: true }));
-    return pauses.flatMap((pause) => wrap(describePause(pause), width).map(colors.yellow));
-  } catch {
-    return [];
-  }
 }

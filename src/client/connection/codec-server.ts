@@ -3,12 +3,12 @@
  * the payload codec that asks it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSecureContext, getCACertificates } from 'node:tls';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
-import { Agent } from 'undici';
+import type { Agent } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
+import { createConnections } from '../../gateway/connections.ts';
 import { parseJsonValue, readPayloads, toPayloadJson } from '../../http/payload-json.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { UndecodablePayloadError } from '../../protection/errors.ts';
@@ -17,14 +17,16 @@ import { toBytes, wasEncrypted } from '../../protection/payloads/payload-envelop
 import { hasBullets } from '../../protection/redaction/redaction.ts';
 import { CodecServerError, type CodecServerErrorCode } from './errors.ts';
 
-/** The codec server processes 16 requests at once, over all callers. */
-const CONNECTIONS = 4;
-const CONNECT_TIMEOUT_MS = 5_000;
-/** The codec server queues a request for up to 10 s. */
-const HEADERS_TIMEOUT_MS = 20_000;
-const BODY_TIMEOUT_MS = 15_000;
-/** Shorter than the keep-alive time of servers and proxies: a request on a closing connection must be repeated. */
-const KEEP_ALIVE_TIMEOUT_MS = 4_000;
+const LIMITS = {
+  // The codec server processes 16 requests at once, over all callers.
+  connections: 4,
+  connectTimeoutMs: 5_000,
+  // The codec server queues a request for up to 10 s.
+  headersTimeoutMs: 20_000,
+  bodyTimeoutMs: 15_000,
+  // Shorter than the keep-alive time of servers and proxies: a request on a closing connection must be repeated.
+  keepAliveTimeoutMs: 4_000,
+};
 const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 /** The most that the server decodes for one request, in base64. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
@@ -52,24 +54,8 @@ export class CodecServerConnection {
     this.#base = new URL(url);
     this.#namespace = namespace;
     this.#readToken = readToken;
-    const trusted = caCertificate === undefined ? undefined : [...getCACertificates('default'), caCertificate];
-    this.#agent = new Agent({
-      connections: CONNECTIONS,
-      pipelining: 1,
-      allowH2: false,
-      connect: {
-        timeout: CONNECT_TIMEOUT_MS,
-        // Overrides NODE_TLS_REJECT_UNAUTHORIZED: a token is at stake.
-        rejectUnauthorized: true,
-        minVersion: 'TLSv1.2',
-        ...(trusted && { secureContext: createSecureContext({ ca: trusted, minVersion: 'TLSv1.2' }) }),
-      },
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      bodyTimeout: BODY_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      maxResponseSize: MAX_RESPONSE_BYTES,
-    });
+    // Ignores NODE_TLS_REJECT_UNAUTHORIZED: a token is at stake.
+    this.#agent = createConnections({ limits: LIMITS, caCertificate }, MAX_RESPONSE_BYTES);
   }
 
   /** Whether a call waits for this server. */
@@ -86,20 +72,16 @@ export class CodecServerConnection {
   async ask(route: string, body: string): Promise<string> {
     this.#asking++;
     try {
-      return await this.#ask(route, body);
+      for (let tries = 0; ; tries++) {
+        const answer = await this.#post(route, body);
+        if (answer !== null && answer.status === 200) return answer.text;
+        const error = answer === null ? new CodecServerError('unreachable') : toError(answer);
+        const ownMs = REPEAT_AFTER_MS[tries];
+        if (!error.mayPass || ownMs === undefined) throw error;
+        await sleep(Math.min(Math.max(ownMs, answer?.retryAfterMs ?? 0), LONGEST_REPEAT_AFTER_MS));
+      }
     } finally {
       this.#asking--;
-    }
-  }
-
-  async #ask(route: string, body: string): Promise<string> {
-    for (let tries = 0; ; tries++) {
-      const answer = await this.#post(route, body);
-      if (answer !== null && answer.status === 200) return answer.text;
-      const error = answer === null ? new CodecServerError('unreachable') : toError(answer);
-      const ownMs = REPEAT_AFTER_MS[tries];
-      if (!error.mayPass || ownMs === undefined) throw error;
-      await sleep(Math.min(Math.max(ownMs, answer?.retryAfterMs ?? 0), LONGEST_REPEAT_AFTER_MS));
     }
   }
 

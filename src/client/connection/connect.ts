@@ -16,8 +16,15 @@ import type { Environment } from '../../model/products.ts';
 import { hasKeyRing, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter } from '../../protection/payloads/data-converter.ts';
 import type { CodecServerConnection } from './codec-server.ts';
-import { CallError, hasStatus, isAtRunLimit } from './errors.ts';
-import { checkTemporalAddress, connectError } from './why-unreachable.ts';
+import {
+  CallError,
+  createUnreachableError,
+  hasCode,
+  hasStatus,
+  isAtRunLimit,
+  TEMPORAL_AWAY,
+  translateServerError,
+} from './errors.ts';
 
 /** How long a call waits for a server that is away, such as one that is being replaced. */
 const SERVER_PATIENCE_MS = 10_000;
@@ -175,6 +182,43 @@ export async function connectTo(
   } catch (error) {
     await connection?.close();
     throw signal?.aborted ? new CallError('aborted', { cause: signal.reason }) : connectError(error, connectionOptions);
+  }
+}
+
+/** @internal */
+type ConnectionOptions = ClientSettings['temporal']['connectionOptions'];
+
+/** The rule that an address breaks, or `null`: `host:port` or `[IPv6]:port`. The port may be left out. */
+function checkTemporalAddress(address: string): string | null {
+  const [matched, digits = '7233'] = /^(?:\[[\da-fA-F:.]+\]|[^\s:/[\]@]+)(?::(\d{1,5}))?$/.exec(address) ?? [];
+  const isPort = Number(digits) >= 1 && Number(digits) <= 65_535;
+  return matched && isPort ? null : 'must be host:port, such as 127.0.0.1:7233, without a scheme or a path';
+}
+
+/** Translates the error of a first call, or of certificates that cannot be used. */
+function connectError(error: unknown, to: ConnectionOptions): unknown {
+  const isOfOpenSsl = error instanceof Error && 'code' in error && /^ERR_OSSL/.test(String(error.code));
+  const translated = isOfOpenSsl ? undefined : translateServerError(error);
+  return isOfOpenSsl || hasCode(translated, ...TEMPORAL_AWAY) ? createUnreachableError(error, to) : translated;
+}
+
+/**
+ * Calls Temporal once more, as a client does.
+ *
+ * @internal
+ */
+export async function diagnoseUnreachable(to: ConnectionOptions, withinMs: number): Promise<unknown> {
+  let connection: Connection | undefined;
+  try {
+    const opened = Connection.lazy({ ...to, interceptors: [] });
+    connection = opened;
+    await opened.withDeadline(Date.now() + withinMs, () => opened.workflowService.getSystemInfo({}));
+    const reason = `${to.address}: it answers a client; a worker’s certificates must be X.509 version 3`;
+    return new CallError('tlsFailed', { reason });
+  } catch (error) {
+    return connectError(error, to);
+  } finally {
+    await connection?.close();
   }
 }
 

@@ -105,14 +105,13 @@ export class CallError extends CreditJourneyError {
 type CallFacts = Partial<Omit<CallError, keyof CreditJourneyError>> & ErrorOptions;
 
 function describeCall(code: CallErrorCode, { runKey = '', customerTraceNumber, reason = '' }: CallFacts): string {
-  if (isIn(TEMPORAL_AWAY, code)) return `Temporal cannot be reached: ${UNREACHABLE[code]} ${reason || 'its address'}`;
-  if (isIn(TEMPORAL_REFUSES, code)) return `Temporal refuses the call: ${REFUSED[code]}`;
+  if (code in UNREACHABLE) {
+    return `Temporal cannot be reached: ${UNREACHABLE[code as Unreachable]} ${reason || 'its address'}`;
+  }
+  if (code in REFUSED) return `Temporal refuses the call: ${REFUSED[code as Refused]}`;
   const parts = { '{about}': customerTraceNumber ?? formatRunName(runKey), '{reason}': reason };
-  return WORDS[code].replaceAll(/\{about\}|\{reason\}/g, (name) => parts[name as keyof typeof parts]);
-}
-
-function isIn<Code extends CallErrorCode>(codes: readonly Code[], code: CallErrorCode): code is Code {
-  return (codes as readonly CallErrorCode[]).includes(code);
+  const words = WORDS[code as keyof typeof WORDS];
+  return words.replaceAll(/\{about\}|\{reason\}/g, (name) => parts[name as keyof typeof parts]);
 }
 
 /** Whether a call of the client has ended with one of these codes. */
@@ -235,11 +234,6 @@ function isUnprocessed(error: unknown): boolean {
   return error.cause.type === 'UnprocessedUpdate';
 }
 
-/** The server is away or overloaded for the moment. */
-function isServerAway(error: unknown): boolean {
-  return hasStatus(error, 'unavailable', 'resourceExhausted', 'aborted');
-}
-
 /** Whether no answer came until the deadline, when the server may be the first to hang up. */
 export function isLate(error: unknown): boolean {
   return hasStatus(error, 'deadlineExceeded', 'cancelled');
@@ -279,7 +273,8 @@ export function translateServerError(error: unknown): unknown {
     return new CallError('namespaceNotFound', cause);
   }
   if (isLate(error)) return new CallError('timedOut', cause);
-  if (isServerAway(error)) return createUnreachableError(error);
+  // The server is away or overloaded for the moment.
+  if (hasStatus(error, 'unavailable', 'resourceExhausted', 'aborted')) return createUnreachableError(error);
   if (hasStatus(error, 'unauthenticated')) return new CallError('unauthenticated', cause);
   return new CallError(hasStatus(error, 'permissionDenied') ? 'permissionDenied' : 'refused', cause);
 }
@@ -329,10 +324,8 @@ function translateFailure(error: WorkflowFailedError, runKey: string): unknown {
 
 function toFailureType(cause: unknown): string {
   if (cause instanceof ApplicationFailure) return cause.type ?? 'Failed';
-  if (cause instanceof CancelledFailure) return 'Cancelled';
-  if (cause instanceof TerminatedFailure) return 'Terminated';
-  if (cause instanceof TimeoutFailure) return 'TimedOut';
-  return 'Failed';
+  const kinds = { Cancelled: CancelledFailure, Terminated: TerminatedFailure, TimedOut: TimeoutFailure };
+  return Object.entries(kinds).find(([, kind]) => cause instanceof kind)?.[0] ?? 'Failed';
 }
 
 function toInvalidInputError(cause: ApplicationFailure): InvalidInputError {

@@ -8,7 +8,7 @@ import { readJsonBody } from '../../http/payload-json.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { TokenVerifier } from '../../http/token-verifier.ts';
 import type { ApiCaller } from '../caller.ts';
-import { requireOwnPage } from './credentials.ts';
+import { requireOwnPage } from '../caller.ts';
 
 interface SessionCookie {
   name: string;
