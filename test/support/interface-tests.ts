@@ -418,7 +418,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/interface-rows.test.ts › 2.3 applicants[].names[].first: is validated as its row requires',
   ],
   '8 rate limits': [
-    'test/integration/priority-slow.test.ts › interactive journeys come before batches, end users take turns, and the limit holds',
+    'test/integration/priority-slow.test.ts › interactive journeys are sent before batches, end users take turns, and the rate limit holds',
     'test/workflows/failure-table.test.ts › 429 with Retry-After in seconds is followed by one more attempt, and one inquiry is posted',
   ],
   '8 payload size': [
