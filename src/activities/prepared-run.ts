@@ -142,7 +142,12 @@ export function checkRequestCanBeBuilt(
   const { environment, name, customerId } = profile;
   const inquiry = {
     ...asked,
-    ...{ environment, customerId, profile: name, workflowType: '', runKey: '', ordinal: 0 },
+    environment,
+    customerId,
+    profile: name,
+    workflowType: '',
+    runKey: '',
+    ordinal: 0,
     customerTraceNumber: 'PREFLIGHT',
   };
   buildRequest(profile, toSentContent(profile, { ...content, inquiry }), new Date());
@@ -246,7 +251,10 @@ async function findStandings(
   });
   const standings = await nullIfUnanswered(
     lookUpShares(ledger, {
-      ...{ runKey, firstRunId, consentTrust, shares: questions },
+      runKey,
+      firstRunId,
+      consentTrust,
+      shares: questions,
       applicantIds: applicants.map(({ applicantId }) => applicantId),
       shareIds: shares.map(({ shareId }) => shareId),
     }),

@@ -124,11 +124,11 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
     },
     retention: {
       ...bindReads(transactions, {
-        ...{ view: readDisposalView, olderThan: readOlderThan, unfinished: readUnfinished },
-        ...{
-          isBegun: ({ session }: Transaction, runKey: string) => isDisposalBegun(session, runKey),
-          legalHolds: readHolds,
-        },
+        view: readDisposalView,
+        olderThan: readOlderThan,
+        unfinished: readUnfinished,
+        isBegun: ({ session }: Transaction, runKey: string) => isDisposalBegun(session, runKey),
+        legalHolds: readHolds,
       }),
       // Another database may answer at the same address by now: nothing of it may be destroyed.
       ...bindWrites(

@@ -83,8 +83,12 @@ export async function watchForRestore(tx: Transaction, seen?: SeenAttempt): Prom
   if (!state.lost || state.lost !== seen) return state;
   const { position, claimedAt } = state.lost;
   await insertRestore(tx, {
-    ...{ orderId: `found-${position}-${claimedAt}`, kind: 'restoreFound', position, claimedAt },
-    ...{ by: 'credit-journey', reason: 'an attempt that was seen is not in this ledger' },
+    orderId: `found-${position}-${claimedAt}`,
+    kind: 'restoreFound',
+    position,
+    claimedAt,
+    by: 'credit-journey',
+    reason: 'an attempt that was seen is not in this ledger',
   });
   return state;
 }

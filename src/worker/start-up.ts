@@ -104,7 +104,10 @@ export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
     logger?.error({}, 'the ledger is an older copy: nothing is sent until `credit-journey ledger accept-restore`');
   const input: LedgerWatchInput = { ledgerId, everyMs };
   await client.workflow.start(WATCH_LEDGER, {
-    ...{ workflowId, taskQueue, args: [input], workflowIdConflictPolicy: 'USE_EXISTING' },
+    workflowId,
+    taskQueue,
+    args: [input],
+    workflowIdConflictPolicy: 'USE_EXISTING',
     staticSummary: 'watches whether the ledger is an older copy',
   });
 }

@@ -132,7 +132,8 @@ export async function readState(
     abandoned: row.abandonedAt !== undefined,
     ...omitUndefined({ disposal }),
     attempts: [...claimed, ...closed].sort(compareAttempts),
-    ...{ inquiry, decisions },
+    inquiry,
+    decisions,
   };
 }
 

@@ -184,7 +184,9 @@ class Delivery {
 
   #toStatus(): WebhookDeliveryStatus {
     const endpoints = this.#all.map(({ name, waiting, delivered, failed }) => ({
-      ...{ endpoint: name, delivered, waiting: waiting.length },
+      endpoint: name,
+      delivered,
+      waiting: waiting.length,
       ...omitUndefined({ waitingSince: waiting[0]?.timestamp }),
       failed: failed.map(({ event: { id, type }, ...rest }) => ({ id, type, ...rest })),
     }));
