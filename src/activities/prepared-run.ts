@@ -95,7 +95,7 @@ export async function fixRun(
     ledgerId: dependencies.ledger.identity.ledgerId,
     ...(profile.accents === 'transliterate' ? { accents: profile.accents } : {}),
     // Without the ledger's newest attempt, the run sees only its own attempts.
-    ...(facts?.newest ? { seen: facts.newest } : {}),
+    ...(facts?.newest ? { highWaterMark: facts.newest } : {}),
     settings: dependencies.config.protocol,
     searchAttributes: await dependencies.registeredSearchAttributes(),
     consentTrust: profile.consentTrust,

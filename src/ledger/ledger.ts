@@ -185,7 +185,7 @@ export class SqlLedger extends SealedReports {
     const verdict = await this.transactions.write((tx) => claimAttempt(tx, request), { byAnyVersion: true });
     // This has a transaction of its own, since nothing of the claim is kept. One run's finding counts for all.
     if (verdict.kind === 'ledgerRestored') {
-      await this.transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.seen));
+      await this.transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.highWaterMark));
     }
     return verdict;
   }
