@@ -7,7 +7,7 @@ import { missingBecause } from './support/named-tests.ts';
 
 const root = join(import.meta.dirname, '..');
 
-test('every claim of the threat model names a test that is there', () => {
+test('every claim of the threat model names a test that exists', () => {
   const claims = [
     ...readFileSync(join(root, 'docs/threat-model.md'), 'utf8').matchAll(/^\| (.+) \| `(.+)`: (.+) \|$/gm),
   ];

@@ -94,7 +94,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     tests: [
       { path: CLAIM_TABLE, title: 'an attempt was answered late, and the one after it is notSent' },
       { path: ON_SQLITE, title: 'an attempt that was answered late, while those after it were not sent, holds' },
-      { path: 'test/hazards/answered-late.test.ts', title: 'an answer that comes while the resend cannot leave' },
+      { path: 'test/hazards/answered-late.test.ts', title: 'a late answer while the resend cannot connect' },
     ],
   },
   {
@@ -258,7 +258,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     ],
     tests: [
       { path: ON_SQLITE, title: 'an attempt that an older copy may lack is not closed' },
-      { path: 'test/hazards/restored-in-flight-slow.test.ts', title: 'whose claim an older copy lacks' },
+      { path: 'test/hazards/restored-in-flight-slow.test.ts', title: 'when a restored copy that lacks its claim' },
     ],
   },
   {

@@ -14,7 +14,9 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: '    if (failure.attempt < 0 && mayHaveMissedAnAttempt(failure)) {\n',
       },
     ],
-    tests: [{ path: 'test/hazards/ledger-profile-changed-slow.test.ts', title: 'asks the ledger before it says that' }],
+    tests: [
+      { path: 'test/hazards/ledger-profile-changed-slow.test.ts', title: 'reads the ledger before it reports that' },
+    ],
   },
   {
     name: 'a decision passes over an attempt that was not judged',
@@ -64,7 +66,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: '      claim.attempt > 0 || known.otherNumber === undefined || wasClaimed(known) ||',
       },
     ],
-    tests: [{ path: 'test/hazards/changed-customer.test.ts', title: 'holds, names the other inquiry' }],
+    tests: [{ path: 'test/hazards/changed-customer.test.ts', title: 'is held, names the other inquiry' }],
   },
   {
     name: 'the connection of an attempt that is given up is closed, and not reset',
@@ -119,7 +121,9 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: "  return { verdict: latest.attempt < 0 ? verdict : 'recorded', effect: action",
       },
     ],
-    tests: [{ path: 'test/hazards/operator-decisions.test.ts', title: 'that another one has overtaken is refused' }],
+    tests: [
+      { path: 'test/hazards/operator-decisions.test.ts', title: 'that another decision has overtaken is refused' },
+    ],
   },
   {
     name: 'a worker without the profile refuses what another one would take',

@@ -48,7 +48,7 @@ async function shared(signal: AbortSignal) {
   return { signal, temporal: await testServer(), workflowBundle: await workflowBundle() };
 }
 
-test('every promise stands after a small storm', async (t) => {
+test('every invariant holds after a small storm', async (t) => {
   const plan = makePlan({ seed: 11, journeys: 8, lengthMs: 5_000, ...WORLD, kinds: KINDS });
   const run = await runPlan(plan, await shared(t.signal));
   t.diagnostic(describeRun(run).join('\n'));
@@ -59,7 +59,7 @@ test('every promise stands after a small storm', async (t) => {
   assert.ok(!ALWAYS_JUDGED.some(({ name }) => idle.includes(name)), idle.join());
 });
 
-test('a history that a run could not have made fails its replay', async (t) => {
+test('a history that the workflow could not have made fails its replay', async (t) => {
   const plan = makePlan({ seed: 12, journeys: 1, lengthMs: 1_000, ...WORLD, kinds: [] });
   const judge = async (evidence: Evidence) => {
     const scheduled = evidence.runs

@@ -9,7 +9,7 @@ import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimOf, decisionOf, keyRing, TRACE } from '../ledger/fixtures.ts';
 import { startLedgerHouse } from './ledger-house.ts';
 
-test('on PostgreSQL the copies of a storm decide by their own role, claim nothing, and meet its full disk', async (t) => {
+test('on PostgreSQL a storm’s API copies decide with their own role, cannot claim, and fail on a full disk', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-house-'));
   const house = await startLedgerHouse('PostgreSQL', directory);
   t.after(async () => {

@@ -59,9 +59,9 @@ const RESTING: Record<string, () => Promise<Resting>> = {
   },
 };
 
-describe('every update that is to be refused is, and leaves no event', { concurrency: 3 }, () => {
+describe('each invalid update leaves no event', { concurrency: 3 }, () => {
   for (const [name, begin] of Object.entries(RESTING)) {
-    test(`by ${name}`, async () => {
+    test(`when it is refused by ${name}`, async () => {
       const { handle, runKey } = await begin();
       // The run opens the row of its hold after it shows the hold.
       await untilIdle(handle);

@@ -31,7 +31,7 @@ async function refuseConnections(): Promise<void> {
   assert.equal(answer.status, 200);
 }
 
-test('an answer that comes while the resend cannot leave holds the inquiry: nothing more is sent, and it may be accepted', async () => {
+test('a late answer while the resend cannot connect holds the inquiry as AnsweredLate, and an operator can accept it', async () => {
   const input = journeyInput({ stages: ['PREQUAL'] });
   const customerTraceNumber = traceOf(harness, input.journeyId, 'PREQUAL');
   await harness.addFaults([{ customerTraceNumber, attempt: 1, fault: 'slowAfterPosting', delayMs: 6_000 }]);

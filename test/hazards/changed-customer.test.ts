@@ -71,7 +71,7 @@ async function untilTold(ledger: Ledger, runKey: string): Promise<WorkRow[]> {
 }
 
 describe('a journey that is started again for another customer', () => {
-  test('holds, names the other inquiry, and posts once more only by a decision', async (t) => {
+  test('is held, names the other inquiry, and posts again only after a resend decision', async (t) => {
     const { input, first } = await answeredAndTerminated();
     await changeCustomer('CORRECTED1');
     const again = await harness.start(input);
@@ -106,7 +106,7 @@ describe('a journey that is started again for another customer', () => {
     );
   });
 
-  test('and given up is posted no more; started for the first customer again it goes on with what came', async () => {
+  test('posts nothing after an abandon, and continues with the first answer when started for the first customer again', async () => {
     const { input, first } = await answeredAndTerminated();
     const own = await changeCustomer('CORRECTED2');
     const again = await harness.start(input);

@@ -27,7 +27,7 @@ async function anotherLedger(world: World): Promise<string> {
 }
 
 describe('a first attempt', { concurrency: 4 }, () => {
-  test('whose worker is killed is held where another ledger stands in the place of its own', async (t) => {
+  test('is held as LedgerChanged when its worker is killed and the next worker has another ledger', async (t) => {
     const world = await startWorld(t);
     const victim = await world.startWorker();
     // Posts, and never answers.
@@ -49,7 +49,7 @@ describe('a first attempt', { concurrency: 4 }, () => {
     await handle.terminate();
   });
 
-  test('is not made where the journey is withdrawn before a worker has it', async () => {
+  test('is not made when the journey is withdrawn before a worker takes it', async () => {
     const harness = await startHarness({ withoutWorker: true });
     try {
       const input = prequalOnly();

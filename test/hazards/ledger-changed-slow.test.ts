@@ -112,7 +112,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       assert.deepEqual(await received([gate, hold, consent]), [2, 2, 2]);
     }
 
-    test('that is given up on an empty ledger says that no ledger has the decision', async () => {
+    test('that finds an empty ledger is held, and answers an abandon with recorded: false', async () => {
       const waiting = await waitingJourneys();
       await whileStopped(async () => {
         await store.backUp('own');
@@ -126,7 +126,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       await whileStopped(() => store.restore('own'));
     });
 
-    test('that meets the ledger of others is held, and leaves no trace in it', async () => {
+    test('that finds a foreign ledger is held, and writes nothing to it', async () => {
       const waiting = await waitingJourneys();
       await whileStopped(async () => {
         await store.backUp('own');
@@ -151,7 +151,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       });
     }
 
-    test('that meets its ledger as it was before the send waits for a person, and goes on with the right one', async () => {
+    test('that finds an older copy of its ledger waits for an operator, and continues on the right ledger', async () => {
       await whileStopped(() => store.backUp('older'));
       const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4001'))] });
       const handle = await harness.start(input);
@@ -185,7 +185,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       assert.equal((await harness.received(handle)).length, 2);
     });
 
-    test('whose answer a person accepts while another ledger is there stays on hold until it is its own', async () => {
+    test('that finds an empty ledger stays on hold after an accept decision until its own ledger is back', async () => {
       const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
       const handle = await harness.start(input);
       const lost = await untilStatus(handle, ({ state }) => state === 'held');

@@ -65,8 +65,8 @@ async function assertWaits(handles: readonly JourneyHandle[]): Promise<void> {
   }
 }
 
-describe('while `setup` migrates a ledger on PostgreSQL', { concurrency: 1 }, () => {
-  test('for longer than any statement may take, journeys wait without a hold, and go on', async (t) => {
+describe('a `setup` that migrates a ledger on PostgreSQL', { concurrency: 1 }, () => {
+  test('delays journeys without a hold, also when it takes longer than the statement time-out', async (t) => {
     const held = await harness.start(oneStage('4002'));
     const share = { shareId: 'S1', endUserCode: 'EU999' };
     const sharing = journeyInput({ stages: ['PREQUAL'], shares: [share] });

@@ -66,7 +66,7 @@ async function waitUntilReady(isWanted: boolean): Promise<{ checks: { ledger: { 
   }
 }
 
-test('a production worker is not ready while commits wait for no standby, and is again once they do', async () => {
+test('a production worker is not ready while PostgreSQL commits without its standby, and is ready again afterwards', async () => {
   await waitUntilReady(true);
   await commitsWaitFor('');
   const { checks } = await waitUntilReady(false);

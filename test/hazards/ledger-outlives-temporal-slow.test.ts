@@ -99,7 +99,7 @@ async function assertStillRefused(harness: Harness, input: LendingJourneyInput):
   assert.deepEqual(products, ['PREQUAL']);
 }
 
-test('journeys started again on an empty Temporal server end as they did, and send nothing', async () => {
+test('journeys started again on an empty Temporal server end with the same result, and send nothing', async () => {
   const lost = oneStage('4002');
   const refused = await refuseBeforeTheLoss();
   const heldBefore = await untilStatus(await old.start(lost), ({ state }) => state === 'held');

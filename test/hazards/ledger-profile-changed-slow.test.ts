@@ -44,7 +44,7 @@ const CHANGES: [what: string, changes: () => Partial<GatewayProfile>][] = [
 
 describe('a worker that is started again', () => {
   for (const [what, changes] of CHANGES) {
-    test(`with another ${what} holds what began before, sends nothing, and goes on once it is back`, async () => {
+    test(`with another ${what} holds running journeys, sends nothing, and continues once the profile is back`, async () => {
       const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
       const handle = await harness.start(input);
       await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
@@ -80,7 +80,7 @@ describe('a worker that is started again', () => {
     });
   }
 
-  test('with another address and the former one in its profile goes on, but not for another customer', async () => {
+  test('with a new address and the former one under `formerly` continues journeys, but not for another customer', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
     const handle = await harness.start(input);
     await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
@@ -108,7 +108,7 @@ describe('a worker that is started again', () => {
     ...CHANGES,
   ];
   for (const [what, changes] of REFUSALS) {
-    test(`with another profile (${what}) asks the ledger before it says that nothing was sent`, async () => {
+    test(`with another profile (${what}) reads the ledger before it reports that nothing was sent`, async () => {
       const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { pass: 'auto' } } });
       const customerTraceNumber = traceOf(harness, input.journeyId, 'PREAPP');
       await harness.addFaults([{ customerTraceNumber, attempt: 1, fault: 'resetBeforePosting' }]);

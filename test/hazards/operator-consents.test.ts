@@ -61,7 +61,7 @@ async function sharesReceived(handle: JourneyHandle): Promise<number> {
 }
 
 describe('two shares', () => {
-  test('are posted once each, under numbers of their own, also after a reset that forgets the consents: the ledger has them', async () => {
+  test('are posted once each, under separate trace numbers, also after a reset that forgets the consents', async () => {
     const input = sharesTo('S1', 'S2');
     const { journeyId } = input;
     const handle = await harness.start(input);
@@ -110,7 +110,7 @@ describe('a share', { concurrency: 4 }, () => {
     );
   });
 
-  test('whose consent is revoked while it is on hold is not sent again, whatever is decided', async () => {
+  test('whose consent is revoked while it is on hold is not sent again, even after a resend decision', async () => {
     const input = sharesTo('S1');
     const customerTraceNumber = traceOf(harness, input.journeyId, 'SECONDUSE', 'S1');
     await harness.addFaults([{ customerTraceNumber, attempt: 1, fault: 'resetBeforePosting' }]);
@@ -128,7 +128,7 @@ describe('a share', { concurrency: 4 }, () => {
     assert.deepEqual(await attentionOf((await share(input.journeyId))?.customerTraceNumber), ['revokedAfterPosting']);
   });
 
-  test('whose consent was revoked between two runs of its journey is not posted by the second', async () => {
+  test('whose consent was revoked between two runs of its journey is not posted by the second run', async () => {
     const input = sharesTo('S1');
     const { journeyId } = input;
     const first = await harness.start(input);
@@ -158,7 +158,7 @@ describe('a share', { concurrency: 4 }, () => {
 
 /** What happens after the reset until the share's wait is over. */
 const ENDS: Record<string, (run: JourneyHandle, journeyId: string) => Promise<unknown>> = {
-  'a grant that named another person, and its time': async (run, journeyId) => {
+  'a grant for another person and a time-out': async (run, journeyId) => {
     await update(run, 'recordConsent', grantFor(journeyId, 'S1'));
     await amendAsOther(run);
   },
@@ -176,9 +176,9 @@ async function amendAsOther(run: JourneyHandle): Promise<void> {
   await update(run, 'resolveInquiry', decisionAbout(held, { action: 'amend', applicants }));
 }
 
-describe('a share that was posted before a reset is told as posted, once its wait ends', { concurrency: 4 }, () => {
+describe('a share that was posted before a reset', { concurrency: 4 }, () => {
   for (const [by, end] of Object.entries(ENDS)) {
-    test(`by ${by}`, async () => {
+    test(`is reported as posted when its wait ends by ${by}`, async () => {
       const input = {
         ...journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('1422'))] }),
         shares: [{ shareId: 'S1', endUserCode: USERS.S1, awaitConsentFor: 'PT4S' }],

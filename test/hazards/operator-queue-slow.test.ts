@@ -38,7 +38,7 @@ async function waiting(lastFour?: string) {
 }
 
 describe('while no gateway worker runs', () => {
-  test('an attempt that is paused is not sent; reset and unpaused, it is sent once', async () => {
+  test('a paused attempt is not sent, and is sent once after a reset and an unpause', async () => {
     const { handle, commands } = await withoutGatewayWorker(harness, async () => {
       const paused = await waiting();
       await paused.commands.pause();
@@ -53,7 +53,7 @@ describe('while no gateway worker runs', () => {
     assert.equal((await harness.received(handle)).length, 1);
   });
 
-  test('an attempt gets five tries and a shorter start-to-close: it times out, is not repeated, and its answer counts', async () => {
+  test('an attempt with five tries and a shorter start-to-close time-out is sent once, and its late answer counts', async () => {
     const { handle } = await withoutGatewayWorker(harness, async () => {
       const changed = await waiting('4011');
       await changed.commands.widenRetries();
@@ -68,7 +68,7 @@ describe('while no gateway worker runs', () => {
     assert.equal((await harness.received(handle)).length, 1);
   });
 
-  test('a share whose consent is revoked is taken out of the queue and never sent', async () => {
+  test('a queued share whose consent is revoked is never sent', async () => {
     const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
     const handle = await harness.start(input);
     await untilStatus(handle, ({ state }) => state === 'waitingForConsent');

@@ -105,7 +105,7 @@ async function decideWhereHeld(again: JourneyHandle, decision: object): Promise<
   await update(again, 'resolveInquiry', decisionAbout(status, decision)).catch(() => undefined);
 }
 
-describe('a journey that is over, reset to each of its workflow tasks', { concurrency: 8 }, () => {
+describe('a closed journey that is reset to each of its workflow tasks', { concurrency: 8 }, () => {
   test('ends the same way and sends nothing: stages, gates, consents and a share', async (t) => {
     const handle = await playInFull();
     assert.equal((await harness.received(handle)).length, 4);
@@ -140,7 +140,7 @@ describe('a journey that is over, reset to each of its workflow tasks', { concur
     });
   }
 
-  test('ends the same way and sends nothing: 401 and 429, each followed by one attempt of their own', async () => {
+  test('ends the same way and sends nothing: 401 and 429, each followed by a second attempt', async () => {
     for (const lastFour of ['3401', '3429']) {
       const handle = await harness.start(oneStage(lastFour));
       await handle.result();
@@ -150,8 +150,8 @@ describe('a journey that is over, reset to each of its workflow tasks', { concur
   });
 });
 
-describe('a journey that runs', { concurrency: 8 }, () => {
-  test('reset to before the send while its request is in flight waits for the answer of the first', async () => {
+describe('a running journey', { concurrency: 8 }, () => {
+  test('that is reset to before the send while its request is in flight waits for the answer to that request', async () => {
     const handle = await harness.start(oneStage('4011'));
     await until(async () => (await harness.received(handle)).length === 1, 'nothing was received');
     const again = await resetTo(harness, handle, await taskBeforeSend(handle));
@@ -166,7 +166,7 @@ describe('a journey that runs', { concurrency: 8 }, () => {
     );
   });
 
-  test('reset to before a send whose answer was lost is held again, and the provider’s word decides', async () => {
+  test('that is reset to before a send whose answer was lost is held again, and sends nothing', async () => {
     const handle = await harness.start(oneStage('4002'));
     const first = await untilStatus(handle, ({ state }) => state === 'held');
     const again = await resetTo(harness, handle, await taskBeforeSend(handle));
@@ -181,7 +181,7 @@ describe('a journey that runs', { concurrency: 8 }, () => {
     assert.equal((await harness.received(currentRun(harness, handle))).length, 1);
   });
 
-  test('whose resend was lost as well: a reset replays the first resend, and it permits nothing more', async () => {
+  test('whose resend was lost as well sends nothing after a reset: the replayed decision permits no third attempt', async () => {
     // Refused by status each time: 503 may have been posted for all that is known.
     const handle = await harness.start(oneStage('1503'));
     const first = await untilStatus(handle, ({ state }) => state === 'held');
@@ -204,7 +204,7 @@ describe('a journey that runs', { concurrency: 8 }, () => {
     await again.terminate();
   });
 
-  test('reset to before the decision, without its messages, refuses another one, and goes on with what the ledger has', async () => {
+  test('that is reset to before a decision without its messages refuses a new one, and takes the ledger’s answer', async () => {
     const handle = await playHeld('4001', { action: 'resend' });
     const result = await handle.result();
     const task = await taskOfMessage(handle, 'resolveInquiry');
@@ -301,7 +301,7 @@ describe('a journey whose first share is withdrawn, whose second is revoked, and
   }
 });
 
-describe('a run that a refusal has ended, reset to each of its workflow tasks without its messages', () => {
+describe('after a reset to each workflow task without its messages', () => {
   const BY = { by: 'ops', reason: 'the applicant has withdrawn' };
   const scenario = (name: string) => async () =>
     (await SHARE_SCENARIOS.find((found) => found.name === name)?.play(harness)) as JourneyHandle;

@@ -66,7 +66,7 @@ describe('a journey that is started again', { concurrency: 8 }, () => {
     assert.equal(result.stages[0]?.reportReferenceNumber, posted?.reportReferenceNumber);
   });
 
-  test('after it was terminated is answered by the ledger, and goes on from there', async () => {
+  test('after it was terminated takes its first answer from the ledger, and continues with the next stage', async () => {
     const input = twoStages();
     const before = await answeredAndTerminated(input);
     const again = await harness.start(input);
@@ -118,7 +118,7 @@ describe('a journey that is started again with a corrected applicant', { concurr
     await again.terminate();
   });
 
-  test('and abandoned leaves the first request as it is: the next start with the first applicant gets its answer', async () => {
+  test('and abandoned leaves the first request unchanged; the next start with the first applicant gets its answer', async () => {
     const input = twoStages();
     const before = await answeredAndTerminated(input);
     const other = await harness.start({ ...input, applicants: [applicant('1A')] });
@@ -181,7 +181,7 @@ describe('a journey that is started again with a corrected applicant, whose atte
   }
 });
 
-test('a journey that is started again while there is no token is held for its earlier attempt, and sends nothing', async () => {
+test('a journey that is started again while no token can be fetched is held for its earlier attempt, and sends nothing', async () => {
   const input = oneStage('4002');
   const first = await harness.start(input);
   await untilStatus(first, ({ holds }) => holds[0]?.failureType === 'OutcomeUnknown');

@@ -34,7 +34,7 @@ async function runJourneys(count: number) {
   return { handles, results: await Promise.all(handles.map((handle) => handle.result())) };
 }
 
-test('401 from one worker’s token only: that attempt ends, the next one has a new token, and each inquiry is posted once', async () => {
+test('a 401 for one worker’s token ends that attempt; the next has a new token, and each inquiry is posted once', async () => {
   // Until both workers have a token: each fetches its own when it first has something to do.
   await until(async () => {
     await runJourneys(6);

@@ -35,7 +35,7 @@ async function assertAnsweredOnce(world: ProcessWorld, handle: JourneyHandle): P
 
 const isWaitingForTheLedger = (status: object) => JSON.stringify(status).includes('the ledger cannot be reached');
 
-describe('a ledger that is gone', { concurrency: 3 }, () => {
+describe('an unreachable ledger', { concurrency: 3 }, () => {
   before(async () => {
     postgres = await startPostgres();
   });
@@ -44,7 +44,7 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
   for (const engine of ENGINES) {
     const options = () => (engine === 'PostgreSQL' ? { postgres } : {});
 
-    test(`for longer than an attempt lives, delays three journeys and loses none of their answers (${engine})`, async (t) => {
+    test(`delays three journeys for longer than an attempt lives, and loses none of their answers (${engine})`, async (t) => {
       const world = await startWorld(t, options());
       const worker = await world.startWorker(ROOMY_TIMEOUTS);
       // "During" answers after one and a half seconds.
@@ -75,7 +75,7 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
       assert.equal(await scheduled(before, 'recordOutcome'), 0);
 
       await t.test(
-        'and gone for a moment after the answer, is written to by the attempt itself, report and all',
+        'a ledger that is back a moment after the answer gets outcome and report from the attempt itself',
         async () => {
           const input = prequalOnly();
           const stop = worker.stopAt(input.journeyId, 'afterAnswer');
@@ -93,7 +93,7 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
     });
   }
 
-  test('when a refusal comes, gets what the gateway wrote beside it later, sealed on its way (SQLite)', async (t) => {
+  test('gets the body of a refusal later; the history holds it sealed (SQLite)', async (t) => {
     const world = await startWorld(t);
     const worker = await world.startWorker(ROOMY_TIMEOUTS);
     const input = prequalOnly('1422');
@@ -113,7 +113,7 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
     await handle.terminate();
   });
 
-  test('locked by another process before the claim and after the answer, is waited for (SQLite)', async (t) => {
+  test('only delays an attempt when another process locks it before the claim or after the answer (SQLite)', async (t) => {
     const world = await startWorld(t);
     const worker = await world.startWorker();
     const inputs = { before: prequalOnly(), after: prequalOnly() };
@@ -133,7 +133,7 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
     for (const handle of [before, later]) await assertAnsweredOnce(world, handle);
   });
 
-  test('whose commits were not answered: asked again where it was the outcome, not ours where it was the claim (PostgreSQL)', async (t) => {
+  test('that did not confirm its last commit records an outcome once, and turns a claim into a hold (PostgreSQL)', async (t) => {
     const world = await startWorld(t, { postgres });
     const worker = await world.startWorker(ROOMY_TIMEOUTS);
     const unanswered = async (handle: JourneyHandle, stop: Stop) => {

@@ -29,7 +29,7 @@ describe('workers of two versions', { concurrency: 1 }, () => {
   });
 
   for (const engine of ENGINES) {
-    test(`migrated in a storm: no journey is lost, none is posted twice, the older worker ends (${engine})`, async (t) => {
+    test(`lose no journey and post none twice while the ledger is migrated; the older worker exits (${engine})`, async (t) => {
       const world = await startWorld(t, engine === 'PostgreSQL' ? { postgres } : {});
       const cli = join(tree, 'src/cli.ts');
       const older = await world.startWorker();

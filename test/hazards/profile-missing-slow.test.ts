@@ -73,7 +73,7 @@ async function refusedPaths(handle: WorkflowHandle): Promise<string[]> {
 }
 
 describe('a worker without the profile', () => {
-  test('and every other one refuse a profile that no worker has', async () => {
+  test('refuses a start whose profile no worker has', async () => {
     const runs = await oneOfEach('proving');
     for (const run of runs) assert.deepEqual(await refusedPaths(run), ['/profile']);
     // No profile can have such a name: it is refused at once.
@@ -82,7 +82,7 @@ describe('a worker without the profile', () => {
     assert.deepEqual(await refusedPaths(odd), ['/profile']);
   });
 
-  test('leaves every start to a worker that has it, and the status says at once what is wrong', async () => {
+  test('leaves every start to a worker that has it, and the run’s status reports the missing profile', async () => {
     const runs = await oneOfEach('proving');
     for (const run of runs) {
       const status = () => run.query<{ problems?: { path: string }[] }>('status');
@@ -103,7 +103,7 @@ describe('a worker without the profile', () => {
     ]);
   });
 
-  test('refuses neither shares nor applicants that a running journey is told of', async () => {
+  test('retries the check of shares and applicants that a running journey receives, and refuses none', async () => {
     const dependencies = { config: { profiles: new Map() } } as unknown as ActivityDependencies;
     const { checkShare, checkApplicants } = createStartActivities(dependencies);
     const message = { journeyId: 'J-1', share: { shareId: 'S1', endUserCode: 'EU999' } };

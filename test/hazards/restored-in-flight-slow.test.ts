@@ -42,8 +42,8 @@ async function accept({ ledgerFile, workerEnv }: ProcessWorld): Promise<void> {
 }
 
 for (const isSeen of [true, false]) {
-  const when = isSeen ? 'accepted while a worker runs' : 'which nothing has seen, accepted before one starts';
-  test(`a request in flight whose claim an older copy lacks, ${when}, is not sent again, but held`, async (t) => {
+  const when = isSeen ? 'accepted while a worker runs' : 'accepted before a worker starts';
+  test(`a request in flight is held, not sent again, when a restored copy that lacks its claim is ${when}`, async (t) => {
     const world = await startWorld(t);
     const { ledgerFile } = world;
     const env: Record<string, string> = isSeen ? { LEDGER_WATCH_EVERY_MS: '200' } : {};

@@ -134,7 +134,7 @@ async function queueUntilTooOld(handle: JourneyHandle, consent: ConsentMessage):
 }
 
 describe('a grant that becomes too old while the attempt is queued', () => {
-  test('makes a journey’s share wait again, for its applicant', async () => {
+  test('makes a journey’s share wait for its applicant again', async () => {
     const { handle, shareId, journeyId } = await waitingJourney({ consentValidFor });
     await queueUntilTooOld(handle, grant(journeyId, shareId));
     const { shares, refusedMessages } = await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
@@ -148,7 +148,7 @@ describe('a grant that becomes too old while the attempt is queued', () => {
 
 const SPENT = /another share was posted under this grant: .* under a new consentId/;
 
-test('a grant that two shares of one id bring is spent by one of them, and the other waits for its applicant', async () => {
+test('of two shares with the same id and the same grant one is posted, and the other waits for its applicant', async () => {
   const { handle, shareId, journeyId } = await waitingJourney();
   const granted = grant(journeyId, shareId);
   const { byItself } = await withoutGatewayWorker(harness, async () => {

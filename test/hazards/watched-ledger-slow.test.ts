@@ -60,8 +60,8 @@ async function foundBy(env: Record<string, string>): Promise<{ verify: number | 
   return { verify: verified.code, doctor: checks.find(({ check }) => check === 'ledger-watch')?.status };
 }
 
-describe('a ledger that is put back from an older copy while no worker runs', () => {
-  test('claims nothing, for no run, until somebody has accepted it, and is found anew the next time', async () => {
+describe('a ledger that is restored from an older copy while no worker runs', () => {
+  test('allows no claim until an operator accepts it, and is detected again after the next restore', async () => {
     const { config } = harness;
     const env = { LEDGER_URL: config.ledger.url, KEY_RING_FILE: config.keyRingFile, PAYLOAD_ENCRYPTION: 'off' };
     const { address, namespace } = config.temporal;
@@ -99,7 +99,7 @@ describe('a ledger that is put back from an older copy while no worker runs', ()
     }
   });
 
-  test('is watched by one workflow, whichever worker starts', async () => {
+  test('is watched by the same workflow run after a worker restart', async () => {
     const handle = await watch();
     const { runId, status } = await handle.describe();
     assert.equal(status.name, 'RUNNING');

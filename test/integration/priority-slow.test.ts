@@ -56,7 +56,7 @@ async function startQueued(endUserCode: string, count: number, workClass: WorkCl
   return runs;
 }
 
-test('interactive journeys come before batches, end users take turns, and the limit holds', async () => {
+test('interactive journeys are sent before batches, end users take turns, and the rate limit holds', async () => {
   await setGate(false);
   const runs = [
     ...(await startQueued('EUFLOOD', 16, 'batch')),
@@ -79,7 +79,7 @@ test('interactive journeys come before batches, end users take turns, and the li
   assert.ok(tookMs >= ((runs.length - BURST) / LIMIT) * 1_000, `${runs.length} were posted in ${tookMs} ms`);
 });
 
-test('a journey that another program starts, without a word about it, shares by end user too', async () => {
+test('a journey that another program starts without a fairness key has its end user as the key', async () => {
   const input = journeyInput({ endUserCode: 'EURAW', stages: ['PREQUAL'] });
   const run = await harness.start(input);
   await run.result();
@@ -90,7 +90,7 @@ test('a journey that another program starts, without a word about it, shares by 
   assert.deepEqual(scheduled, ['EURAW']);
 });
 
-test('an inquiry that waited for its turn for longer than retries last is retried all the same', async () => {
+test('an inquiry that waited in the queue for longer than retries last is still retried', async () => {
   // What a day in the queue is to a day of retries; the next runs are prepared with these.
   Object.assign(harness.config.protocol, { giveUpAfterMs: 5_000, submitTimeoutMs: 4_000, backoffInitialMs: 100 });
   await setGate(false);

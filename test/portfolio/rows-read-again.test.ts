@@ -66,7 +66,7 @@ function fileOf(...lines: string[]): Promise<string> {
   return writePortfolio(directory, `p${count++}.jsonl`, lines.map((line) => `${line}\n`).join(''));
 }
 
-test('a worker with stricter limits reads each row that was counted, also one that was begun', async () => {
+test('a worker with stricter limits reads each row that was counted, also a row that was begun', async () => {
   for (const [wide, narrow, line] of PAIRS) {
     const examined = await examinedBy(wide, await fileOf(issuedLine(0), line, issuedLine(2)));
     assert.equal(examined.rows, 3);
@@ -74,7 +74,7 @@ test('a worker with stricter limits reads each row that was counted, also one th
   }
 });
 
-test('a worker with wider limits takes no row that was reported as bad', async () => {
+test('a worker with wider limits sends no row that was reported as bad', async () => {
   for (const [wide, narrow, line] of PAIRS) {
     const examined = await examinedBy(narrow, await fileOf(issuedLine(0), line, issuedLine(2)));
     assert.deepEqual([examined.rows, examined.badRows, examined.known.badLines], [2, 1, [2]]);
@@ -82,7 +82,7 @@ test('a worker with wider limits takes no row that was reported as bad', async (
   }
 });
 
-test('a row that a worker cannot read is left to another one, unless the file has changed', async () => {
+test('a row that a worker cannot read is left to another worker, unless the file has changed', async () => {
   const file = await fileOf(issuedLine(0), '{"accountId":', issuedLine(2));
   const examined = await examinedBy(WIDE, file);
   // As by a worker whose rules took the second line for a row.

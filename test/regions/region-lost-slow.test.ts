@@ -49,7 +49,9 @@ async function done(region: Region, ...args: string[]): Promise<void> {
   assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.stderr}${ran.stdout}`);
 }
 
-test('nothing is posted twice, and what was acknowledged is found', { timeout: 400_000 }, async (t) => {
+test('after the loss of a region nothing is posted twice, and all acknowledged messages are in the ledger', {
+  timeout: 400_000,
+}, async (t) => {
   const callers = new Callers(regions.first.journeys);
   const who = ['--by', 'ops', '--reason', 'the region is lost'];
   const steps: [step: string, ms: number][] = [];

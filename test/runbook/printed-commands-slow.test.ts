@@ -89,7 +89,7 @@ async function listHolds(): Promise<string> {
   return shown.replaceAll(/ \\\n\s*/g, ' ');
 }
 
-describe('every surface describes a hold in the same words, and the printed command resolves it:', {
+describe('status, work list and run details describe a hold in the same words, and the printed command resolves it:', {
   concurrency: 2,
 }, () => {
   for (const kind of KINDS) {

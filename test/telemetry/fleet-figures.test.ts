@@ -47,7 +47,7 @@ async function figuresOf(
   return of;
 }
 
-test('an older copy of the ledger, and how long each current key may still encrypt', async () => {
+test('the figures show an older copy of the ledger, and for how long each current key may still encrypt', async () => {
   const lost = { claimedAt: '2026-11-01T00:00:00Z' };
   const aged = (use: string, status: string, days: number) => ({
     ...{ id: `${use}-${days}`, use, status, createdAt: new Date(Date.now() - days * DAY_MS - 60_000).toISOString() },
@@ -60,7 +60,7 @@ test('an older copy of the ledger, and how long each current key may still encry
   assert.deepEqual([sound('ledgerOlderCopy'), sound('temporalUp')], [{ '': 0 }, { '': 1 }]);
 });
 
-test('tasks are added up by what their queue is for', async () => {
+test('the backlog is added up by the purpose of the task queues', async () => {
   const backlogs: Record<string, number> = { q: 3, 'q-gateway-default': 5, 'q-gateway-east': 7, 'q-webhooks': 2 };
   const describeTaskQueue = async ({ taskQueue }: { taskQueue: { name: string } }) => ({
     stats: { approximateBacklogCount: backlogs[taskQueue.name] ?? assert.fail(taskQueue.name) },
@@ -70,7 +70,7 @@ test('tasks are added up by what their queue is for', async () => {
   assert.deepEqual(of('taskBacklog'), { journeys: 6, gateway: 12, webhooks: 2 });
 });
 
-test('what cannot be read stands as it was, and nothing else with it', async () => {
+test('a figure that cannot be read keeps its value, and the other figures are updated', async () => {
   const away = async () => {
     throw new Error('the server does not answer');
   };
@@ -126,7 +126,7 @@ test('rows of the ledger are counted by kind and reason, with the age of the old
   assert.deepEqual(found.minutes, { 'held OutcomeUnknown': 20, 'held RequestRefused': 20 });
 });
 
-test('consents that match nothing are counted by what is not known, with the age of the oldest', async (t) => {
+test('unmatched consents are counted by journey or share, with the age of the oldest', async (t) => {
   const outcomes = { 'journey-1': { state: 'notSent' } } as const;
   const kept = [
     consentOf({ journeyId: 'J-GONE' }),
@@ -138,7 +138,7 @@ test('consents that match nothing are counted by what is not known, with the age
   assert.deepEqual(found.minutes, { 'unmatched journey': 90, 'unmatched share': 90 });
 });
 
-test('runs that have no row here are counted, and keep their figure while the server does not answer', async (t) => {
+test('runs without a row are counted, and keep their figure while the server does not answer', async (t) => {
   assert.deepEqual((await countWork(t, { givenUp: 3 })).counts, { 'runs WebhookFailed': 3, 'runs LedgerChanged': 1 });
   assert.equal((await countWork(t, { givenUp: undefined })).events, undefined);
   assert.equal((await countWork(t, { givenUp: undefined, isRegistered: false })).events, 0);
