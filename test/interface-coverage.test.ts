@@ -18,7 +18,7 @@ describe('the check of the coverage page', () => {
 
   test('reports a row without a line, a line without a row, and a row with two lines', () => {
     const good = line('one endpoint');
-    assert.deepEqual(told('', ['test/gateway/requests.test.ts › writes state codes in capitals']), []);
+    assert.deepEqual(told('', ['test/gateway/requests.test.ts › state codes are sent in capitals']), []);
     assert.ok(problemsOf(readCoverage('', {})).includes('1 credentials are issued: no line'));
     assert.match(told(line('one else')).join(), /1 one else: the interface has no such row/);
     assert.match(told(good + good).join(), /two lines/);
@@ -34,7 +34,7 @@ describe('the check of the coverage page', () => {
   });
 
   test('reports an unknown kind, and a setting or a choice without its name', () => {
-    const tests = ['test/gateway/requests.test.ts › writes state codes in capitals'];
+    const tests = ['test/gateway/requests.test.ts › state codes are sent in capitals'];
     const wrong = ['known from elsewhere', 'setting', 'setting: by default all', 'choice', 'exact: but for blanks'];
     for (const here of wrong) assert.equal(told(line('one endpoint', here), tests).length, 1, here);
     for (const here of ['exact', 'setting: `GATEWAY_AUDIENCE`', 'choice: any']) {
@@ -48,10 +48,10 @@ describe('a test that a page names', () => {
 
   test('is found by its whole title, also if a template fills in parts of the title', () => {
     const cases: [title: string, missing: string | null][] = [
-      ['writes state codes in capitals', null],
-      ['writes state codes', 'no test of this title'],
-      ['refuses an SSN with dashes, and says where', null],
-      ['refuses an SSN with dashes, and says', 'no test of this title'],
+      ['state codes are sent in capitals', null],
+      ['state codes are sent', 'no test of this title'],
+      ['an applicant with an SSN with dashes is refused by path', null],
+      ['an applicant with an SSN with dashes is refused', 'no test of this title'],
     ];
     for (const [title, missing] of cases) assert.equal(missingBecause({ ...NAMED, title }), missing, title);
     assert.equal(missingBecause({ file: 'test/gone.test.ts', title: 'x' }), 'no such file');

@@ -151,7 +151,7 @@ function outcomeFor(answer: Outcome, applicantId: string): Outcome['outcome'] {
   return own?.outcome ?? answer.outcome;
 }
 
-test('for any mix of entries and codes each outcome is what the text says, or a person is asked', () => {
+test('for any mix of entries and codes each outcome follows the interface, or the answer is held', () => {
   const counts = { outcome: 0, joint: 0, asked: 0 };
   fc.assert(
     fc.property(drawnAnswer, (drawn) => {
@@ -174,7 +174,7 @@ test('for any mix of entries and codes each outcome is what the text says, or a 
   assert.ok(counts.outcome > 500 && counts.joint > 100 && counts.asked > 500, JSON.stringify(counts));
 });
 
-test('for any mix no report and no consumerId is lost, and none is given to another applicant', () => {
+test('for any mix of entries no report or consumerId is lost or given to another applicant', () => {
   const counts = { reports: 0, unattributed: 0 };
   fc.assert(
     fc.property(drawnAnswer, (drawn) => {
@@ -207,7 +207,7 @@ test('for any mix no report and no consumerId is lost, and none is given to anot
   assert.ok(counts.reports > 200 && counts.unattributed > 15, JSON.stringify(counts));
 });
 
-test('for any mix of echoes one that names another request is a hold, and every other difference is told', () => {
+test('for any mix of echoes another request is a hold, and every other difference is a remark', () => {
   const counts = { foreign: 0, told: 0 };
   fc.assert(
     fc.property(drawnAnswer, (drawn) => {

@@ -26,7 +26,7 @@ const TOKEN_REQUEST = {
 const TOKEN = { access_token: 'a.b.c', scope: 'grs key-management', expires_in: 28_800, token_type: 'Bearer' };
 
 for (const field of Object.keys(TOKEN_REQUEST)) {
-  test(`2.1 ${field}: is never left out and never empty`, () => {
+  test(`2.1 ${field}: is required and must not be empty`, () => {
     assert.deepEqual(tokenRequestSchema.parse(TOKEN_REQUEST), TOKEN_REQUEST);
     for (const value of [undefined, '', 7]) {
       assert.equal(tokenRequestSchema.safeParse({ ...TOKEN_REQUEST, [field]: value }).success, false);
@@ -35,7 +35,7 @@ for (const field of Object.keys(TOKEN_REQUEST)) {
 }
 
 for (const field of ['access_token', 'expires_in', 'token_type'] as const) {
-  test(`2.2 ${field}: no token is taken from an answer without it`, () => {
+  test(`2.2 ${field}: an answer without it is refused`, () => {
     assert.deepEqual(readTokenResponse(JSON.stringify(TOKEN)), { accessToken: 'a.b.c', expiresInS: 28_800 });
     for (const value of [undefined, null, {}, '']) {
       assert.equal(readTokenResponse(JSON.stringify({ ...TOKEN, [field]: value })), null);
@@ -43,7 +43,7 @@ for (const field of ['access_token', 'expires_in', 'token_type'] as const) {
   });
 }
 
-test('2.2 scope: may be anything, since no request asks for one', () => {
+test('2.2 scope: can have any value, since no request asks for a scope', () => {
   for (const scope of ['grs', '', 7, undefined]) assert.ok(readTokenResponse(JSON.stringify({ ...TOKEN, scope })));
 });
 
@@ -107,7 +107,7 @@ function readAt(path: string): unknown {
 
 for (const field of Object.keys(CONSUMER) as (keyof typeof CONSUMER)[]) {
   const row = Array.isArray(CONSUMER[field]) ? `${field}[]` : field;
-  test(`2.4 consumer.${row}: is read as it came, and held where it is not as the interface shows it`, () => {
+  test(`2.4 consumer.${row}: is read unchanged, and held if it is malformed`, () => {
     assert.deepEqual(readAt(field), CONSUMER[field]);
     assert.equal(read(REPORT).kind, 'outcome');
     for (const wrong of ['x', 7, {}, [7]]) {
@@ -129,7 +129,7 @@ const REFERRED: Record<keyof AccountCrossReference, { kind: RefKind; list: strin
 };
 
 for (const field of Object.keys(CROSS_REFERENCE) as (keyof AccountCrossReference)[]) {
-  test(`2.5 ${field}: is read as it came, and leads to the entry of its own list`, () => {
+  test(`2.5 ${field}: is read unchanged and refers to the entry of its own list`, () => {
     assert.equal(readAt(`accounts[].accountCrossReference.${field}`), CROSS_REFERENCE[field]);
     const { kind, list } = REFERRED[field];
     const consumer = { [list]: [{ refId: 1 }, { refId: 2, found: field }], names: [{ refId: 2 }], accounts: [] };
@@ -140,7 +140,7 @@ for (const field of Object.keys(CROSS_REFERENCE) as (keyof AccountCrossReference
 }
 
 for (const field of ['firstReportedDate', 'totalOccurrences', 'activeOccurrences', 'refId'] as const) {
-  test(`2.5 names[].${field}: is given to readers as it came, and decides nothing about the answer`, () => {
+  test(`2.5 names[].${field}: is read unchanged and does not affect the outcome`, () => {
     assert.equal(readAt(`names[].${field}`), NAME[field]);
     const withAnother = (value: unknown) => {
       const consumer = { ...CONSUMER, names: [{ ...NAME, [field]: value }] };
@@ -167,7 +167,7 @@ const ANOTHER: Record<string, { value: unknown; comesOf: string }> = {
 };
 
 for (const [field, value] of Object.entries(failsafeEntry())) {
-  test(`2.8 consumers[].${field}: is read as it came, and another value has its meaning`, () => {
+  test(`2.8 consumers[].${field}: is read unchanged, and another value changes the answer as listed`, () => {
     const stored = readResponse(JSON.stringify({ consumers: [failsafeEntry()] }));
     assert.equal(stored?.applicants[0]?.[field], value);
     assert.equal(Object.keys(stored?.applicants[0] ?? {}).length, 10);
@@ -183,10 +183,10 @@ for (const [field, value] of Object.entries(failsafeEntry())) {
   });
 }
 
-test('takes 0 for none, even where an entry has it', () => {
+test('the refId 0 refers to no entry, even if an entry has it', () => {
   assert.equal(createRefIdResolver({ names: [{ first: 'ADA', refId: 0 }] })('name', 0), undefined);
 });
 
-test('does not choose between two entries with one refId', () => {
+test('a refId that two entries have refers to no entry', () => {
   assert.equal(createRefIdResolver({ names: [NAME, NAME] })('name', 1), undefined);
 });

@@ -164,7 +164,7 @@ const PRODUCTS: Readonly<Record<string, Product>> = { '2.3': REPORT, '2.6': SECO
 
 for (const [section, product] of Object.entries(PRODUCTS)) {
   for (const row of product.rows.filter(({ path, type }) => type !== 'DateTime' && product.given(path))) {
-    test(`${section} ${row.path}: is held to its row`, () => holds(product, row));
+    test(`${section} ${row.path}: is validated as its row requires`, () => holds(product, row));
   }
 }
 
@@ -181,7 +181,7 @@ const HELD_BY_US_ALONE: readonly unknown[] = ['fe80::1%eth0'];
 
 for (const [section, product] of Object.entries(PRODUCTS)) {
   for (const row of product.rows.filter(({ type }) => type !== 'DateTime')) {
-    test(`${section} ${row.path}: the sandbox holds it to its row too`, () => {
+    test(`${section} ${row.path}: the sandbox validates it too`, () => {
       const refused = [`/${stepsOf(row.path).join('/')}`];
       for (const value of row.type === 'list' ? [] : admitted(row)) {
         assert.deepEqual(sandboxProblems(product, row, value), [], `admitted: ${value}`);
@@ -199,14 +199,14 @@ for (const [section, path, value] of [
   ['2.6', 'accessMethod', 'ID'],
   ['4.3', 'productCode', 'FAILSAFE'],
 ] as const) {
-  test(`${section} ${path}: is ${value}, and no caller can say otherwise`, () => {
+  test(`${section} ${path}: is always ${value}, and callers cannot change it`, () => {
     const product = PRODUCTS[section] as Product;
     assert.equal(at(product.build(product.parts()), path), value);
     assert.throws(() => product.build({ ...product.parts(), [path]: 'XX' }), InvalidInputError);
   });
 }
 
-test('2.6 originalInquiryDate: is YYYY-MM-DD HH:MM:SS within its 20 characters, and of no instant that is none', () => {
+test('2.6 originalInquiryDate: is YYYY-MM-DD HH:MM:SS within 20 characters and needs a valid past date', () => {
   const row = TABLE_2_6.find(({ path }) => path === 'originalInquiryDate') as Row;
   assert.deepEqual(comesOf(SECOND_USE, row, new Date('2026-01-15T00:00:00.999Z')), { sent: '2026-01-15 00:00:00' });
   for (const value of [ABSENT, null, '2026-01-15 00:00:00', new Date(Number.NaN), new Date(Date.now() + 60_000)]) {
@@ -214,7 +214,7 @@ test('2.6 originalInquiryDate: is YYYY-MM-DD HH:MM:SS within its 20 characters, 
   }
 });
 
-test('4.3: carries none of the seven fields that the sample leaves out, though its caller gives an applicant whole', () => {
+test('4.3: a FAILSAFE request omits the seven fields that are not in the sample', () => {
   const sent = JSON.stringify(FAILSAFE.build(FAILSAFE.parts()));
   const { customerId, softwareProviderId } = profileFor('http://127.0.0.1');
   for (const value of [customerId, softwareProviderId, 'emailAddress', 'ipAddress', 'applicantId', 'endUserCode']) {

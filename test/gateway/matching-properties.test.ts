@@ -143,7 +143,7 @@ function attached(answer: Answer): { applicantId: string; consumerId?: string }[
   return answer.kind === 'outcome' ? [...(answer.reference?.applicants ?? []), ...(answer.applicants ?? [])] : [];
 }
 
-test('whatever an answer lacks, no consumerId is given to another applicant than its own', () => {
+test('an answer with missing fields gives no consumerId to another applicant than its owner', () => {
   let count = 0;
   fc.assert(
     fc.property(cases, (drawn) => {
@@ -160,7 +160,7 @@ test('whatever an answer lacks, no consumerId is given to another applicant than
   assert.ok(count > 500, `only ${count} consumerIds were given to anybody`);
 });
 
-test('no applicant gets another outcome than the sandbox gave for this one', () => {
+test('each applicant gets the outcome that the sandbox gave for this applicant', () => {
   let count = 0;
   const unchanged = cases.map((drawn) => ({ ...drawn, strange: undefined }));
   fc.assert(
@@ -177,7 +177,7 @@ test('no applicant gets another outcome than the sandbox gave for this one', () 
   assert.ok(count > 100);
 });
 
-test('an answer in exactly the interface’s shape is never held', () => {
+test('an answer in exactly the shape of the interface is never held', () => {
   const {
     people: world,
     codes,

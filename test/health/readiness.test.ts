@@ -82,7 +82,7 @@ async function wrong(parts: WorkerParts): Promise<Record<string, string>> {
   return Object.fromEntries(found);
 }
 
-test('a worker is alive before it is ready, and says what it waits for', async (t) => {
+test('a starting worker is alive but not ready, and reports what it waits for', async (t) => {
   const readiness = new Readiness();
   const url = await served(t, readiness);
   assert.deepEqual(await answered(`${url}/healthz`), [200, { status: 'ok' }]);
@@ -94,7 +94,7 @@ test('a worker is alive before it is ready, and says what it waits for', async (
   assert.equal((await answered(`${url}/metrics`))[0], 404);
 });
 
-test('a check that throws or hangs is a failure by name, and shows nothing of what it threw', async (t) => {
+test('a check that throws or hangs fails by name, without the text of its error', async (t) => {
   const readiness = new Readiness(50);
   const url = await served(t, readiness);
   const hangs: ReadinessCheck = () => new Promise<never>(() => {});
@@ -115,13 +115,13 @@ test('a check that throws or hangs is a failure by name, and shows nothing of wh
   });
 });
 
-test('a port that is taken is told by its variable', async (t) => {
+test('the error for a port in use names its variable', async (t) => {
   const url = await served(t, new Readiness());
   const port = Number(new URL(url).port);
   await assert.rejects(startHealthServer({ host: '127.0.0.1', port }, new Readiness()), /HEALTH_ADDRESS/);
 });
 
-test('each thing that a worker stands on keeps it from being ready', async (t) => {
+test('a worker is not ready while any of its dependencies fails', async (t) => {
   const { state, parts, keys, keyFile, directory, newLedger } = await partsOf(t);
   assert.deepEqual(await wrong(parts), {});
 
@@ -163,7 +163,7 @@ test('each thing that a worker stands on keeps it from being ready', async (t) =
   assert.equal((await wrong({ ...parts, ledger: { identity, lookUp, restoreState } })).ledger, undefined);
 });
 
-test('a worker that the ledger takes nothing more from is not ready', async (t) => {
+test('a worker that is too old for the ledger is not ready', async (t) => {
   const { parts, state } = await partsOf(t);
   assert.deepEqual(await wrong(parts), {});
   state.isTooOld = true;

@@ -37,7 +37,7 @@ async function connect({ temporalAddress, namespace, taskQueue, variables }: Dev
   });
 }
 
-test('a development environment says that its worker was killed; its next start finds journeys again', async (t) => {
+test('a development environment reports a killed worker, and its next start continues the journeys', async (t) => {
   const folder = await temporaryDirectory(t);
   const dataDir = join(folder, DEFAULT_DATA_DIR);
   const ports = await lowPorts();
@@ -59,7 +59,7 @@ test('a development environment says that its worker was killed; its next start 
   const journey = await journeys.start(input);
   for await (const { state } of journey.watch()) if (state === 'waitingAtGate') break;
 
-  const pid = first.workerPid;
+  const pid = first.worker.pid() as number;
   process.kill(pid, 'SIGKILL');
   assert.match(await first.broken, new RegExp(`^worker ${pid} was killed; its log: `));
   await first.stop();

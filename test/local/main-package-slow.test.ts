@@ -58,7 +58,7 @@ function npx(...args: string[]): Promise<{ stdout: string }> {
   return run('npx', ['--no-install', 'credit-journey', ...args], options);
 }
 
-test('is imported under its name alone, and the command says what it does', async () => {
+test('the package exports only its main entry, and its command prints help and version', async () => {
   const program = `
     import { CreditJourneys } from 'credit-journey';
     const inner = await import('credit-journey/operator').catch((error) => error.code);
@@ -73,7 +73,7 @@ test('is imported under its name alone, and the command says what it does', asyn
   assert.equal((await npx('--version')).stdout.trim(), version);
 });
 
-test('starts an environment of its own, and in it a journey that reaches its gate', async (t) => {
+test('the package starts a development environment in which a journey reaches its gate', async (t) => {
   const ports = ['--temporal-port', '0', '--ui-port', '0', '--sandbox-port', '0'];
   const bin = join('node_modules', 'credit-journey', 'bin', 'credit-journey.js');
   const dev = spawn(process.execPath, [bin, 'dev', '--json', ...ports], { cwd: project, env: environment() });

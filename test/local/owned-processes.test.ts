@@ -35,7 +35,7 @@ async function untilDead(pid: number): Promise<void> {
 }
 
 for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-  test(`a child ends with its parent when that is told ${signal}`, async () => {
+  test(`a child process ends when its parent receives ${signal}`, async () => {
     const { child, line } = await program(`
       import { startOwnedChild } from 'LOCAL/child-process.ts';
       const { pid } = await startOwnedChild('sleep', ['300'], { stdio: 'ignore' });
@@ -47,7 +47,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   });
 }
 
-test('a lock is held against everybody else, and falls with a process that is killed', async (t) => {
+test('a lock excludes all other holders, and is released when its process is killed', async (t) => {
   const path = join(await temporaryDirectory(t), 'some.lock');
   const { child } = await program(`
     import { acquireFileLock } from 'LOCAL/../protection/keys/file-lock.ts';

@@ -52,13 +52,13 @@ const CASES: readonly [fault: string, check: (answer: Json) => void][] = [
 ];
 
 for (const [fault, check] of CASES) {
-  test(`${fault}: posts the inquiry and answers so`, async (t) => {
+  test(`the fault ${fault} posts the inquiry and changes the answer`, async (t) => {
     const caller = await Caller.start(t);
     check(await jointAnswer(caller, fault));
   });
 }
 
-test('largeReport: gives each consumer as many tradelines as are asked for', async (t) => {
+test('the fault largeReport gives each consumer the requested number of tradelines', async (t) => {
   const caller = await Caller.start(t);
   const answer = await jointAnswer(caller, 'largeReport', { accounts: 50 });
   const counts = (answer.applicants as Entry[]).map(

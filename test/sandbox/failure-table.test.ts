@@ -44,7 +44,7 @@ async function outcome(submitted: ReturnType<GatewayClient['submit']>): Promise<
 }
 
 for (const [row, { digits, posted }] of Object.entries(TABLE)) {
-  test(`the client reads magic applicants as ${row}`, async (t) => {
+  test(`the gateway client reports the magic applicants of this row as ${row}`, async (t) => {
     const caller = await Caller.start(t);
     const accessToken = await caller.renewToken();
     const limits = { connections: 32, headersTimeoutMs: 1_000, bodyTimeoutMs: 1_000 };
@@ -67,7 +67,7 @@ for (const [row, { digits, posted }] of Object.entries(TABLE)) {
   });
 }
 
-test('the client reads FAILSAFE, whose request names no applicantId', async (t) => {
+test('the gateway client reads a FAILSAFE answer, although the request has no applicantId', async (t) => {
   const caller = await Caller.start(t);
   const accessToken = await caller.renewToken();
   const client = new GatewayClient(profileFor(caller.url));

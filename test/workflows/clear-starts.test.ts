@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, type Workflow } from '@temporalio/common';
-import { createSamplePull } from '../../src/cli/commands/sample-runs.ts';
+import { createSamplePull } from '../../src/cli/demo/sample-runs.ts';
 import { CLEAR_START_MESSAGE } from '../../src/model/undecodable.ts';
 import { wasEncrypted } from '../../src/protection/payloads/payload-envelope.ts';
 import type * as workflows from '../../src/workflows/index.ts';

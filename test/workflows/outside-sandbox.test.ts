@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, type Workflow } from '@temporalio/common';
-import { createSampleJourney, createSamplePull } from '../../src/cli/commands/sample-runs.ts';
+import { createSampleJourney, createSamplePull } from '../../src/cli/demo/sample-runs.ts';
 import type { Problem } from '../../src/model/problems.ts';
 import { mayLeadToPosting } from '../../src/protection/payloads/payload-codec.ts';
 import { clearClient } from '../support/clear-client.ts';
