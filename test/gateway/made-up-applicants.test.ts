@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSampleJourney, createSamplePull } from '../../src/cli/commands/sample-runs.ts';
+import { createSampleJourney, createSamplePull } from '../../src/cli/demo/sample-runs.ts';
 import { findMadeUpProblems, SSNS_WITH_NINE } from '../../src/gateway/made-up-applicants.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
 import { applicant } from './fixtures.ts';

@@ -59,7 +59,7 @@ test('a development environment reports a killed worker, and its next start cont
   const journey = await journeys.start(input);
   for await (const { state } of journey.watch()) if (state === 'waitingAtGate') break;
 
-  const pid = first.workerPid;
+  const pid = first.worker.pid() as number;
   process.kill(pid, 'SIGKILL');
   assert.match(await first.broken, new RegExp(`^worker ${pid} was killed; its log: `));
   await first.stop();
