@@ -1,4 +1,4 @@
-/** The tree is as ARCHITECTURE.md says: held against every import of `src` and `sandbox`, types included. */
+/** The tree matches ARCHITECTURE.md. Checks every import of `src` and `sandbox`, types included. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

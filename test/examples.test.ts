@@ -1,4 +1,4 @@
-/** The examples are what the pages show, and what they send is valid. That they run: test/integration, `npm run examples`. */
+/** The pages show the examples unchanged, and their messages are valid. `npm run examples` runs them. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The step before `npm run demo` and `npm test`, in repositories of its own, with an npm that only tells how it was called. */
+/** The step before `npm run demo` and `npm test`, in temporary repositories, with an npm that only records its calls. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,7 +45,7 @@ interface Repository {
   writeJson(name: string, packages: object): void;
   /** Runs the step. */
   run(): Promise<{ code: number | null; said: string }>;
-  /** How npm was called so far, a line each: its arguments, and whether it found the packages' own programs on its path. */
+  /** The calls of npm so far, one a line: its arguments, and whether it found the packages' own programs on its path. */
   calls(): string[];
 }
 

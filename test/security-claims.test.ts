@@ -1,4 +1,4 @@
-/** The threat model names a test for each of its claims: each must be there. */
+/** The threat model names a test for each of its claims. Each of these tests must exist. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

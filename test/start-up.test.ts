@@ -21,7 +21,7 @@ async function directory(t: TestContext): Promise<string> {
   return path;
 }
 
-/** Of a worker that has its keys, and no Temporal to go to. */
+/** The environment of a worker that has its keys, and no Temporal server. */
 async function withoutTemporal(path: string): Promise<Record<string, string>> {
   await createKeyRing(join(path, 'keys.json'));
   return {

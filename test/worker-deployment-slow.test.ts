@@ -1,4 +1,4 @@
-/** Worker Deployments on a real server: who gets the work, and that a rolling deploy loses and doubles nothing. */
+/** Worker Deployments on a real server: which version gets the tasks. A rolling deploy loses and doubles nothing. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -126,7 +126,7 @@ test('in a rolling deploy 50 running journeys neither fail nor send twice, and e
   try {
     await until('the second version is known', async () => (await stateOf(second)) === 'inactive');
     const moving = await Promise.all(Array.from({ length: 30 }, start));
-    // Their first attempts are in flight: the first version finishes them and goes.
+    // Their first attempts are in flight: the first version finishes them before it stops.
     await until('every queue of the second version is polled', () =>
       promote(service(), namespace(), second).then(
         () => true,
@@ -186,7 +186,7 @@ async function startSecondWorker(code: string): Promise<{ stop(): Promise<void> 
   };
 }
 
-/** By the new code: those that crossed over, those that made the change on their way, and those that began with it. */
+/** Replays with the new code the runs that changed versions at a gate or on their way, and those that began with it. */
 async function assertReplay(handles: JourneyHandle[], code: string): Promise<void> {
   const histories = await Promise.all(
     handles.map(async (handle) => ({ workflowId: handle.workflowId, history: await handle.fetchHistory() })),

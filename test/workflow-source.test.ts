@@ -1,4 +1,4 @@
-/** A worker runs a bundle only that does what its configuration says. */
+/** A worker runs only a bundle that matches its configuration. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Names and addresses with accents: the interface says AN and not which characters that is (2.3). A profile decides. */
+/** Names and addresses with accents. The interface says AN without listing its characters (2.3), so the profile decides. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildRequest, toSentContent } from '../../src/activities/inquiry-request.ts';

@@ -12,7 +12,7 @@ import { claimOf, keyRing, outcomeOf, RECORD, readSealedChanges } from '../ledge
 const EARLIER = { productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
 const LATER = { productCode: 'PRECLOSE', customerTraceNumber: 'PCAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
 
-/** As the interface shows a report (2.4): nothing in it names the applicant. */
+/** A report as in the interface (2.4), in which no field names the applicant. */
 function reportWith(balance: string): string {
   const account = { contributor: 'EXAMPLE BANK', accountNumber: 'XXXX1234', opened: '2019-05-01', balance };
   const entry = { consumerId: 'CONSUMER-SENTINEL', consumer: { accounts: [account] } };

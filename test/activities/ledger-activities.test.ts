@@ -28,7 +28,7 @@ async function onTheWire(t: TestContext, content: InquiryContent) {
 }
 
 test('a look-up returns an attempt in flight, also if its request would be invalid by now', async (t) => {
-  // More applicants than any limit, and one that no table accepts: nothing here judges that.
+  // A look-up checks neither the number of applicants nor their fields.
   const odd: Applicant = { ...applicant(), ssn: 'none', addresses: [] };
   const content = { inquiry: INQUIRY, applicants: Array.from({ length: 50 }, () => odd) };
   const { activities, run } = await onTheWire(t, content);

@@ -1,4 +1,4 @@
-/** What the gateway wrote beside a refusal never costs the outcome: the activity with a real gateway client and ledger. */
+/** The body of a refusal never endangers the outcome. The activity runs with a real gateway client and ledger. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -62,7 +62,7 @@ async function refused(t: TestContext, { seal, isAway }: { seal?: () => Promise<
     consents: [],
   } as unknown as SubmitInquiryArgs;
   const environment = new MockActivityEnvironment(
-    // What cannot be recorded is tried until the activity ends.
+    // An outcome that cannot be recorded is tried until the activity ends.
     { startToCloseTimeoutMs: isAway ? 4_000 : 20_000 },
     { logger: new DefaultLogger('ERROR') },
   );

@@ -1,6 +1,6 @@
 /**
- * What further attempts of one inquiry send: the activity with a real ledger, a real gateway client, and a gateway that
- * is scripted answer by answer.
+ * The requests of the further attempts of an inquiry. The activity runs with a real ledger, a real gateway client and a
+ * gateway with scripted answers.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -88,7 +88,7 @@ for (const [resendTraceNumber, numbers] of [
     const { ledgerId } = ledger.identity;
     assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({})), { kind: 'recorded' });
     assert.equal(await submit(2), 'Throttled');
-    // Sent again by a reset: the decision is spent.
+    // A reset sends it again, and the decision is spent.
     assert.equal(await submit(2), 'latest');
     assert.equal(await submit(3), 'answered');
     assert.equal(await submit(4), 'latest');

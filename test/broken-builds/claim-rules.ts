@@ -209,7 +209,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
         replace: '',
       },
     ],
-    tests: [{ path: 'test/workflows/pauses.test.ts', title: 'runs of each kind send nothing' }],
+    tests: [{ path: 'test/workflows/pauses.test.ts', title: 'stops each kind of run from sending' }],
   },
   {
     name: 'no key keeps two customers at once from one inquiry',

@@ -1,4 +1,4 @@
-/** What people see and do in the real Temporal UI, in Chromium. */
+/** An operator's work in the real Temporal UI, in Chromium. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { keepScreenshot, startUiWorld, VIEWPORT } from './ui-world.ts';
 
 const OPERATING = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'operating.md'), 'utf8');
 
-/** What an operator's notebook shows without a scroll. */
+/** The part of the page that an operator's notebook shows without scrolling. */
 const SMALL_SCREEN = { width: 1280, height: 720 };
 
 /** The window of a usual notebook, without the browser's own bars. */

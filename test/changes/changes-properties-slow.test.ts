@@ -116,7 +116,7 @@ function changesIn(one: ApplicantChanges): number {
   );
 }
 
-/** Accounts of those applicants that the other report has too. */
+/** Accounts of the applicants that both reports have. */
 function sharedAccounts(report: GatewayResponse, other: GatewayResponse): number {
   const ids = new Set(other.applicants.map(({ consumerId }) => consumerId));
   const shared = report.applicants.filter(({ consumerId }) => ids.has(consumerId));

@@ -1,4 +1,4 @@
-/** A small storm, the same one each time: journeys on an SQLite ledger, two workers, some of everything that is cheap. */
+/** A small storm, the same each time: journeys on an SQLite ledger, two workers, and the cheap kinds of steps. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testServer, workflowBundle } from '../support/temporal.ts';
@@ -26,7 +26,7 @@ import type { StormKind } from './plan-storm.ts';
 import { runPlan } from './run.ts';
 import { describeRun, failuresOf } from './say.ts';
 
-/** Whose processes come back at once: the rest is for the long run. */
+/** Kinds of steps after which the processes are back at once. The long run has the others. */
 const KINDS: readonly StormKind[] = [
   ...(['killSandbox', 'freezeWorker', 'ledgerLocked', 'ledgerFull', 'gatewayFault', 'answerBroken'] as const),
   ...(['gatewayUnreachable', 'gatewayHalfOpen', 'tokensRevoked', 'tokenServiceDown', 'resetWorkflow'] as const),

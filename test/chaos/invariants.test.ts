@@ -1,4 +1,4 @@
-/** Each invariant passes a sound storm, and catches the fault that it is for. */
+/** Each invariant passes sound evidence, and finds its fault in doctored evidence. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** A storm's copies of the HTTP API reach the ledger as a deployer's do: by a role that can claim nothing. */
+/** A storm's copies of the HTTP API use the ledger as in a deployment: with a role that cannot claim. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

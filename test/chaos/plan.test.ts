@@ -1,4 +1,4 @@
-/** Plans are pure: a run is a seed, and a plan in a file is the plan that was drawn. */
+/** Plans are pure: the seed determines the plan, and a plan in a file is the same plan. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

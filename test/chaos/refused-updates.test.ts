@@ -1,4 +1,4 @@
-/** What a storm sends as refused updates is refused by the runs, wherever they rest, and leaves no event. */
+/** Waiting runs refuse the invalid updates of a storm, and the history has no event of them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { toRunKey } from '../../src/model/run-key.ts';

@@ -15,7 +15,7 @@ const BILLED = [
   'WORKFLOW_EXECUTION_SIGNALED',
 ];
 
-/** Of a recorded run, in the order of `BILLED`, and their sum. */
+/** Counts the billed events of a recorded run, in the order of `BILLED`, and their sum. */
 function actions(history: string): number[] {
   const text = readFileSync(join(ROOT, `test/histories/${history}.json`), 'utf8');
   const { events } = JSON.parse(text) as {

@@ -20,7 +20,7 @@ test('the pruned packages are for one platform, below 250 MB, load, and are all 
   const { stdout } = await run(process.execPath, [prune, 'node_modules', '250'], inside);
   assert.match(stdout, /: \d+ MB/);
   assert.equal((await readdir(join(directory, 'node_modules/@temporalio/core-bridge/releases'))).length, 1);
-  // Its native library too.
+  // The native library loads, too.
   await run(process.execPath, ['-e', "require('@temporalio/worker')"], inside);
   await assert.rejects(run(process.execPath, [prune, 'node_modules', '20'], inside), /more than 20/);
 

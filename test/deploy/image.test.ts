@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { ROOT } from './checks.ts';
 
 const run = promisify(execFile);
-/** As every stage names it. */
+/** The base image as every stage names it. */
 const BASE = ['$', '{NODE_IMAGE}'].join('');
 const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
 const packageJson = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -31,7 +31,7 @@ test('the image is built from existing files that .dockerignore allows, on the N
   }
   for (const path of allowed) assert.ok(copied.includes(path), `${path} is let in and not copied`);
   const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
-  // One of them all.
+  // All stages have the same base.
   assert.deepEqual([...new Set(images)], [BASE]);
   const [, base] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
   const [tag, digest = ''] = base?.split('@') ?? [];

@@ -27,7 +27,7 @@ import {
 
 const run = promisify(execFile);
 
-/** What each overlay makes. */
+/** The manifests that each overlay makes. */
 const made = {} as Record<Overlay, Map<string, Manifest>>;
 before(async () => {
   for (const overlay of OVERLAYS) {
@@ -65,7 +65,7 @@ const CODEC_SERVER = 'Deployment/credit-journey-codec-server';
 const API = 'Deployment/credit-journey-api';
 const SETUP = `Job/credit-journey-setup-${BUILD}`;
 
-/** Each overlay's programs of ours. */
+/** Our programs, by overlay. */
 const PROGRAMS: readonly (readonly [Overlay, string])[] = [
   ...[WORKER, CODEC_SERVER, API, SETUP].map((name) => ['production', name] as const),
   ...[CONTROLLED, CODEC_SERVER, API, SETUP].map((name) => ['production-controller', name] as const),
@@ -190,7 +190,7 @@ test('a worker of the controller takes its version from the controller, and no A
 });
 
 test('a new build has its own worker, budget, autoscaler and setup job beside those of the former build', async (t) => {
-  // A number, and not the same one: 1.10 is 1.1 where a quote is lost.
+  // Without quotes YAML would read 1.10 as the number 1.1.
   const next = await kustomized(t, 'production', '1.10');
   const names = (all: Map<string, Manifest>, other: Map<string, Manifest>) =>
     [...all.keys()].filter((name) => !other.has(name)).sort();

@@ -39,7 +39,7 @@ test('make-secrets makes a key ring that opens, and tokens that codec server and
   const platform = await verify(`Bearer ${await made.read('platform_token')}`);
   assert.deepEqual([...(platform.roles.get('default') ?? [])].toSorted(), ['decode', 'encode']);
   const header = /^proxy_set_header Authorization "(Bearer [\w.-]+)";\n$/.exec(await made.read('ui_authorization'));
-  // The page of the UI sees what people may see.
+  // The UI's token may encode, and may decode only with redaction.
   const ui = await verify(header?.[1]);
   assert.deepEqual([...(ui.roles.get('default') ?? [])].toSorted(), ['decode-redacted', 'encode']);
   const verifyForApi = createApiTokenVerifier(

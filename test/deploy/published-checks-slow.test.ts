@@ -11,7 +11,7 @@ before(async () => {
   checks = await publishedChecks();
 });
 
-/** The file with one thing in it changed, under the same name elsewhere. */
+/** A copy of the file with one change, under the same name in another directory. */
 async function doctored(t: TestContext, file: string, change: (text: string) => string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-deploy-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
@@ -34,7 +34,7 @@ test('the Kubernetes manifests match the API, and a misspelt key is found', asyn
   t.after(() => rm(directory, { recursive: true, force: true }));
   for (const overlay of OVERLAYS) {
     const documents = (await kustomizedText(t, overlay)).split(/^---$/m);
-    // Those of other projects have definitions of their own: kubernetes-slow.test.ts.
+    // Resources of other projects have their own definitions: kubernetes-slow.test.ts.
     const ours = documents.filter((text) => !isDefinedElsewhere(/^kind: (\w+)$/m.exec(text)?.[1] ?? ''));
     const file = join(directory, `${overlay}.yaml`);
     await writeFile(file, ours.join('---'));

@@ -17,7 +17,7 @@ async function scheduledIn(handle: Awaited<ReturnType<World['start']>>): Promise
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
-/** The address of another ledger, which has nothing. */
+/** The address of another ledger, which is empty. */
 async function anotherLedger(world: World): Promise<string> {
   const url = `file:${join(dirname(world.ledgerFile), `other-${randomUUID()}.db`)}`;
   const keyRing = await openKeyRing({ keyRingFile: world.workerEnv.KEY_RING_FILE ?? '', keyRingMayBeMade: false });
@@ -40,7 +40,7 @@ describe('a first attempt', { concurrency: 4 }, () => {
     await assertSent(world, input.journeyId, { received: 1, posted: 1 });
     assert.equal((await scheduledIn(handle)).prepareJourney, 1, 'the run keeps the ledger that it began with');
 
-    // On its own ledger again, a resend means to go on: the attempt is there.
+    // On its own ledger again, a resend means to continue: that ledger has the attempt.
     await elsewhere.terminate();
     await world.startWorker();
     await resend(handle, await untilHeld(handle, 'LedgerChanged'), 'unknown');

@@ -78,7 +78,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       return { handles, gate, hold, consent };
     }
 
-    /** Has each of them go on, which none may do on this ledger. */
+    /** Tries to continue each of them, which none may do on this ledger. */
     async function goOnInVain({ handles, gate, hold, consent }: Awaited<ReturnType<typeof waitingJourneys>>) {
       const before = await received(handles);
       const journeyIdOf = ({ workflowId }: JourneyHandle) => workflowId.replace('journey-', '');
@@ -95,7 +95,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       assert.deepEqual(await received(handles), before);
     }
 
-    /** On the right ledger again, a `resend` means to go on; the lost answer needs its own decision there. The consent is written. */
+    /** On the right ledger again, a `resend` means to continue. A lost answer needs its own decision there. */
     async function goOn({ gate, hold, consent }: Awaited<ReturnType<typeof waitingJourneys>>) {
       for (const handle of [gate, hold]) {
         const status = await untilStatus(handle, ({ state }) => state === 'held');
@@ -143,7 +143,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       await goOn(waiting);
     });
 
-    /** As an operator does it, who has asked the provider. */
+    /** Acts as an operator who has asked the provider. */
     function acceptRestore(acceptanceId: string): Promise<void> {
       const acceptance = { acceptanceId, by: 'ops', reason: 'the disk was lost' };
       return withLedger(harness, async (ledger) => {
@@ -174,7 +174,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       assert.deepEqual(await received([handle, other]), [1, 1]);
 
       await whileStopped(() => store.restore('own'));
-      // It lacks what was sent on the copy.
+      // This ledger lacks the attempts that were sent on the copy.
       await acceptRestore('A2');
       await update(handle, 'resolveInquiry', decisionAbout(changed, { decisionId: 'D8' }));
       // The first decision was written into the ledger that is gone.

@@ -1,6 +1,6 @@
 /**
- * A worker of production, whose PostgreSQL stops waiting for its standby while the worker runs: it is not ready until commits
- * wait again.
+ * The PostgreSQL of a production worker stops waiting for its standby while the worker runs. The worker is not ready until
+ * commits wait again.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';

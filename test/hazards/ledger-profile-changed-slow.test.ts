@@ -61,7 +61,7 @@ describe('a worker that is started again', () => {
       const lostChanged = await untilStatus(lost, ({ holds: [first] }) => first?.failureType === 'ProfileChanged');
       assert.equal(changed.holds[0]?.failureType, 'ProfileChanged');
       assert.deepEqual(changed.holds[0]?.allowedActions, ['resend', 'abandon']);
-      // Still the other profile: to go on is to be held again.
+      // The profile is still the other one, so a decision to continue leads to another hold.
       await update(handle, 'resolveInquiry', decisionAbout(changed));
       const isHeldAnew = ({ holds: [first] }: typeof changed) =>
         first !== undefined && first.since !== changed.holds[0]?.since;
@@ -99,7 +99,7 @@ describe('a worker that is started again', () => {
     await update(handle, 'resolveInquiry', decisionAbout(held));
     assert.equal((await handle.result()).outcome, 'completed');
     assert.equal((await receivedBy(other.url)) - sentBefore, 1);
-    // What begins now is bound to the new address, and to go back needs the entry of that one.
+    // Runs that begin now are bound to the new address, so going back would need an entry for it.
     await restartWith({ ...own, formerly: undefined as never });
   });
 
@@ -116,7 +116,7 @@ describe('a worker that is started again', () => {
       await untilStatus(handle, ({ state }) => state === 'held');
       const own = harness.config.profiles.get('default') as GatewayProfile;
       await restartWith(changes());
-      // The run forgets its attempt; that it cannot make another one says nothing of the first.
+      // The run forgets its attempt. That it cannot make another attempt says nothing about the first.
       const again = await resetTo(harness, handle, await taskBeforeSend(handle, 2));
       const { holds } = await untilStatus(again, ({ state }) => state === 'held');
       await untilIdle(again);

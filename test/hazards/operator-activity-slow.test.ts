@@ -39,7 +39,7 @@ function oneStage(lastFour: string) {
 
 type Commands = ReturnType<typeof activityCommands>;
 
-/** Of an activity that is over. */
+/** The gRPC code for a command about an activity that has closed. */
 const GRPC_NOT_FOUND = 5;
 
 /** A journey whose request has reached the gateway and is not answered yet, and the commands about it. */
@@ -50,7 +50,7 @@ async function inFlight(lastFour: string): Promise<{ handle: JourneyHandle; comm
   return { handle, commands: activityCommands(harness, handle, activityId) };
 }
 
-/** Acts on an attempt in flight. On a busy machine its answer may come first: then on another one. */
+/** Acts on an attempt in flight. If its answer is first, as on a busy machine, it tries another attempt. */
 async function actedOn(lastFour: string, act: (commands: Commands) => Promise<unknown>): Promise<JourneyHandle> {
   for (let tries = 1; ; tries++) {
     const { handle, commands } = await inFlight(lastFour);
@@ -64,7 +64,7 @@ async function actedOn(lastFour: string, act: (commands: Commands) => Promise<un
   }
 }
 
-/** 1.5 s until the answer; and one that is posted and never answered. */
+/** The gateway answers the first after 1.5 s. It posts the second and never answers. */
 const ANSWERED_LATER = '4011';
 const NEVER_ANSWERED = '4008';
 
@@ -96,7 +96,7 @@ for (const [where, env] of QUEUES) {
       test(`that is ${what} and whose answer is lost is held after one request`, async () => {
         const { handle, commands } = await inFlight(NEVER_ANSWERED);
         await act(commands);
-        // A paused activity that has failed is over: no operator has to unpause it.
+        // A paused activity that has failed is closed: no operator has to unpause it.
         const held = await untilStatus(handle, ({ state }) => state === 'held');
         assert.equal(held.holds[0]?.failureType, 'OutcomeUnknown');
         assert.equal((await harness.received(handle)).length, 1);

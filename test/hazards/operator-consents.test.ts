@@ -122,7 +122,7 @@ describe('a share', { concurrency: 4 }, () => {
     await update(handle, 'resolveInquiry', decisionAbout(status));
     assert.equal((await handle.result()).shares[0]?.state, 'revoked');
     assert.equal(await sharesReceived(handle), 1);
-    // The stage's and the share's: the run itself makes no further one; the ledger would refuse it, too.
+    // One attempt of the stage, one of the share. The run makes no further attempt; the ledger would refuse it, too.
     await assert.rejects(taskBeforeSend(handle, 3), /has made 2 attempts/);
     // The gateway may have posted the share. The consumer who revoked the consent has a right to know that.
     assert.deepEqual(await attentionOf((await share(input.journeyId))?.customerTraceNumber), ['revokedAfterPosting']);
@@ -140,7 +140,7 @@ describe('a share', { concurrency: 4 }, () => {
       workflowId: `late-consent-${journeyId}`,
       args: [{ consent: revocationOf(grant) }],
     });
-    // The second run hears of the refusal when it starts, and waits for no consent.
+    // The second run receives the refusal when it starts, and waits for no consent.
     const handle = await harness.start(input);
     assert.equal((await handle.result()).shares[0]?.state, 'revoked');
     assert.equal(await sharesReceived(handle), 0);
@@ -156,7 +156,7 @@ describe('a share', { concurrency: 4 }, () => {
   }
 });
 
-/** What happens after the reset until the share's wait is over. */
+/** Ends the share's wait after the reset. */
 const ENDS: Record<string, (run: JourneyHandle, journeyId: string) => Promise<unknown>> = {
   'a grant for another person and a time-out': async (run, journeyId) => {
     await update(run, 'recordConsent', grantFor(journeyId, 'S1'));

@@ -1,4 +1,4 @@
-/** Decisions that make no sense: refused with the reason, and without a trace in the history or the ledger. */
+/** Invalid decisions are refused with the reason, and leave no trace in the history or the ledger. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { DecisionRecord } from '../../src/ledger/records.ts';
@@ -108,7 +108,7 @@ async function held(lastFour: string): Promise<{ handle: JourneyHandle; status: 
   return { handle, status };
 }
 
-/** One journey at a time: the whole ledger is compared. */
+/** The tests run one journey at a time, because they compare the whole ledger. */
 describe('a decision', () => {
   for (const [failureType, { lastFour, bad }] of Object.entries(HOLDS)) {
     test(`that is invalid for a hold of ${failureType} is refused, and leaves history and ledger unchanged`, async () => {
@@ -179,7 +179,7 @@ describe('a decision', () => {
     assert.match(await refusalOf(update(handle, 'resolveInquiry', decisionAbout(status))), overtaken);
     const again = await untilStatus(handle, ({ holds }) => holds[0]?.attempts === 2);
     assert.match(await refusalOf(update(handle, 'resolveInquiry', decisionAbout(status))), overtaken);
-    // Nothing was decided under its id: about the next hold it may be used.
+    // The decision id is unused, so it may be used for the next hold.
     const { duplicate } = await update(handle, 'resolveInquiry', decisionAbout(again, { action: 'abandon' }));
     assert.equal(duplicate, false);
     assert.equal((await handle.result()).outcome, 'abandoned');

@@ -1,6 +1,6 @@
 /**
- * Answers that come after their attempt was given up. A run keeps the time-outs that it was prepared with: these were
- * shorter than those of the worker that carries it on, so that its requests outlive their activities.
+ * Answers that arrive after their attempt was given up. A run keeps the time-outs with which it was prepared. They are
+ * shorter than the worker's, so its requests outlive their activities.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => harness?.close());
 
-/** A journey that is held because its time is over, while its answer is yet to come. */
+/** A journey that is held because its attempt timed out. The answer arrives later. */
 async function heldUnanswered(answeredAfterMs: number) {
   const input = journeyInput({ stages: ['PREQUAL'] });
   const customerTraceNumber = traceOf(harness, input.journeyId, 'PREQUAL');

@@ -1,4 +1,4 @@
-/** What operators and consumers may do while an attempt waits in the gateway's queue, with no worker to take it. */
+/** Operators and consumers act on an attempt that waits in the gateway's queue without a worker. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
@@ -45,7 +45,7 @@ describe('while no gateway worker runs', () => {
       return paused;
     });
     await commands.reset();
-    // The worker takes a later one, and would have taken this one too.
+    // The worker takes a later attempt, so it would have taken this one too.
     await (await harness.start(oneStage())).result();
     assert.equal((await harness.received(handle)).length, 0);
     await commands.unpause();
@@ -79,7 +79,7 @@ describe('while no gateway worker runs', () => {
       await update(handle, 'recordConsent', { ...grant, decision: 'revoked' });
       assert.equal((await handle.result()).shares[0]?.state, 'revoked');
     });
-    // The worker that is back has nothing of it left to take.
+    // The worker that is back finds no attempt of the share in the queue.
     await (await harness.start(oneStage())).result();
     assert.deepEqual(
       (await harness.received(handle)).map(({ productCode }) => productCode),

@@ -1,4 +1,4 @@
-/** `temporal workflow reset`: the workflow forgets what it did, the ledger does not. Counted at the gateway. */
+/** After `temporal workflow reset` the workflow has forgotten its actions, and the ledger has not. The gateway counts. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
@@ -68,7 +68,7 @@ async function playInFull(): Promise<JourneyHandle> {
   return handle;
 }
 
-/** Resets a run that is over to each of its workflow tasks in turn. `when` says which. */
+/** Resets a closed run to each of its workflow tasks in turn. `when` names the task. */
 async function* resetToEach(handle: JourneyHandle, options: Pick<ResetOptions, 'forgetMessages'> = {}) {
   const { runId } = (await handle.describe()).raw.workflowExecutionInfo?.execution ?? {};
   for (const task of await workflowTasksOf(handle)) {
@@ -77,7 +77,7 @@ async function* resetToEach(handle: JourneyHandle, options: Pick<ResetOptions, '
   }
 }
 
-/** Resets the journey to each of its workflow tasks in turn; what comes of it must be the same every time. */
+/** Resets the journey to each of its workflow tasks in turn. The result must be the same every time. */
 async function resetToEveryTask(handle: JourneyHandle, resolve?: object): Promise<number> {
   const result = await handle.result();
   const received = await harness.received(handle);
@@ -101,7 +101,7 @@ async function decideWhereHeld(again: JourneyHandle, decision: object): Promise<
     return !['running', 'waitingAtGate', 'waitingForConsent'].includes(status.state);
   }, 'neither held nor over');
   if (status?.state !== 'held') return;
-  // The run may have taken the old one meanwhile, and be over.
+  // The run may have accepted the old decision meanwhile, and have closed.
   await update(again, 'resolveInquiry', decisionAbout(status, decision)).catch(() => undefined);
 }
 
@@ -182,7 +182,7 @@ describe('a running journey', { concurrency: 8 }, () => {
   });
 
   test('whose resend was lost as well sends nothing after a reset: the replayed decision permits no third attempt', async () => {
-    // Refused by status each time: 503 may have been posted for all that is known.
+    // The gateway answers 503 each time, after which the request may have been posted.
     const handle = await harness.start(oneStage('1503'));
     const first = await untilStatus(handle, ({ state }) => state === 'held');
     await update(handle, 'resolveInquiry', decisionAbout(first));
@@ -265,7 +265,7 @@ describe('a journey whose first share is withdrawn, whose second is revoked, and
   /** A share that the run had begun to post, as far as it knew, shows the number that the claim refused. */
   const withoutNumber = ({ customerTraceNumber: _, ...share }: JourneyStatus['shares'][number]) => share;
 
-  /** Says again only what the run asks for: the decision about its hold, and the grant of the third share. */
+  /** Sends again only the messages that the run waits for: the decision about its hold, and the grant of the third share. */
   async function answerWhatItAsks(again: JourneyHandle, journeyId: string): Promise<void> {
     await until(async () => {
       const status = await statusOf(again);
@@ -341,7 +341,7 @@ describe('after a reset to each workflow task without its messages', () => {
   const withoutNumbers = (result: object) =>
     JSON.parse(JSON.stringify(result, (name, value) => (name === 'customerTraceNumber' ? undefined : value)));
 
-  /** A run that knows nothing of its withdrawal waits at its gate again; the claim behind it does. */
+  /** A run that has forgotten its withdrawal waits at its gate again. The claim after the gate finds the withdrawal. */
   async function passGate(again: JourneyHandle): Promise<void> {
     let status = await statusOf(again);
     await until(async () => {

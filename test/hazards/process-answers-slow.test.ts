@@ -1,4 +1,4 @@
-/** Answers that come and do not get through: to Temporal, to the right journey, or past a slow one before them. */
+/** Answers that do not reach Temporal or their own journey, or that never arrive. */
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';

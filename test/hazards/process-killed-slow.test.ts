@@ -1,4 +1,4 @@
-/** A worker is killed or stopped at any instant of an attempt: what the gateway received, and how the journey ends. */
+/** A worker is killed or stopped during an attempt. Checks the requests at the gateway, and how the journey ends. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';

@@ -1,4 +1,4 @@
-/** A ledger that is gone before, during and after the send: without it nothing is sent, and no answer is lost. */
+/** The ledger is unreachable before, during or after the send: nothing is sent without it, and no answer is lost. */
 
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
@@ -28,7 +28,7 @@ async function assertAnsweredOnce(world: ProcessWorld, handle: JourneyHandle): P
   const { journeyId } = await assertOwnRecord(world, handle);
   await assertSent(world, journeyId, { received: 1, posted: 1 });
   const [inquiry] = await world.ledger.inquiriesOf(journeyId);
-  // On a slow machine another one may come before it that was not sent in its time.
+  // On a slow machine an attempt that missed its sendBy may precede it.
   const states = inquiry?.attempts.map(({ state }) => state).filter((state) => state !== 'notSent');
   assert.deepEqual(states, ['answered']);
 }
@@ -64,7 +64,7 @@ describe('an unreachable ledger', { concurrency: 3 }, () => {
       unclaimed.release();
       answered.release();
       await untilStatus(before, isWaitingForTheLedger);
-      // The answers are in the runs' hands, which record them for as long as it takes.
+      // The runs have the answers, and try to record them until the ledger is back.
       for (const handle of [during, later]) {
         await until('the run records the answer', async () => (await scheduled(handle, 'recordOutcome')) === 1);
       }
@@ -138,7 +138,7 @@ describe('an unreachable ledger', { concurrency: 3 }, () => {
     const worker = await world.startWorker(ROOMY_TIMEOUTS);
     const unanswered = async (handle: JourneyHandle, stop: Stop) => {
       await stop.reached;
-      // The next commit is to be the attempt's, not that of what was said before the start.
+      // The next commit must be that of the attempt, not one from before its start.
       await until('the attempt alone is under way', async () => {
         const { raw } = await handle.describe();
         return raw.pendingActivities?.length === 1;

@@ -1,6 +1,6 @@
 /**
- * Workers of two versions on one ledger, which the newer version's `setup` migrates in the middle of a storm: the older one
- * stops claiming and ends by itself, no journey is lost, and each inquiry is posted once. docs/deploy.md, "Upgrading".
+ * Workers of two versions run on one ledger. The newer version's `setup` migrates it under load. The older worker stops
+ * claiming and exits, no journey is lost, and each inquiry is posted once. docs/deploy.md, "Upgrading".
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** Workers that live and are out of touch: cut off, frozen, or hanging. What they bring too late is never returned. */
+/** Workers that are alive but cut off, frozen or hanging. An answer that they bring too late is never returned. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -93,7 +93,7 @@ describe('a worker process', { concurrency: 3 }, () => {
     const stop = worker.stopAt(input.journeyId, 'afterAnswer');
     const handle = await world.start(input);
     const hold = await untilHeld(handle);
-    // It heart-beats all the while: it was the attempt's own time that ended it.
+    // It sends heartbeats all the time, so the start-to-close time-out ended it.
     assert.equal(await scheduled(handle, 'closeAttempt'), 1);
     stop.release();
     await until('the answer is recorded', async () => {
@@ -114,7 +114,7 @@ describe('a worker process', { concurrency: 3 }, () => {
     await stop.reached;
     worker.freeze();
     await sleep(Number(SHORT_TIMEOUTS.SEND_BY_MS) + 300);
-    // In its queue before it wakes: the first thing that it does is to try to send.
+    // Its first action after it wakes is to try to send.
     stop.release();
     worker.thaw();
     const result = await assertOwnRecord(world, handle);

@@ -1,4 +1,4 @@
-/** Starts that are checked by a worker without their profile: another one takes them, and a misspelt profile is refused. */
+/** A worker without the profile of a start leaves it to another worker. A misspelt profile is refused. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -60,7 +60,7 @@ async function oneOfEach(profile: string): Promise<WorkflowHandle[]> {
   ]);
 }
 
-/** The paths that a run was refused for; none where it came to a result. */
+/** The paths of the problems for which a run was refused. Empty if it has a result. */
 async function refusedPaths(handle: WorkflowHandle): Promise<string[]> {
   try {
     await handle.result();
@@ -76,7 +76,7 @@ describe('a worker without the profile', () => {
   test('refuses a start whose profile no worker has', async () => {
     const runs = await oneOfEach('proving');
     for (const run of runs) assert.deepEqual(await refusedPaths(run), ['/profile']);
-    // No profile can have such a name: it is refused at once.
+    // No profile can have such a name, so every worker refuses it.
     const [odd] = await oneOfEach('No such profile');
     assert.ok(odd);
     assert.deepEqual(await refusedPaths(odd), ['/profile']);

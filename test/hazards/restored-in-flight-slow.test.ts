@@ -1,4 +1,4 @@
-/** The ledger is put back from a copy that lacks the claim of a request that is at the gateway. A person decides. */
+/** The ledger is restored from a copy that lacks the claim of a request in flight. An operator decides. */
 import assert from 'node:assert/strict';
 import { cp, rm } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ import {
   untilHeld,
 } from '../support/process-world.ts';
 
-/** The watch has seen this many attempts. */
+/** Waits until the watch has seen this many attempts. */
 function untilSeen({ client, ledger, workerEnv }: ProcessWorld, attempts: number): Promise<void> {
   const watch = client.workflow.getHandle(toLedgerWatchId(ledger.identity.ledgerId, workerEnv.TASK_QUEUE ?? ''));
   return until(`the watch has seen ${attempts}`, async () => {

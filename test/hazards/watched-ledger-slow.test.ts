@@ -1,4 +1,4 @@
-/** An older copy of the ledger is found before anything is sent on it, also where no run that knows better goes on. */
+/** The watch detects an older copy of the ledger before anything is sent on it, also if no run knows a lost attempt. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ function watch() {
   });
 }
 
-/** The watch has seen the newest attempt that there is. */
+/** Waits until the watch has seen the newest attempt. */
 async function untilSeen(): Promise<void> {
   const newest = await withLedger(harness, async (ledger) => (await ledger.restoreState()).newest);
   const handle = await watch();
@@ -47,7 +47,7 @@ async function completed(): Promise<void> {
   assert.equal((await handle.result()).outcome, 'completed');
 }
 
-/** What programs beside the ledger find while no worker runs. */
+/** The findings of `audit verify` and `doctor` while no worker runs. */
 async function foundBy(env: Record<string, string>): Promise<{ verify: number | null; doctor: string | undefined }> {
   const [verified, examined] = await Promise.all([
     runCli(['audit', 'verify', '--json'], { env }),
@@ -76,7 +76,7 @@ describe('a ledger that is restored from an older copy while no worker runs', ()
       await harness.stopWorker();
       assert.deepEqual(await foundBy(asked), { verify: 0, doctor: 'pass' });
       await store.restore('older');
-      // The ledger itself does not know: only what was seen outside of it tells.
+      // The ledger itself cannot detect it. Only the position that the watch saw shows it.
       assert.deepEqual(await foundBy(asked), { verify: 3, doctor: 'fail' });
       assert.equal((await withLedger(harness, (ledger) => ledger.restoreState())).lost, undefined);
       await harness.startWorker();

@@ -1,4 +1,4 @@
-/** What an operator does to a run that waits, and what the ledger's list says then: it has what needs a person, and no more. */
+/** An operator acts on a waiting run. Afterwards the ledger's list has exactly the rows that need an operator. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, type TestContext, test } from 'node:test';
@@ -88,7 +88,7 @@ describe('a waiting run', { concurrency: 4 }, () => {
     assert.deepEqual(await openOf(journeyId), ['RequestDiffers 1'], 'it waits for its decision all the same');
     const [first] = await workflowTasksOf(handle);
     if (!first) return assert.fail('no task');
-    // The withdrawal is admitted again, before anything is asked.
+    // The withdrawal is admitted again before the run makes an inquiry.
     const again = await resetTo(harness, handle, first);
     assert.equal((await again.result()).outcome, 'withdrawn');
     await untilOpen(journeyId, []);

@@ -65,7 +65,7 @@ test('a caller in Python with a token and no key starts a journey, sends consent
   const [started] = events ?? [];
   assert.ok(wasEncrypted(started?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]));
 
-  // And after the end: it reaches the ledger, under an id by which disposal finds it.
+  // A consent after the end of the journey reaches the ledger, under an id by which disposal finds it.
   const revocation = consentMessage(journey.journeyId, { applicantId: '1A', decision: 'revoked' });
   const file = await world.put('revocation.json', revocation);
   assert.equal((await python('send_consent.py', file)).stdout, 'recorded\n');

@@ -1,4 +1,4 @@
-/** The portfolio's files without Temporal: what is read of them, what is refused, what is written. */
+/** Reading, refusing and writing portfolio files, without Temporal. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -322,7 +322,7 @@ describe('the place of a portfolio file', () => {
     assert.deepEqual(await ruleFor(FOLDER, 'theirs.csv'), missing);
     assert.deepEqual(await ruleFor('default/EU789', 'ours.csv'), missing);
     for (const file of ['way/theirs.csv', '../EU456/theirs.csv']) assert.ok(await ruleFor(FOLDER, file), file);
-    // A directory that is away is waited for.
+    // A directory that is missing is awaited.
     const away = join(portfolios, 'away');
     await assert.rejects(requirePortfolio(away, FOLDER, 'ours.csv'), PortfolioUnavailableError);
   });

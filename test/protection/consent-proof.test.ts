@@ -20,7 +20,7 @@ const nowSeconds = NOW.getTime() / 1000;
 const GRANT = aConsent() as ConsentMessage;
 const rsa = await generateKeyPair('RS256', { modulusLength: 2048 });
 
-/** Judged at `NOW`; good for an hour unless the parts say otherwise. */
+/** Tests judge it at `NOW`. It is valid for an hour unless the parts say otherwise. */
 const made = (parts: ProofParts = {}) => proved(GRANT, { expiresAt: nowSeconds + 3_600, ...parts });
 
 async function verdictOn(message: ConsentMessage, keys: string | undefined = file): Promise<string> {

@@ -1,4 +1,4 @@
-/** Codec and failure converter on a real server and worker: what is stored cannot be read, and nothing stops a run. */
+/** Codec and failure converter on a real server and worker: stored data is unreadable, and no payload stops a run. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -54,7 +54,7 @@ before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'credit-journey-codec-'));
   keyFile = join(directory, 'keys.json');
   await createKeyRing(keyFile);
-  // Polls never: what it learns it learns because a payload names a key that it lacks.
+  // Never polls: it reads the file again only because a payload names a key that it lacks.
   workerRing = await WatchedKeyRing.open(keyFile, { pollMs: 3_600_000 });
   served = await testServer();
   const { address } = served;

@@ -47,7 +47,7 @@ function useEnvironment(variables: Record<string, string | undefined>): void {
   }
 }
 
-/** Until the test is over. */
+/** Sets the environment until the test is over. */
 function withEnvironment(t: TestContext, variables: Record<string, string | undefined>): void {
   useEnvironment(variables);
   t.after(() => useEnvironment(server.env));
@@ -83,7 +83,7 @@ function secretsIn(ring: KeyRing): Buffer[] {
   return ring.keys.map(({ secret }) => secret.export());
 }
 
-/** Loading fails, and the error says this. It names no part of the service's answer. */
+/** Checks that loading fails with this message, which has no part of the service's answer. */
 async function assertNotLoaded(file: string, says: RegExp): Promise<void> {
   await assert.rejects(loadKeyRing(file), (error) => {
     assert.ok(error instanceof KeyServiceError && error instanceof KeyRingError, inspect(error));

@@ -28,7 +28,7 @@ async function encoded(value: unknown): Promise<Payload> {
   return payload;
 }
 
-/** Both sides refuse it, each in its own way. */
+/** Checks that worker and client refuse the payload, each in its own way. */
 async function assertRefused(payload: Payload, reason: UndecodableReason, what?: string): Promise<void> {
   assert.equal(markerReason((await worker.decode([payload]))[0]), reason, what);
   await assert.rejects(
@@ -38,7 +38,7 @@ async function assertRefused(payload: Payload, reason: UndecodableReason, what?:
   );
 }
 
-/** One bit, another one, all of them. */
+/** The bits to flip in a byte: the lowest, the highest, and all. */
 const FLIPS = [0x01, 0x80, 0xff];
 
 function flipped(bytes: Uint8Array, index: number, flip: number): Uint8Array {
@@ -161,7 +161,7 @@ describe('a payload that was tampered with', () => {
     assert.ok(encoding && namespace);
     await assertRefused({ ...payload, metadata: { encoding, namespace } }, 'malformed');
     await assertRefused({ metadata: { encoding } }, 'malformed');
-    // Another key of the same name, as two rings that were made by hand have.
+    // Another key has the same id, as in two key rings that were made by hand.
     const others = createPayloadCodec({ keys: payloadRing(), namespace: NAMESPACE, mode: 'client' });
     const [other] = await others.encode([payloadOf(1)]);
     assert.ok(other);

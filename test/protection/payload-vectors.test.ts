@@ -1,4 +1,4 @@
-/** The format as other languages have it: fixed vectors, decoded here and in Python, and back. */
+/** The payload format for other languages: fixed vectors, decoded here and in Python, and back. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash, createSecretKey } from 'node:crypto';

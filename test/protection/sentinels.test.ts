@@ -1,4 +1,4 @@
-/** The search that the privacy test rests on finds what it says it finds, wherever it stands. */
+/** The search of the privacy test finds each sentinel in every spelling and place. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ const PERSON: Sentinel[] = [
 ];
 const search = new SentinelSearch(PERSON);
 
-/** In the middle of bytes that mean nothing. None of them is a letter or a digit, which would go on with the text. */
+/** Puts the text between meaningless bytes. None is a letter or a digit, which would extend the text. */
 function namesIn(text: string | Uint8Array): string[] {
   const noise = randomBytes(512).map((byte) => byte | 0x80);
   return search.find(Buffer.concat([noise, Buffer.from(text as string), noise])).map(({ sentinel }) => sentinel.name);

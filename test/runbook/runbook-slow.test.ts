@@ -1,4 +1,4 @@
-/** The runbook says what it has to, and its commands do what it says, each against the failure that its page is about. */
+/** The runbook is complete, and its commands work, each against the failure of its page. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -125,7 +125,7 @@ describe('the commands of each page, run against its failure,', { concurrency: 2
   }
 });
 
-/** Whether it decides about one journey. Such a decision cannot be repeated. */
+/** Tells whether the command decides about one journey. Such a decision cannot be repeated. */
 function isDecision({ script, notRunBecause }: Block): boolean {
   return notRunBecause === undefined && /credit-journey resolve (<journeyId>|--ledger)/.test(script);
 }
@@ -134,7 +134,7 @@ function decisionsOf(all: readonly Page[], name: string): number {
   return all.find((page) => page.name === name)?.blocks.filter(isDecision).length ?? 0;
 }
 
-/** The hold is gone; where the cause is not, there may be another. */
+/** Waits until the hold is gone. If its cause remains, another hold may follow. */
 async function waitUntilDecided({ held }: Subject): Promise<void> {
   if (!held) return;
   await untilStatus(held.handle, ({ holds }) => holds.every(({ since }) => since !== held.hold.since));

@@ -1,4 +1,4 @@
-/** What every worker reads alike: of a ledger that was put back, queues that wait, keys that grow old, a server that fails. */
+/** Figures that are the same on every worker: an older ledger, task queues, ages of keys, and the server. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ type Figures = Parameters<typeof watchFleetFigures>[0];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What was put into which metric, in one round. */
+/** The values of each metric after one round. */
 async function figuresOf(
   parts: Partial<Record<'ledger' | 'workflow' | 'workflowService' | 'keys', object>>,
   others: Partial<Figures> = {},
@@ -83,7 +83,7 @@ interface Work {
   outcomes?: Record<string, Partial<OutcomeRecord>>;
   kept?: readonly ConsentRecord[];
   minutes?: number;
-  /** How many runs have given an event up; absent where the server does not answer. */
+  /** The number of runs that have given an event up. Absent if the server does not answer. */
   givenUp?: number | undefined;
   isRegistered?: boolean;
 }
@@ -121,7 +121,7 @@ async function countWork(t: TestContext, work: Work) {
 test('rows of the ledger are counted by kind and reason, with the age of the oldest', async (t) => {
   const outcomes = { 'journey-1': { state: 'unknown' }, 'journey-2': { state: 'refused' } } as const;
   const found = await countWork(t, { outcomes });
-  // The gateway posted nothing for the refused one, but its row stands as the list has it.
+  // The gateway posted nothing for the refused inquiry, but the list has its row.
   assert.deepEqual(found.counts, { 'held OutcomeUnknown': 1, 'held RequestRefused': 1 });
   assert.deepEqual(found.minutes, { 'held OutcomeUnknown': 20, 'held RequestRefused': 20 });
 });

@@ -1,4 +1,4 @@
-/** The alert rules and the dashboard's queries as Prometheus itself reads and runs them. */
+/** Prometheus itself reads and runs the alert rules and the dashboard's queries. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

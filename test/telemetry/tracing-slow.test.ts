@@ -1,4 +1,4 @@
-/** One trace from the client's call to the gateway's HTTP request, with nothing in it that is anybody's. */
+/** One trace from the client's call to the gateway's HTTP request, without personal data. */
 import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** One scrape of a worker as it is, after journeys of several outcomes; and whether it says that it is ready. */
+/** One scrape of a real worker after journeys of several outcomes, and its readiness. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { figureOf, metricsIn, type Sample, samplesIn } from './prometheus-text.t
 
 const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
 
-/** Every label that there is: closed lists, and what the configuration calls things. */
+/** All label values: closed lists, and names from the configuration. */
 const LABELS = new Set(
   ['product', 'result', 'outcome', 'reason', 'unmatched', 'profile', 'operation', 'le'].concat(
     ['namespace', 'task_queue', 'service_name', 'workflow_type', 'activity_type', 'failure_reason'],
@@ -116,7 +116,7 @@ test('a worker serves the metrics of alerts and dashboard without personal data,
   await t.test('its metrics include those of alerts, dashboard and our own table', () => {
     const names = new Set(samples.map(({ name }) => name));
     const shown = Object.values(METRICS).map(({ name, kind }) => (kind === 'histogram' ? `${name}_bucket` : name));
-    // Of the API and the codec server: test/api/process-slow.test.ts.
+    // test/api/process-slow.test.ts checks the metrics of the API and the codec server.
     const isTheirs = (name: string) => name.startsWith('credit_journey_http_');
     const asked = [...namedInAlerts(), ...namedInDashboard(), ...shown];
     const missing = asked.filter((name) => !names.has(name) && !isTheirs(name));

@@ -77,7 +77,7 @@ before(async () => {
 });
 after(() => world?.close());
 
-/** What the hostile gateway wrote beside its refusals, as the ledger keeps it. */
+/** The bodies of the hostile gateway's refusals, as the ledger keeps them. */
 function keptRefusals(): { customer_trace_number: string; attempt: number; body: Uint8Array }[] {
   using database = new DatabaseSync(world.ledger.file, { readOnly: true });
   const rows = database
@@ -89,7 +89,7 @@ function keptRefusals(): { customer_trace_number: string; attempt: number; body:
   return rows as unknown as ReturnType<typeof keptRefusals>;
 }
 
-/** Once for all that search: what there is, after all journeys are where they end, and the worker has crashed. */
+/** Collected once for all searches, after all journeys have reached their last state and the worker has crashed. */
 let collecting: Promise<Place[]> | undefined;
 function collected(): Promise<Place[]> {
   collecting ??= (async () => {
@@ -125,7 +125,7 @@ function collected(): Promise<Place[]> {
   return collecting;
 }
 
-/** Everything that may be nowhere, or only where it says. */
+/** All values that must be nowhere, or only in their named places. */
 async function allSentinels(): Promise<Sentinel[]> {
   for (const { consumerIds, reportReferenceNumber } of await world.postedInquiries()) {
     for (const consumerId of consumerIds) world.seen.add('consumerId', consumerId);
@@ -140,7 +140,7 @@ async function allSentinels(): Promise<Sentinel[]> {
   ];
 }
 
-/** What was found where it may not be, without its value. */
+/** The findings in forbidden places, without the values. */
 function strayed(search: SentinelSearch, places: readonly Place[]): string[] {
   return places.flatMap(({ kind, name, bytes }) =>
     search
@@ -209,7 +209,7 @@ describe('sentinels in every field of journeys of every outcome', () => {
   });
 });
 
-/** What the JSON of a run tells but for the messages that it was sent, which are in it as they came. */
+/** Removes from the JSON of a run the messages that it was sent, which the history has unchanged. */
 function withoutMessages(place: Place): Place {
   const json = JSON.stringify(JSON.parse(Buffer.from(place.bytes).toString()), (name, value) => {
     if (name === 'workflowExecutionSignaledEventAttributes') return undefined;
@@ -234,7 +234,7 @@ describe('the search finds', () => {
   });
 
   test('all sentinels in Temporal’s files and API if the codec is off', async (t) => {
-    // What is sent in the clear now would be found by those who search later.
+    // Later searches would find the values that this test sends in the clear.
     await collected();
     const { server } = world;
     const clear = await startHarness({ server, env: { PAYLOAD_ENCRYPTION: 'off' } });
