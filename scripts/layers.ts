@@ -21,6 +21,7 @@ export const WINGS: readonly Wing[] = [
         folder: 'cli/commands',
         what: 'prints commands from the API’s operations; the others by hand; each loads what it needs',
       },
+      { folder: 'cli/demo', what: 'the story of the demonstration, and made-up runs' },
       { folder: 'cli/output', what: 'lines, tables, JSON and exit codes' },
       { folder: 'worker.ts', what: 'the worker: its queues, and what it watches' },
       { folder: 'worker', what: 'the parts of a worker program' },

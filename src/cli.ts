@@ -13,6 +13,7 @@ type Register = (program: Command) => void;
 
 /** The commands that no single operation gives, in the order of the help. */
 const PROGRAMS: Readonly<Record<string, () => Promise<Register>>> = {
+  demo: async () => (await import('./cli/commands/programs/demo-command.ts')).registerDemoCommand,
   dev: async () => (await import('./cli/commands/programs/dev-command.ts')).registerDevCommand,
   worker: async () => (await import('./cli/commands/programs/installation-commands.ts')).registerWorkerCommand,
   setup: async () => (await import('./cli/commands/programs/installation-commands.ts')).registerSetupCommand,
@@ -85,7 +86,7 @@ function withoutValues(text: string): string {
 /** Returns whether the command starts its own servers, or has an address from its caller. */
 function isByItself(command: Command): boolean {
   const { address } = command.opts();
-  return address !== undefined || ['dev', 'sandbox'].includes(command.name());
+  return address !== undefined || ['demo', 'dev', 'sandbox'].includes(command.name());
 }
 
 /** Runs one command with output to the process's own streams. Returns the exit code. */

@@ -1,4 +1,4 @@
-/** The tree is as ARCHITECTURE.md says: held against every import of `src` and `sandbox`, types included. */
+/** The tree matches ARCHITECTURE.md. Checks every import of `src` and `sandbox`, types included. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ function linesOf(file: string): number {
   return readFileSync(join(import.meta.dirname, '..', file), 'utf8').split('\n').length - 1;
 }
 
-test('every file of src belongs to a layer, and only the three programs lie beside the folders', () => {
+test('every file of src belongs to a layer, and only the three programs are outside the folders', () => {
   const sources = files.filter((file) => file.startsWith('src/'));
   assert.deepEqual(
     sources.filter((file) => layerOf(file) === undefined),
@@ -43,7 +43,7 @@ const CLIENT_NEEDS = [
 const CLIENT_MAY = /^src\/(client|model|base|messages|fields|protection)\//;
 const VALUE_IMPORT = /^(?:import (?!type )[^;]*?from '(\.[^']+)'|.*\bimport\('(\.[^']+)'\))/gm;
 
-test('the client imports values only from the pure layers, but for four files', () => {
+test('the client imports values only from the pure layers, with four exceptions', () => {
   const found = files
     .filter((file) => file.startsWith('src/client/'))
     .flatMap((file) => {
@@ -58,7 +58,7 @@ test('no files import one another in a circle', () => {
   assert.deepEqual(circles(graph), []);
 });
 
-test('the sandbox and the product check each other: two files start it, and it imports nothing of src', () => {
+test('the sandbox imports nothing of src, and only two files of src start the sandbox', () => {
   const crossing = [...graph].filter(([file, targets]) =>
     targets.some((target) => target.split('/')[0] !== file.split('/')[0]),
   );
@@ -80,20 +80,20 @@ test(`a reader follows one request through at most ${WALK.files} files and ${WAL
   assert.ok(lines <= WALK.lines, `${lines} lines`);
 });
 
-test('ARCHITECTURE.md draws the imports as they are: `npm run architecture` draws them anew', () => {
+test('ARCHITECTURE.md draws the current imports (`npm run architecture` updates it)', () => {
   const page = readFileSync(ARCHITECTURE, 'utf8');
   assert.equal(drawn(page), page);
   assert.match(page, /workflows --> ledger/);
   assert.ok(page.split('\n').length < 170, 'a page that is longer is not read');
 });
 
-test('what is sealed is read where its reader is written down: the comparison of a run alone reads past that', () => {
+test('only the comparison of a run reads a sealed report without recording its reader', () => {
   const reads = /\.reportsToCompare\(/;
   const readers = files.filter((file) => reads.test(readFileSync(join(import.meta.dirname, '..', file), 'utf8')));
   assert.deepEqual(readers, ['src/activities/compare-reports.ts']);
 });
 
-test('an import that leads up and files in a circle would be noticed', () => {
+test('an import from a higher layer and a circle of imports are found', () => {
   const wrong: ImportGraph = new Map([
     ['src/base/instants.ts', ['src/model/products.ts']],
     ['src/model/products.ts', ['src/model/inquiry.ts']],

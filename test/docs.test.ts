@@ -58,7 +58,7 @@ test('every link leads to a file, and to a heading in it', () => {
   assert.deepEqual(broken, []);
 });
 
-test('the claim table has the rules in their order, and the failure table every type', () => {
+test('the claim table has the rules in their order, and the failure table has every failure type', () => {
   const [, claims = '', failures = ''] =
     /^## The claim table\n([\s\S]*?)^## What happened, and what follows\n([\s\S]*?)^## /m.exec(
       read('docs/protocol.md'),

@@ -1,4 +1,4 @@
-/** The examples are what the pages show, and what they send is valid. That they run: test/integration, `npm run examples`. */
+/** The pages show the examples unchanged, and their messages are valid. `npm run examples` runs them. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ test('every piece of code on the page is in the example that it is taken from', 
     assert.ok(read(file).includes(code), `${file}:\n${code}`);
 });
 
-test('the first programs are on their page whole, one part after the other', () => {
+test('the page of the first programs shows each of them completely, part by part', () => {
   for (const file of ['examples/typescript/first-program.ts', 'examples/api/first-program.sh']) {
     const parts = [...first.matchAll(/^<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)^```$/gm)];
     const shown = parts.filter(([, from]) => from === file).map(([, , code]) => code);
@@ -41,7 +41,7 @@ test('the page names every schema and every program', () => {
   }
 });
 
-test('the messages that the examples are tried with are valid', () => {
+test('the messages that the examples send are valid', () => {
   parseMessage(INPUTS.lendingJourney, JSON.parse(read('examples/journey.json')), { maxApplicants: 2 });
   parseMessage(MESSAGES.consent, JSON.parse(read('examples/consent.json')));
 });

@@ -1,4 +1,4 @@
-/** The step before `npm run demo` and `npm test`, in repositories of its own, with an npm that only tells how it was called. */
+/** The step before `npm run demo` and `npm test`, in temporary repositories, with an npm that only records its calls. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,7 +45,7 @@ interface Repository {
   writeJson(name: string, packages: object): void;
   /** Runs the step. */
   run(): Promise<{ code: number | null; said: string }>;
-  /** How npm was called so far, a line each: its arguments, and whether it found the packages' own programs on its path. */
+  /** The calls of npm so far, one a line: its arguments, and whether it found the packages' own programs on its path. */
   calls(): string[];
 }
 
@@ -102,7 +102,7 @@ async function createInstalled(t: TestContext): Promise<Repository> {
 
 const NPM_CI = 'ci --include=dev --include=optional system';
 
-test('on a bare clone it runs npm ci once, on the machine’s own Node, and then nothing', async (t) => {
+test('the step runs npm ci once in a bare clone, with the machine’s own Node, and nothing in the next run', async (t) => {
   const repository = createRepository(t);
   const first = await repository.run();
   assert.equal(first.code, 0, first.said);
@@ -130,7 +130,7 @@ const DIFFERENCES: [what: string, change: (repository: Repository) => void, said
     /node_modules\/zod has another version/,
   ],
   [
-    'a package that the lock file names no more',
+    'a package that the lock file no longer names',
     ({ writeJson }) => writeJson('package-lock.json', { 'node_modules/node': LOCKED['node_modules/node'] }),
     /node_modules\/zod is not in package-lock\.json/,
   ],
@@ -149,7 +149,7 @@ const DIFFERENCES: [what: string, change: (repository: Repository) => void, said
 ];
 
 for (const [what, change, said] of DIFFERENCES) {
-  test(`it installs the packages again after ${what}`, async (t) => {
+  test(`the step installs the packages again after ${what}`, async (t) => {
     const repository = await createInstalled(t);
     change(repository);
     const ran = await repository.run();
@@ -159,7 +159,7 @@ for (const [what, change, said] of DIFFERENCES) {
   });
 }
 
-test('where npm fails, its own error is shown, and the step fails', async (t) => {
+test('the step fails and shows the error of npm when npm fails', async (t) => {
   const repository = createRepository(t, { npmExit: 7 });
   const { code, said } = await repository.run();
   assert.equal(code, 1);
@@ -169,7 +169,7 @@ test('where npm fails, its own error is shown, and the step fails', async (t) =>
   assert.equal(repository.calls().length, 2);
 });
 
-test('of steps that begin at the same time one installs, and the others wait for it', async (t) => {
+test('when several steps begin at the same time, one of them installs and the others wait', async (t) => {
   const repository = createRepository(t, { npmSeconds: 1 });
   const ran = await Promise.all([repository.run(), repository.run(), repository.run()]);
   assert.deepEqual(
@@ -180,7 +180,7 @@ test('of steps that begin at the same time one installs, and the others wait for
   assert.deepEqual(repository.calls(), [NPM_CI]);
 });
 
-test('the lock of a process that has ended is no reason to wait', async (t) => {
+test('the step ignores the lock of a process that has ended', async (t) => {
   const repository = createRepository(t);
   const ended = spawn(process.execPath, ['-e', '']);
   await once(ended, 'exit');
@@ -189,7 +189,7 @@ test('the lock of a process that has ended is no reason to wait', async (t) => {
   assert.deepEqual(repository.calls(), [NPM_CI]);
 });
 
-test('each script that promises it has the step before it', () => {
+test('demo, test, test:all and check run the step first', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };

@@ -16,7 +16,7 @@ const SSN = '912-34-5678';
 
 type Line = Record<string, unknown>;
 
-/** A logger, and what it has written. */
+/** A logger and its output. */
 function recorded(level: LogLevel = 'TRACE') {
   let text = '';
   const write = (line: string) => {
@@ -28,7 +28,7 @@ function recorded(level: LogLevel = 'TRACE') {
       .split('\n')
       .filter(Boolean)
       .map((line): Line => JSON.parse(line));
-  // An instant holds any four digits sooner or later.
+  // A timestamp contains any four digits sooner or later.
   return { logger, lines, text: () => text.replaceAll(/"time":\d+/g, '') };
 }
 
@@ -46,7 +46,7 @@ function nested(): Error {
   return Object.assign(new Error(`${SENTINEL} ${SSN}`, { cause: error }), { response: { headers: SENTINEL } });
 }
 
-describe('nothing that is not allowed reaches a line', () => {
+describe('a log line holds only allowed content, given', () => {
   const errors: [string, () => unknown][] = [
     ['an error of JSON.parse', jsonError],
     ['an error with causes, bodies and a message that looks like a stack', nested],
@@ -54,7 +54,7 @@ describe('nothing that is not allowed reaches a line', () => {
       'an error with a name, a code and a type that are texts',
       () => Object.assign(new Error('x'), { name: `a ${SENTINEL}`, code: `a ${SENTINEL}`, type: `a ${SENTINEL}` }),
     ],
-    ['an error of another realm', () => runInNewContext(`new TypeError('${SENTINEL}')`)],
+    ['an error from another JavaScript realm', () => runInNewContext(`new TypeError('${SENTINEL}')`)],
     ['a text that was thrown', () => SENTINEL],
     ['an object that was thrown', () => ({ message: SENTINEL })],
   ];
@@ -64,7 +64,7 @@ describe('nothing that is not allowed reaches a line', () => {
       const error = make();
       logger.error({ error }, 'it failed');
       logger.error({ err: error }, 'it failed');
-      // A text by itself is a message.
+      // A bare text would be the message.
       if (typeof error === 'object') logger.error(error as object);
       logger.child({ error }).error('it failed');
       writeEntry(logger, { level: 'ERROR', message: 'it failed', meta: { error } });
@@ -83,7 +83,7 @@ describe('nothing that is not allowed reaches a line', () => {
     assert.equal(lines()[0]?.durationMs, 3);
   });
 
-  test('values that a message was put together with', () => {
+  test('a message that was composed from values', () => {
     const { logger, text } = recorded();
     logger.warn('%s was refused', SENTINEL);
     logger.warn({}, '%s was refused', SENTINEL);
@@ -99,7 +99,7 @@ describe('nothing that is not allowed reaches a line', () => {
     ['worker', `Error converting native log entry: SyntaxError: "${SENTINEL}"`, { entry: SENTINEL }],
   ];
   for (const [sdkComponent, message, meta] of foreign) {
-    test(`a warning of the SDK’s ${sdkComponent} that prints what it works on: ${message.slice(0, 30)}`, () => {
+    test(`a warning of the SDK’s ${sdkComponent} that prints its data: ${message.slice(0, 30)}`, () => {
       const { logger, text, lines } = recorded();
       writeEntry(logger, { level: 'WARN', message, meta: { sdkComponent, ...meta } });
       assert.doesNotMatch(text(), /Sentinel/);
@@ -107,7 +107,7 @@ describe('nothing that is not allowed reaches a line', () => {
     });
   }
 
-  test('our own calls hand the logger constant messages', () => {
+  test('calls of src, which pass constant messages to the logger', () => {
     const sources = globSync('src/**/*.ts', { cwd: join(import.meta.dirname, '..') });
     const calls = sources.flatMap((path) => {
       const text = readFileSync(join(import.meta.dirname, '..', path), 'utf8');
@@ -128,8 +128,8 @@ describe('nothing that is not allowed reaches a line', () => {
   });
 });
 
-describe('what is said of an error', () => {
-  test('is its class, its failure type and where it was thrown', () => {
+describe('the log entry of an error', () => {
+  test('has its class, its failure type and its place in the source', () => {
     const { logger, lines } = recorded();
     logger.error({ error: nested() }, 'it failed');
     const { name, type, at } = (lines().at(0)?.error ?? {}) as Line;
@@ -138,7 +138,7 @@ describe('what is said of an error', () => {
   });
 });
 
-describe('the lines of a run', () => {
+describe('the log lines of a run', () => {
   const TRACE_NUMBER = 'PQABCDEFGHIJKLMNOPQRSTUVWX00';
   const args = { inquiry: { customerTraceNumber: TRACE_NUMBER, productCode: 'PREQUAL' }, attempt: 2 };
 
@@ -153,7 +153,7 @@ describe('the lines of a run', () => {
     return lines();
   }
 
-  test('carry journey, trace number, product and attempt, also where the SDK writes them', async () => {
+  test('have journey, trace number, product and attempt, also if the SDK writes them', async () => {
     const all = await linesOf(async () => {
       log.info('in the activity', { httpStatus: 200 });
       throw new Error(SENTINEL);
@@ -170,7 +170,7 @@ describe('the lines of a run', () => {
     assert.equal(lines.find(({ msg }) => msg === 'in the activity')?.httpStatus, 200);
   });
 
-  test('of a workflow carry its journey', () => {
+  test('that a workflow writes have its journey', () => {
     const { logger, lines } = recorded();
     const meta = { sdkComponent: 'workflow', workflowId: 'journey-J-1', runId: 'run-1' };
     writeEntry(logger, { level: 'WARN', message: 'an outcome was not recorded: another ledger', meta });
@@ -189,7 +189,7 @@ describe('the lines of a run', () => {
   });
 });
 
-test('a level leaves out what is below it', () => {
+test('a log level leaves out the lines below it', () => {
   const { logger, lines } = recorded('WARN');
   logger.info('too little');
   logger.warn('enough');

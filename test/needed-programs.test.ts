@@ -23,7 +23,7 @@ function createEnvironment(
 
 const ALL = ['chromium', 'promtool', 'psql', 'go', 'curl'];
 
-test('names what a machine misses for all tests, and how to get it, in one line', (t) => {
+test('one line names the programs that the machine lacks for all tests, and how to install them', (t) => {
   assert.equal(
     describeMissingPrograms(createEnvironment(t, ['curl', 'psql'])),
     'missing: chromium, promtool, go 1.21 or newer. ' +
@@ -33,6 +33,6 @@ test('names what a machine misses for all tests, and how to get it, in one line'
   assert.match(describeMissingPrograms(env) ?? '', /^missing: go 1\.21 or newer\. .*\(apt-get install golang-go\)/);
 });
 
-test('says nothing where nothing is missing', (t) => {
+test('no line is printed when no program is missing', (t) => {
   assert.equal(describeMissingPrograms(createEnvironment(t, ALL)), null);
 });

@@ -26,7 +26,7 @@ const places = measure(
   [{ path: 'docs/shares.md', text: 'Four words\n\non it\n' }],
 );
 
-test('each kind of place is found, with its line', () => {
+test('each kind of unclear prose is found, with its line', () => {
   assert.deepEqual(count(places), {
     fragments: 1,
     tics: 1,

@@ -1,4 +1,4 @@
-/** The threat model names a test for each of its claims: each must be there. */
+/** The threat model names a test for each of its claims. Each of these tests must exist. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { missingBecause } from './support/named-tests.ts';
 
 const root = join(import.meta.dirname, '..');
 
-test('every claim of the threat model names a test that is there', () => {
+test('every claim of the threat model names a test that exists', () => {
   const claims = [
     ...readFileSync(join(root, 'docs/threat-model.md'), 'utf8').matchAll(/^\| (.+) \| `(.+)`: (.+) \|$/gm),
   ];

@@ -21,7 +21,7 @@ async function directory(t: TestContext): Promise<string> {
   return path;
 }
 
-/** Of a worker that has its keys, and no Temporal to go to. */
+/** The environment of a worker that has its keys, and no Temporal server. */
 async function withoutTemporal(path: string): Promise<Record<string, string>> {
   await createKeyRing(join(path, 'keys.json'));
   return {
@@ -34,7 +34,7 @@ async function withoutTemporal(path: string): Promise<Record<string, string>> {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe('a worker that cannot start', () => {
-  test('names a bundle that does not encode failures where it encrypts', async (t) => {
+  test('with payload encryption names a bundle that does not encode failures', async (t) => {
     const path = await directory(t);
     const bundle = join(path, 'bundle.js');
     await writeFile(bundle, '// without a failure converter');
@@ -52,7 +52,7 @@ describe('a worker that cannot start', () => {
     await assert.rejects(runWorker(config), KeyRingError);
   });
 
-  test('tells a single thing as what it is', async (t) => {
+  test('reports a single cause as that cause', async (t) => {
     const config = loadConfig(await withoutTemporal(await directory(t)));
     await assert.rejects(runWorker(config), { code: 'connectionRefused' });
   });
@@ -78,7 +78,7 @@ describe('a worker that cannot start', () => {
     }
   });
 
-  test('makes no ledger in the absence of the one that its configuration names, and else only in the sandbox', async (t) => {
+  test('creates no ledger if its configuration names one by LEDGER_ID, and otherwise only in the sandbox', async (t) => {
     const path = await directory(t);
     const ledgerFile = join(path, 'ledger', 'ledger.db');
     const environment = { ...(await withoutTemporal(path)), LEDGER_URL: `file:${ledgerFile}` };
@@ -96,7 +96,7 @@ describe('keys that have encrypted for more than 90 days', () => {
     return computeKeyAges(ring, Date.now() + days * DAY_MS);
   }
 
-  test('keep a worker of production from starting, by their ids', async (t) => {
+  test('prevent the start of a production worker, which names their ids', async (t) => {
     const ages = await agesAfter(t, 91);
     const unknown = () => Promise.reject(new Error('the server does not answer'));
     for (const isFleetRunning of [async () => false, unknown]) {
@@ -107,7 +107,7 @@ describe('keys that have encrypted for more than 90 days', () => {
     }
   });
 
-  test('do not keep a worker from joining the fleet that runs with them already', async (t) => {
+  test('do not prevent a worker from joining a fleet that already runs with them', async (t) => {
     const told: string[] = [];
     await requireFreshKeys(await agesAfter(t, 91), 'production', {
       warn: ({ verdict }) => told.push(verdict),
@@ -116,7 +116,7 @@ describe('keys that have encrypted for more than 90 days', () => {
     assert.deepEqual(told, ['overdue', 'overdue']);
   });
 
-  test('a fleet is of the same version: an old one lets no new build in', async () => {
+  test('do not count as those of a running fleet if only workers of another version poll', async () => {
     const version = { deploymentName: 'loans', buildId: '2' };
     const asked = { namespace: 'default', taskQueue: 'q' };
     const withPollers = (...pollers: object[]) =>
@@ -129,7 +129,7 @@ describe('keys that have encrypted for more than 90 days', () => {
     assert.equal(await isFleetPolling(withPollers(), { ...asked, version: undefined }), false);
   });
 
-  test('are reported outside production, and so are those that come due', async (t) => {
+  test('only cause a warning outside production, as keys that will soon be due do', async (t) => {
     const told: string[] = [];
     const checks = {
       warn: ({ verdict }: { verdict: string }) => told.push(verdict),

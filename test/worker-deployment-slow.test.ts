@@ -1,4 +1,4 @@
-/** Worker Deployments on a real server: who gets the work, and that a rolling deploy loses and doubles nothing. */
+/** Worker Deployments on a real server: which version gets the tasks. A rolling deploy loses and doubles nothing. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -58,7 +58,7 @@ async function startedTasks(handle: JourneyHandle): Promise<number> {
   return events?.filter(({ workflowTaskStartedEventAttributes: task }) => task).length ?? 0;
 }
 
-test('a deployment without a current version gets no work, says so, and gets it once it is promoted', async (t) => {
+test('a deployment without a current version warns and gets no workflow tasks until an operator promotes a version', async (t) => {
   const said: [string, unknown][] = [];
   const write = (level: string) => (fields: object) => void said.push([level, (fields as { state?: string }).state]);
   let state: VersionState = 'unknown';
@@ -87,7 +87,7 @@ test('a deployment without a current version gets no work, says so, and gets it 
   assert.deepEqual(said[1], ['info', 'current']);
 });
 
-test('a fleet is running where workers of the same version poll', async () => {
+test('a fleet counts as running when workers of the same version poll', async () => {
   const fleet = { namespace: namespace(), taskQueue: harness.config.taskQueue };
   assert.equal(await isFleetPolling(service(), { ...fleet, version: first }), true);
   assert.equal(await isFleetPolling(service(), { ...fleet, version: second }), false);
@@ -95,7 +95,7 @@ test('a fleet is running where workers of the same version poll', async () => {
   assert.equal(await isFleetPolling(service(), { ...fleet, taskQueue: 'nobody-polls', version: first }), false);
 });
 
-test('a late consent is pinned to the version that it began on, and a journey is not', async () => {
+test('a recordLateConsent run is pinned to its version, and a journey is not', async () => {
   const journey = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
   await journey.result();
   const late = await harness.client.workflow.start('recordLateConsent', {
@@ -114,7 +114,7 @@ test('a late consent is pinned to the version that it began on, and a journey is
   assert.deepEqual(behaviours, [1, 2]);
 });
 
-test('a rolling deploy under 50 running journeys: none fails, none sends twice, and every history replays', async () => {
+test('in a rolling deploy 50 running journeys neither fail nor send twice, and every history replays', async () => {
   await promote(service(), namespace(), first);
   const start = () => harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
   const pass = (handle: JourneyHandle) =>
@@ -126,7 +126,7 @@ test('a rolling deploy under 50 running journeys: none fails, none sends twice, 
   try {
     await until('the second version is known', async () => (await stateOf(second)) === 'inactive');
     const moving = await Promise.all(Array.from({ length: 30 }, start));
-    // Their first attempts are in flight: the first version finishes them and goes.
+    // Their first attempts are in flight: the first version finishes them before it stops.
     await until('every queue of the second version is polled', () =>
       promote(service(), namespace(), second).then(
         () => true,
@@ -186,7 +186,7 @@ async function startSecondWorker(code: string): Promise<{ stop(): Promise<void> 
   };
 }
 
-/** By the new code: those that crossed over, those that made the change on their way, and those that began with it. */
+/** Replays with the new code the runs that changed versions at a gate or on their way, and those that began with it. */
 async function assertReplay(handles: JourneyHandle[], code: string): Promise<void> {
   const histories = await Promise.all(
     handles.map(async (handle) => ({ workflowId: handle.workflowId, history: await handle.fetchHistory() })),

@@ -211,12 +211,12 @@ function violations(sources: readonly Source[]): string[] {
   return [...found];
 }
 
-test('no predicate of a workflow reads a clock or a figure of the history', () => {
+test('no predicate of a workflow reads a clock or the size of the history', () => {
   const files = globSync(SOURCES);
   assert.deepEqual(violations(files.map((file) => ({ file, code: readFileSync(file, 'utf8') }))), []);
 });
 
-test('a clock or a figure is found behind a function, a getter and a handed-on predicate', () => {
+test('the check finds a clock or a history size behind a function, a getter and a predicate that is passed on', () => {
   const cases = {
     'await condition(() => Date.now() > until);': 'Date.now()',
     'const isOver = () => isLate(); function isLate() { return new Date() > end; } await handOver.wait(isOver, 5);':
@@ -233,7 +233,7 @@ test('a clock or a figure is found behind a function, a getter and a handed-on p
   }
 });
 
-test('state, the run id and an instant that was taken before are no clock', () => {
+test('the check accepts state, the run id and a time that was read earlier', () => {
   const code = `
     const nowMs = Date.now();
     await condition(() => state.isOver || nowMs > until || answered.has(workflowInfo().runId) || new Date(nowMs) > end);`;

@@ -1,4 +1,4 @@
-/** A worker runs a bundle only that does what its configuration says. */
+/** A worker runs only a bundle that matches its configuration. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ function bundle(name: string, ...marks: string[]): string {
   return path;
 }
 
-test('a bundle that encodes failures is taken, and one that does not is refused where payloads are encrypted', () => {
+test('a bundle that does not encode failures is refused with payload encryption; a bundle that does is accepted', () => {
   const plain = bundle('plain.js', FAILURE_CONVERTER_MARK);
   const bare = bundle('bare.js');
   assert.deepEqual(resolveWorkflowSource({ bundlePath: plain, isEncrypting: true }), {
@@ -25,7 +25,7 @@ test('a bundle that encodes failures is taken, and one that does not is refused 
   assert.throws(() => resolveWorkflowSource({ bundlePath: bare, isEncrypting: true }), /does not encode failures/);
 });
 
-test('from the sources, floods have their interceptors, preloaded too', () => {
+test('workflow code from the sources has the flood interceptors, and preloads them', () => {
   const floods = /src\/workflows\/run\/promise-stacks\.ts$/;
   const { workflowsPath, interceptors, bundlerOptions } = resolveWorkflowSource({ isEncrypting: true });
   assert.match(String(workflowsPath), /src\/workflows\/index\.ts$/);

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createSampleJourney } from '../../src/cli/commands/sample-runs.ts';
+import { createSampleJourney } from '../../src/cli/demo/sample-runs.ts';
 import { hasCode } from '../../src/client/connection/errors.ts';
 import { CreditJourneys, type JourneyHandle } from '../../src/client.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';

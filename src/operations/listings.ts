@@ -17,7 +17,11 @@ export const inquiries = defineListing({
     const count = applicants === undefined ? undefined : Number(applicants);
     return ledger.inquiriesBetween({ ...query, ...omitUndefined({ applicants: count }) });
   },
-  totals: { row: RECORDS.inquiries.total, create: () => new InquiryTotals() },
+  totals: {
+    summary: 'Count the attempts that were sent and posted, by product and end user, to compare with an invoice',
+    row: RECORDS.inquiries.total,
+    create: () => new InquiryTotals(),
+  },
 });
 
 export const decisions = defineListing({

@@ -7,8 +7,9 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
 import type { Scope } from './scopes.ts';
 
-/** Sums over the rows of a listing, which the command line prints below them, or by themselves. */
+/** Sums over the rows of a listing. The command line also prints them below the rows. */
 interface Totals<Row> {
+  summary: string;
   row: z.ZodObject;
   create(): { add(row: Row): void; readonly list: readonly object[] };
 }

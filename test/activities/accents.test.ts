@@ -1,4 +1,4 @@
-/** Names and addresses with accents: the interface says AN and not which characters that is (2.3). A profile decides. */
+/** Names and addresses with accents. The interface says AN without listing its characters (2.3), so the profile decides. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildRequest, toSentContent } from '../../src/activities/inquiry-request.ts';
@@ -43,7 +43,7 @@ function problemsWith(accents: Accents, content = CONTENT): { path: string; rule
   }
 }
 
-test('2.3: a start with accents is refused by default, by path, with what is assumed and without the value', () => {
+test('2.3: by default a start with accents is refused; the error names path and assumption, not the value', () => {
   const problems = problemsWith('refuse');
   assert.deepEqual(
     problems.map(({ path }) => path),
@@ -72,7 +72,7 @@ test('2.3: a profile may pass accents on', () => {
   assert.equal(sentWith('pass').applicants[0]?.addresses[0]?.city, 'Łódź');
 });
 
-test('2.3: a letter without a spelling in ASCII, and a name that grows too long by its spelling, are refused by path', () => {
+test('2.3: a letter without an ASCII spelling, and a name whose ASCII spelling is too long, are refused by path', () => {
   const named = (last: string) => ({ ...CONTENT, applicants: [applicant({ names: [{ first: 'Ada', last }] })] });
   for (const [last, rule] of [
     ['Ʒ', /letters that have a spelling in ASCII/],
@@ -84,7 +84,7 @@ test('2.3: a letter without a spelling in ASCII, and a name that grows too long 
   }
 });
 
-test('2.3: the digest is of the spelling that goes on the wire', () => {
+test('2.3: the digest is computed from the spelling that is sent', () => {
   const digestOf = (accents: Accents, content: InquiryContent) => {
     return toCanonicalRequest(toSentContent({ accents }, content));
   };

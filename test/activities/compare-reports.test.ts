@@ -12,7 +12,7 @@ import { claimOf, keyRing, outcomeOf, RECORD, readSealedChanges } from '../ledge
 const EARLIER = { productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
 const LATER = { productCode: 'PRECLOSE', customerTraceNumber: 'PCAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
 
-/** As the interface shows a report (2.4): nothing in it names the applicant. */
+/** A report as in the interface (2.4), in which no field names the applicant. */
 function reportWith(balance: string): string {
   const account = { contributor: 'EXAMPLE BANK', accountNumber: 'XXXX1234', opened: '2019-05-01', balance };
   const entry = { consumerId: 'CONSUMER-SENTINEL', consumer: { accounts: [account] } };
@@ -42,7 +42,7 @@ async function world(t: TestContext, reports: { earlier?: string; later?: string
   return { ledger, compare };
 }
 
-test('compares by the profile’s thresholds, tells counts, and seals whose it is as the reference knows it', async (t) => {
+test('compareReports applies the profile’s thresholds, returns counts only, and seals the changes by applicant', async (t) => {
   const { ledger, compare } = await world(t, { earlier: reportWith('1000'), later: reportWith('1099.99') });
   const small = await compare();
   assert.ok('counts' in small);
@@ -52,7 +52,7 @@ test('compares by the profile’s thresholds, tells counts, and seals whose it i
   assert.deepEqual([applicants[0].applicantId, options.balance.amount], ['01', '100']);
 });
 
-test('a report that is missing or none is an answer, and nothing is sealed', async (t) => {
+test('compareReports returns a missing or unreadable report as unavailable, and seals nothing', async (t) => {
   for (const [reports, unavailable] of [
     [{ later: reportWith('1') }, 'noReport'],
     [{ earlier: reportWith('1'), later: 'SENTINEL' }, 'unreadable'],
@@ -63,7 +63,7 @@ test('a report that is missing or none is an answer, and nothing is sealed', asy
   }
 });
 
-test('nothing is read from a ledger that is not the run’s', async (t) => {
+test('compareReports reads nothing from a ledger that is not the run’s', async (t) => {
   const { compare } = await world(t, { earlier: reportWith('1'), later: reportWith('2') });
   await assert.rejects(compare('another'), LedgerChangedError);
 });

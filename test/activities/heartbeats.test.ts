@@ -11,7 +11,7 @@ function environment(heartbeatTimeoutMs?: number) {
   return { env, beats };
 }
 
-test('an activity has heartbeats for as long as it lasts, whether it fails or not', async () => {
+test('an activity sends heartbeats until it ends, also if it fails', async () => {
   const { env, beats } = environment(80);
   const { slow, failing } = addHeartbeats({
     slow: async (text: string) => {
@@ -31,7 +31,7 @@ test('an activity has heartbeats for as long as it lasts, whether it fails or no
   assert.equal(beats.length, length, 'none after its end');
 });
 
-test('a short activity has none, nor has one without that time-out', async () => {
+test('an activity that is short or has no heartbeat time-out sends no heartbeats', async () => {
   const short = environment(10_000);
   const other = environment();
   const { work } = addHeartbeats({ work: () => delay(60) });

@@ -31,22 +31,22 @@ function dateOf(claimedAt: string, changes: Partial<GatewayProfile> = {}): strin
   return (buildRequest(profile, SHARE, new Date(claimedAt)) as SecondUseRequest).originalInquiryDate;
 }
 
-test('a share’s originalInquiryDate is the moment when its attempt was claimed, a few seconds back, however late it is sent', (t) => {
+test('a share’s originalInquiryDate is a few seconds before its attempt’s claim, also if the attempt is sent later', (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-03-01T15:00:00Z') });
   assert.equal(dateOf('2026-03-01T12:00:10Z'), '2026-03-01 12:00:05');
   assert.equal(dateOf('2026-03-01T12:00:10.999Z', { timeZone: 'America/New_York' }), '2026-03-01 07:00:05');
 });
 
-test('a share’s originalInquiryDate is never in the future, also where the ledger’s clock is ahead', (t) => {
+test('a share’s originalInquiryDate is never in the future, also if the ledger’s clock is ahead', (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-03-01T12:00:00Z') });
   assert.equal(dateOf('2026-03-01T12:10:00Z'), '2026-03-01 11:59:55');
 });
 
-test('a share’s originalInquiryDate is the original request’s where the profile says so', () => {
+test('a share’s originalInquiryDate is the date of the original request if the profile sets that', () => {
   assert.equal(dateOf('2026-03-01T12:00:10Z', { originalInquiryDateSource: 'originalRequest' }), '2026-01-01 00:00:00');
 });
 
-test('a purpose or an end user that the profile does not list for the product is not asked for', () => {
+test('a request with a purpose or an end user that the profile does not list for the product is refused', () => {
   const allowed = {
     CR: { endUserCodes: ['LENDER01'], permissiblePurposeCodes: ['CP'] },
     SECONDUSE: { endUserCodes: ['LENDER02'] },

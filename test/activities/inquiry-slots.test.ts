@@ -13,8 +13,8 @@ function forWorkflowQueue(env: Record<string, string> = {}): number | undefined 
   return allotSlots(loadConfig({ ...SANDBOX, ...env })).get('default')?.forWorkflowQueue;
 }
 
-describe('permits for attempts in flight', () => {
-  test('never exceed the connections, whichever queue they come from', async () => {
+describe('slots for attempts in flight', () => {
+  test('never exceed the connections, over both queues together', async () => {
     const permits = new InquirySlots(3, 2);
     const held = [permits.takeNow(), permits.takeNow(), await permits.take()];
     assert.ok(held.every((release) => release !== null));
@@ -25,7 +25,7 @@ describe('permits for attempts in flight', () => {
     assert.equal(permits.takeNow(), null);
   });
 
-  test('are never all of the workflow queue’s, which does not wait', () => {
+  test('are never all given to the workflow queue, which does not wait for one', () => {
     const permits = new InquirySlots(4, 2);
     const [first, second, third] = [permits.takeNow(), permits.takeNow(), permits.takeNow()];
     assert.ok(first && second);
@@ -34,7 +34,7 @@ describe('permits for attempts in flight', () => {
     assert.notEqual(permits.takeNow(), null);
   });
 
-  test('are waited for from the gateway queue for a second, and then left to the next try', async () => {
+  test('are awaited by the gateway queue for a second, and then by its next try', async () => {
     const permits = new InquirySlots(2, 1);
     const held = [permits.takeNow(), await permits.take()];
     assert.equal(await permits.take(), null);
@@ -43,13 +43,13 @@ describe('permits for attempts in flight', () => {
     assert.notEqual(permits.takeNow(), null);
   });
 
-  test('serve the workflow queue with half of the connections', () => {
+  test('give the workflow queue at most half of the connections', () => {
     assert.equal(forWorkflowQueue({ GATEWAY_CONNECTIONS: '8' }), 4);
     assert.equal(forWorkflowQueue({ GATEWAY_CONNECTIONS: '100' }), 25);
     assert.equal(forWorkflowQueue({ GATEWAY_CONNECTIONS: '1' }), 0);
   });
 
-  test('serve the gateway queue alone where there is a rate limit: only the server keeps it across workers', () => {
+  test('all go to the gateway queue if there is a rate limit, which only the server enforces across workers', () => {
     assert.equal(forWorkflowQueue({ GATEWAY_MAX_INQUIRIES_PER_SECOND: '20' }), 0);
   });
 });

@@ -27,15 +27,15 @@ async function onTheWire(t: TestContext, content: InquiryContent) {
   return { activities: createLedgerActivities({ ledger }), run: ledger.identity };
 }
 
-test('a look-up tells of an attempt on the wire, whatever a profile would say of the request by now', async (t) => {
-  // More applicants than any limit, and one that no table accepts: nothing here judges that.
+test('a look-up returns an attempt in flight, also if its request would be invalid by now', async (t) => {
+  // A look-up checks neither the number of applicants nor their fields.
   const odd: Applicant = { ...applicant(), ssn: 'none', addresses: [] };
   const content = { inquiry: INQUIRY, applicants: Array.from({ length: 50 }, () => odd) };
   const { activities, run } = await onTheWire(t, content);
   assert.equal((await activities.lookUpInquiry({ run, ...content }))?.state, 'sending');
 });
 
-test('a look-up for other content tells nothing, and is final', async (t) => {
+test('a look-up with other content fails without a retry, and returns nothing', async (t) => {
   const content = { inquiry: INQUIRY, applicants: [applicant()] };
   const { activities, run } = await onTheWire(t, content);
   const other = { inquiry: INQUIRY, applicants: [{ ...applicant(), ssn: '900000009' }] };

@@ -1,4 +1,4 @@
-/** What the gateway wrote beside a refusal never costs the outcome: the activity with a real gateway client and ledger. */
+/** The body of a refusal never endangers the outcome. The activity runs with a real gateway client and ledger. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -62,7 +62,7 @@ async function refused(t: TestContext, { seal, isAway }: { seal?: () => Promise<
     consents: [],
   } as unknown as SubmitInquiryArgs;
   const environment = new MockActivityEnvironment(
-    // What cannot be recorded is tried until the activity ends.
+    // An outcome that cannot be recorded is tried until the activity ends.
     { startToCloseTimeoutMs: isAway ? 4_000 : 20_000 },
     { logger: new DefaultLogger('ERROR') },
   );
@@ -85,26 +85,26 @@ function bound(target: Ledger, name: string | symbol): unknown {
 const kept = (ledger: Ledger) =>
   ledger.reading.refusal({ customerTraceNumber: TRACE, attempt: 1 }, { by: 'ops', via: 'ledger' });
 
-test('a refusal is recorded with what the gateway wrote beside it', async (t) => {
+test('a refusal is recorded with the body that the gateway sent', async (t) => {
   const { ledger, details } = await refused(t);
   assert.deepEqual([details?.recorded, details?.refusalKept], [true, true]);
   assert.equal((await kept(ledger))?.body, SECRET);
 });
 
-test('a refusal is recorded without it where it cannot be sealed', async (t) => {
+test('a refusal is recorded without its body if the body cannot be sealed', async (t) => {
   const { ledger, details } = await refused(t, { seal: () => Promise.reject(new Error('the key service fails')) });
   assert.deepEqual([details?.recorded, details?.refusalKept], [true, undefined]);
   assert.equal((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.state, 'refused');
   assert.equal(await kept(ledger), null);
 });
 
-test('a refusal is recorded without it where a key service does not answer', async (t) => {
+test('a refusal is recorded without its body if a key service does not answer', async (t) => {
   const { ledger, details } = await refused(t, { seal: () => new Promise(() => {}) });
   assert.deepEqual([details?.recorded, details?.refusalKept], [true, undefined]);
   assert.equal((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.httpStatus, 422);
 });
 
-test('a refusal that the ledger cannot take goes to the later activity, sealed: the same words are kept then', async (t) => {
+test('a refusal that the ledger cannot record is handed to recordOutcome with its sealed body, which is kept then', async (t) => {
   const { ledger, details } = await refused(t, { isAway: true });
   assert.deepEqual([details?.recorded, details?.refusalKept], [false, undefined]);
   const { attempt, httpStatus, refusal } = details ?? assert.fail();
@@ -125,7 +125,7 @@ test('a refusal that the ledger cannot take goes to the later activity, sealed: 
   assert.equal((await ledger.lookUp(ledger.identity.ledgerId, TRACE))?.refusalKept, true);
 });
 
-test('one that is too long for Temporal is lost, and not the failure with it', () => {
+test('a body that is too long for Temporal is dropped, and the failure is kept', () => {
   const sealed = { body: Buffer.alloc(400_000), wrappedKey: Buffer.alloc(60), keyId: 'k', algorithm: 'A256GCM' };
   assert.equal(toCarriedRefusal({ sealed, isWhole: true }), undefined);
 });

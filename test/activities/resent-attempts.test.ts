@@ -1,6 +1,6 @@
 /**
- * What further attempts of one inquiry send: the activity with a real ledger, a real gateway client, and a gateway that
- * is scripted answer by answer.
+ * The requests of the further attempts of an inquiry. The activity runs with a real ledger, a real gateway client and a
+ * gateway with scripted answers.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -80,7 +80,7 @@ for (const [resendTraceNumber, numbers] of [
   ['same', [TRACE, TRACE, TRACE]],
   ['new', [TRACE, `${TRACE}02`, `${TRACE}02`]],
 ] as const) {
-  test(`2.3, 2.6: a resend goes under the ${resendTraceNumber} number, and what follows it by itself keeps that`, async (t) => {
+  test(`2.3, 2.6: a resend has the ${resendTraceNumber} trace number, and the automatic attempts after it keep that number`, async (t) => {
     const body = recordBody();
     const { ledger, submit, sent } = await attemptsWith(t, [LOST, THROTTLED, answer(body)], { resendTraceNumber });
     assert.equal(await submit(1), 'OutcomeUnknown');
@@ -88,7 +88,7 @@ for (const [resendTraceNumber, numbers] of [
     const { ledgerId } = ledger.identity;
     assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({})), { kind: 'recorded' });
     assert.equal(await submit(2), 'Throttled');
-    // Sent again by a reset: the decision is spent.
+    // A reset sends it again, and the decision is spent.
     assert.equal(await submit(2), 'latest');
     assert.equal(await submit(3), 'answered');
     assert.equal(await submit(4), 'latest');
@@ -111,7 +111,7 @@ for (const [resendTraceNumber, numbers] of [
   });
 }
 
-test('2.6, rule 3: a share names the moment of the attempt that posted, not that of the first', async (t) => {
+test('2.6, rule 3: a share has the date of the attempt that was posted, not that of the first attempt', async (t) => {
   const confirmation = JSON.stringify({ returnCode: 'Record', reportReferenceNumber: 'SU-1' });
   const { ledger, submit, sent } = await attemptsWith(t, [THROTTLED, answer(confirmation)]);
   const share = {

@@ -95,4 +95,21 @@ describe('inquiries over HTTP', () => {
       await api.expect(status, `/v1/inquiries?${query}`);
     }
   });
+
+  test('are summed up for what the token reaches, by the same filters', async () => {
+    const counts = { sent: 3, posted: 3, notPosted: 0, unknown: 0 };
+    const all = { totals: [{ productCode: 'PREQUAL', endUserCode: 'EU123', ...counts }] };
+    const mine = await token({ profiles: ['default'], endUsers: ['EU123'] });
+    const path = '/v1/inquiries/totals';
+    for (const bearer of [undefined, mine]) {
+      const { json, text } = await api.call(path, bearer ? { token: bearer } : {});
+      assert.deepEqual(json, all, text);
+    }
+    const [one] = (await api.call(`${path}?runKey=${ids[1]}`)).json.totals;
+    assert.deepEqual([one.sent, one.posted], [1, 1]);
+    const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
+    assert.deepEqual((await api.call(path, { token: elsewhere })).json, { totals: [] });
+    assert.deepEqual((await api.call(`${path}?outcome=noRecord`)).json, { totals: [] });
+    await api.expect(422, `${path}?limit=1`);
+  });
 });

@@ -10,7 +10,7 @@ function pairOf(journey: number, bare: number): Pair {
 
 const report: Report = { beside: 'bare', pairs: [pairOf(30.5, 40), pairOf(20.25, 45), pairOf(36, 40)] };
 
-test('each median has the least and the most of its pairs beside it, and so has each ratio', () => {
+test('each median and each ratio is shown with the minimum and the maximum of its pairs', () => {
   const [line] = summary(report);
   assert.deepEqual(line?.spread, { journey: [20.25, 36], beside: [40, 45], ratio: [0.45, 0.9] });
   const [, row = '', ...rest] = table(report).split('\n');
@@ -22,7 +22,7 @@ test('each median has the least and the most of its pairs beside it, and so has 
   for (const text of rest.slice(0, -1)) assert.match(text, /\(.+–.+\) .*\(.+–.+\) .*\(.+–.+\)/, text);
 });
 
-test('a figure of one pair has no spread', () => {
+test('a figure from a single pair is shown without a spread', () => {
   const alone: Report = { beside: 'bare', pairs: report.pairs.slice(0, 1) };
   assert.equal(summary(alone)[0]?.spread, null);
   assert.match(table(alone), /200 at once +30\.5 +40 +0\.76 {2}at least/);

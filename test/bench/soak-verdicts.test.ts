@@ -14,17 +14,17 @@ function series(valueAt: (at: number) => number): Series {
 
 const journeys = series((at) => at * 2);
 
-test('a heap that warms up and is collected now and then is steady', () => {
+test('a heap that warms up and is collected at times is steady', () => {
   const collected = series((at) => 250 + Math.min(at / 5, 60) + ((at * 7) % 90));
   assert.equal(verdictOf(collected, MEMORY, 'MB', journeys).isGood, true);
 });
 
-test('a leak of 50 kB a journey is found under the same noise', () => {
+test('a leak of 50 kB a journey is found in the same noise', () => {
   const leaking = series((at) => 250 + (at * 2 * 50) / 1_024 + ((at * 7) % 90));
   assert.match(verdictOf(leaking, MEMORY, 'MB', journeys).text, /^GROWS/);
 });
 
-test('a database grows with the journeys, and no faster', () => {
+test('a database may grow with the journeys, but not faster', () => {
   assert.equal(
     verdictOf(
       series((at) => 8_000 + at * 2 * 180),

@@ -49,7 +49,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     ],
     tests: [
       { path: RESET, title: 'sends nothing: stages, gates, consents and a share' },
-      { path: RESTART, title: 'after it was terminated is answered by the ledger' },
+      { path: RESTART, title: 'after it was terminated takes its first answer from the ledger' },
     ],
   },
   {
@@ -64,7 +64,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
       { file: 'src/activities/submit-inquiry.ts', find: 'if (info.attempt > 1)', replace: 'if (info.attempt > 5)' },
     ],
     tests: [
-      { path: 'test/hazards/operator-queue-slow.test.ts', title: 'gets five tries and a shorter start-to-close' },
+      { path: 'test/hazards/operator-queue-slow.test.ts', title: 'with five tries and a shorter start-to-close' },
     ],
   },
   {
@@ -131,10 +131,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
         replace: '  if (consumer && expected.length === 0 && expected.some(',
       },
     ],
-    tests: [
-      { path: FAILURE_TABLE, title: 'somebody else’s SSN becomes a hold' },
-      { path: FAILURE_TABLE, title: 'the applicants swapped becomes a hold' },
-    ],
+    tests: [{ path: FAILURE_TABLE, title: 'the applicants swapped becomes a hold' }],
   },
   {
     name: 'another ledger is as good as the one that was used',
@@ -153,11 +150,11 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     tests: [
       {
         path: 'test/hazards/ledger-changed-slow.test.ts',
-        title: 'on SQLite, a journey that meets the ledger of others',
+        title: 'on SQLite, a journey that finds a foreign ledger',
       },
       {
         path: 'test/hazards/ledger-changed-slow.test.ts',
-        title: 'on SQLite, a journey that meets its ledger as it was',
+        title: 'on SQLite, a journey that finds an older copy',
       },
     ],
   },
@@ -205,7 +202,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
         replace: 'if (isOpen || isLatest)',
       },
     ],
-    tests: [{ path: 'test/hazards/operator-late-answer.test.ts', title: 'after a resend was decided' }],
+    tests: [{ path: 'test/hazards/operator-late-answer.test.ts', title: 'after a resend decision' }],
   },
   {
     name: 'the profile of the run is not held against the worker’s',

@@ -94,7 +94,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     tests: [
       { path: CLAIM_TABLE, title: 'an attempt was answered late, and the next one is notSent' },
       { path: ON_SQLITE, title: 'an attempt that was answered late, while later ones were not sent, holds' },
-      { path: 'test/hazards/answered-late.test.ts', title: 'an answer that comes while the resend cannot leave' },
+      { path: 'test/hazards/answered-late.test.ts', title: 'a late answer while the resend cannot connect' },
     ],
   },
   {
@@ -209,7 +209,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
         replace: '',
       },
     ],
-    tests: [{ path: 'test/workflows/pauses.test.ts', title: 'runs of each kind send nothing' }],
+    tests: [{ path: 'test/workflows/pauses.test.ts', title: 'stops each kind of run from sending' }],
   },
   {
     name: 'no key keeps two customers at once from one inquiry',
@@ -261,7 +261,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     ],
     tests: [
       { path: ON_SQLITE, title: 'an attempt that an older copy may lack cannot be closed' },
-      { path: 'test/hazards/restored-in-flight-slow.test.ts', title: 'whose claim an older copy lacks' },
+      { path: 'test/hazards/restored-in-flight-slow.test.ts', title: 'when a restored copy that lacks its claim' },
     ],
   },
   {

@@ -14,7 +14,9 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: '    if (failure.attempt < 0 && mayHaveMissedAnAttempt(failure)) {\n',
       },
     ],
-    tests: [{ path: 'test/hazards/ledger-profile-changed-slow.test.ts', title: 'asks the ledger before it says that' }],
+    tests: [
+      { path: 'test/hazards/ledger-profile-changed-slow.test.ts', title: 'reads the ledger before it reports that' },
+    ],
   },
   {
     name: 'a decision passes over an attempt that was not judged',
@@ -64,7 +66,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: '      claim.attempt > 0 || known.otherNumber === undefined || wasClaimed(known) ||',
       },
     ],
-    tests: [{ path: 'test/hazards/changed-customer.test.ts', title: 'holds, names the other inquiry' }],
+    tests: [{ path: 'test/hazards/changed-customer.test.ts', title: 'is held, names the other inquiry' }],
   },
   {
     name: 'the connection of an attempt that is given up is closed, and not reset',
@@ -86,7 +88,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: "  if (readEncoding(payload) !== 'json/plain' || payload.data) return;\n  if (mayLead",
       },
     ],
-    tests: [{ path: 'test/workflows/outside-sandbox.test.ts', title: 'are refused where they can lead to a posting' }],
+    tests: [{ path: 'test/workflows/outside-sandbox.test.ts', title: 'are refused if they can lead to a posting' }],
   },
   {
     name: 'made-up applicants are sent to a real gateway',
@@ -119,7 +121,9 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: "  return { verdict: latest.attempt < 0 ? verdict : 'recorded', effect: action",
       },
     ],
-    tests: [{ path: 'test/hazards/operator-decisions.test.ts', title: 'that another one has overtaken is refused' }],
+    tests: [
+      { path: 'test/hazards/operator-decisions.test.ts', title: 'that another decision has overtaken is refused' },
+    ],
   },
   {
     name: 'a worker without the profile refuses what another one would take',
@@ -141,7 +145,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: '    const { keyId } = verdict.accepted ? verdict : {};\n',
       },
     ],
-    tests: [{ path: DECISION_PROOFS, title: 'a journey’s decision without a good one is refused' }],
+    tests: [{ path: DECISION_PROOFS, title: 'is refused for a journey without a valid proof' }],
   },
   {
     name: 'a repeat is accepted whatever its proof',
@@ -152,7 +156,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: '        if (!verdict.accepted && content.occurrence < 0) throw',
       },
     ],
-    tests: [{ path: DECISION_PROOFS, title: 'a repeat is a decision, too' }],
+    tests: [{ path: DECISION_PROOFS, title: 'needs a proof also as a repeat' }],
   },
   {
     name: 'a decision is written into the ledger whatever its proof',
@@ -163,6 +167,6 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: '  const proven = judged.accepted && judged.keyId ? { ...record, provenBy: judged.keyId } : record;\n',
       },
     ],
-    tests: [{ path: DECISION_PROOFS, title: 'one for an inquiry whose run is gone needs one' }],
+    tests: [{ path: DECISION_PROOFS, title: 'needs a proof also for an inquiry whose run has been terminated' }],
   },
 ];

@@ -1,4 +1,4 @@
-/** What people see and do in the real Temporal UI, in Chromium. */
+/** An operator's work in the real Temporal UI, in Chromium. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { keepScreenshot, startUiWorld, VIEWPORT } from './ui-world.ts';
 
 const OPERATING = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'operating.md'), 'utf8');
 
-/** What an operator's notebook shows without a scroll. */
+/** The part of the page that an operator's notebook shows without scrolling. */
 const SMALL_SCREEN = { width: 1280, height: 720 };
 
 /** The window of a usual notebook, without the browser's own bars. */
@@ -83,7 +83,7 @@ test('the Temporal UI', async (t) => {
     await page.getByRole('link', { name: workflowId, exact: true }).click();
   });
 
-  await t.test('says on the first screen, without a scroll, that the run is on hold, and why', async () => {
+  await t.test('shows on the first screen, without scrolling, that the run is on hold, and why', async () => {
     const first = await world.open(`workflows/${workflowId}`);
     await first.setViewportSize(FIRST_SCREEN);
     const row = first.getByText('ON HOLD · OutcomeUnknown · PREQUAL · see User Metadata');
@@ -96,31 +96,34 @@ test('the Temporal UI', async (t) => {
     await first.close();
   });
 
-  await t.test('shows its input masked, as gibberish without the codec server, and whole to `reveal`', async () => {
-    const inputOn = async (shownOn: Page, name: string, expected: RegExp) => {
-      const shown = shownOn.getByRole('textbox').filter({ hasText: expected }).first();
-      await shown.waitFor();
-      await keepScreenshot(shownOn, name, { height: 960 });
-      return shown.innerText();
-    };
-    const inputWith = async (codecEndpoint: string | null, name: string, expected: RegExp) => {
-      const other = await world.open(`${runPath}/timeline`, codecEndpoint);
-      const text = await inputOn(other, name, expected);
-      await other.close();
-      return text;
-    };
-    const masked = await inputOn(page, 'input-masked', /journeyId/);
-    const [gibberish, whole] = await Promise.all([
-      inputWith(null, 'input-encrypted', /[A-Za-z0-9+/]{100}/),
-      inputWith(world.revealEndpoint, 'input-revealed', /journeyId/),
-    ]);
-    const lastFour = ssn.slice(-4);
-    assert.ok(masked.includes(`"••••••${lastFour}"`) && !masked.includes(ssn) && !masked.includes('Casey'));
-    assert.ok(!gibberish.includes('journeyId') && !gibberish.includes(lastFour));
-    assert.ok(whole.includes(`"ssn": "${ssn}"`) && whole.includes('"first": "Casey"'));
-  });
+  await t.test(
+    'shows its input masked, as ciphertext without the codec server, and in clear with `reveal`',
+    async () => {
+      const inputOn = async (shownOn: Page, name: string, expected: RegExp) => {
+        const shown = shownOn.getByRole('textbox').filter({ hasText: expected }).first();
+        await shown.waitFor();
+        await keepScreenshot(shownOn, name, { height: 960 });
+        return shown.innerText();
+      };
+      const inputWith = async (codecEndpoint: string | null, name: string, expected: RegExp) => {
+        const other = await world.open(`${runPath}/timeline`, codecEndpoint);
+        const text = await inputOn(other, name, expected);
+        await other.close();
+        return text;
+      };
+      const masked = await inputOn(page, 'input-masked', /journeyId/);
+      const [gibberish, whole] = await Promise.all([
+        inputWith(null, 'input-encrypted', /[A-Za-z0-9+/]{100}/),
+        inputWith(world.revealEndpoint, 'input-revealed', /journeyId/),
+      ]);
+      const lastFour = ssn.slice(-4);
+      assert.ok(masked.includes(`"••••••${lastFour}"`) && !masked.includes(ssn) && !masked.includes('Casey'));
+      assert.ok(!gibberish.includes('journeyId') && !gibberish.includes(lastFour));
+      assert.ok(whole.includes(`"ssn": "${ssn}"`) && whole.includes('"first": "Casey"'));
+    },
+  );
 
-  await t.test('tells in the details what happened and what resolves it', async () => {
+  await t.test('shows in the details what happened and what resolves the hold', async () => {
     await page.getByRole('tab', { name: 'User Metadata' }).click();
     const details = page.locator('iframe[src*="resolveInquiry"]').contentFrame();
     await details.getByText('0 or 1 inquiry').waitFor();
@@ -160,7 +163,7 @@ test('the Temporal UI', async (t) => {
     }
   });
 
-  await t.test('refuses a decision until it is filled in, and masked values', async () => {
+  await t.test('refuses a decision that is not filled in, and masked values', async () => {
     const dialog = await chooseUpdate(page, 'resolveInquiry');
     await submit(dialog, decision);
     await dialog.getByText('Encoded failure').waitFor();
@@ -170,7 +173,7 @@ test('the Temporal UI', async (t) => {
     assert.equal((await untilStatus(handle, () => true)).state, 'held');
   });
 
-  await t.test('resolves the hold from its own form, and what is sent arrives encrypted', async () => {
+  await t.test('resolves the hold from its own form, and sends the decision encrypted', async () => {
     const dialog = page.getByRole('dialog', { name: 'Send an Update' });
     const reason = 'the provider says that nothing was posted';
     await submit(dialog, { ...decision, by: 'ops', reason, providerSaid: 'notPosted' });
@@ -185,7 +188,7 @@ test('the Temporal UI', async (t) => {
     );
   });
 
-  await t.test('completes the journey, whose details then say so', async () => {
+  await t.test('shows in the details that the journey is completed', async () => {
     await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
     await update(handle, 'recordConsent', consentMessage('LOAN-1', { applicantId: '2A', shareId: 'INVESTOR-1' }));
     assert.equal((await handle.result()).outcome, 'completed');

@@ -16,7 +16,7 @@ const CARD: ConsumerAccount = {
   statusCode: '11',
 };
 
-test('tells new, vanished, closed and reopened tradelines, and what moved in those that stayed', () => {
+test('finds new, vanished, closed and reopened tradelines, and the moved figures of those that stayed', () => {
   const loan = { ...CARD, accountNumber: 'XX22', type: '00' };
   const shop = { ...CARD, accountNumber: 'XX33', statusCode: '61' };
   const changes = compare(
@@ -46,7 +46,7 @@ test('tells new, vanished, closed and reopened tradelines, and what moved in tho
   assert.deepEqual(reopened?.status, { change: 'reopened', from: '61', to: '11' });
 });
 
-test('calls no code closed unless the options do: the interface shows no list', () => {
+test('calls a status code closed only if the options list it', () => {
   const closing: [Consumer, Consumer] = [{ accounts: [CARD] }, { accounts: [{ ...CARD, statusCode: '13' }] }];
   const changed = { change: 'changed', from: '11', to: '13' };
   assert.deepEqual(compare(...closing).changedAccounts[0]?.status, changed);
@@ -55,7 +55,7 @@ test('calls no code closed unless the options do: the interface shows no list', 
   assert.deepEqual(closed, { ...changed, change: 'closed' });
 });
 
-test('leaves out what moved by less than both thresholds ask for', () => {
+test('leaves out a balance that moved by less than either threshold', () => {
   const options: Partial<ChangeOptions> = { balance: { amount: '100', percent: '5' } };
   const moved = (from: string, to: string) =>
     compare({ accounts: [{ ...CARD, balance: from }] }, { accounts: [{ ...CARD, balance: to }] }, options)
@@ -67,7 +67,7 @@ test('leaves out what moved by less than both thresholds ask for', () => {
   assert.equal(moved('90071992547409930000', '90071992547409930001'), 0);
 });
 
-test('tells figures beyond what floating point holds apart', () => {
+test('distinguishes figures that floating point cannot distinguish', () => {
   const changes = compare(
     { accounts: [{ ...CARD, balance: '90071992547409930000.01' }] },
     { accounts: [{ ...CARD, balance: '90071992547409930000.02' }] },
@@ -75,7 +75,7 @@ test('tells figures beyond what floating point holds apart', () => {
   assert.equal(changes.changedAccounts[0]?.balance?.by, '0.01');
 });
 
-test('tells a figure that it cannot read instead of guessing at it', () => {
+test('reports a figure that it cannot read as unreadable', () => {
   const changes = compare(
     { accounts: [{ ...CARD, balance: '1,000' }] },
     { accounts: [{ ...CARD, creditLimit: 5000 as unknown as string }] },
@@ -87,7 +87,7 @@ test('tells a figure that it cannot read instead of guessing at it', () => {
   );
 });
 
-test('pairs tradelines with one key by what they tell, and says that it had to', () => {
+test('pairs tradelines that have the same key by their other fields, and marks them as tied', () => {
   const changes = compare(
     { accounts: [{ ...CARD, balance: '10' }, CARD] },
     { accounts: [CARD, { ...CARD, balance: '900' }, { ...CARD, balance: '20' }] },
@@ -100,7 +100,7 @@ test('pairs tradelines with one key by what they tell, and says that it had to',
   );
 });
 
-test('names new names and addresses, and takes case, spaces and a ZIP+4 for no change', () => {
+test('finds new names and addresses, and ignores case, spaces and a ZIP+4', () => {
   const address = { line1: '1 Main Street', city: 'Springfield', state: 'VA', zip: '20001' };
   const changes = compare(
     { names: [{ first: 'Ada', middle: '', last: 'Sample' }], addresses: [address] },
@@ -120,7 +120,7 @@ test('names new names and addresses, and takes case, spaces and a ZIP+4 for no c
   assert.equal(changes.vanishedNames.length + changes.vanishedAddresses.length, 0);
 });
 
-test('says under which identification a new tradeline came in, where a reference update tells it', () => {
+test('names the identification of a new tradeline if a reference update has it', () => {
   const names = [{ first: 'ADA', last: 'SAMPLE', refId: 1 }];
   const changes = compare(
     { names, accounts: [] },
@@ -140,7 +140,7 @@ test('says under which identification a new tradeline came in, where a reference
   });
 });
 
-test('compares consumers by consumerId, and never two different ones', () => {
+test('compares consumers by consumerId, and never two different consumers', () => {
   const consumer = { accounts: [CARD] };
   const presences = (earlier: ResponseEntry[], later: ResponseEntry[]) =>
     changesBetween({ applicants: earlier }, { applicants: later }).applicants.map(({ presence }) => presence);
@@ -158,7 +158,7 @@ test('compares consumers by consumerId, and never two different ones', () => {
   assert.deepEqual(changesBetween(nameless, nameless).unidentified, { earlier: 2, later: 2 });
 });
 
-test('counts and adds up without a word on whose it is', () => {
+test('summarizes counts and totals without the consumer’s identity', () => {
   const { summary } = changesBetween(
     reportOf({ accounts: [CARD] }),
     reportOf({
@@ -174,7 +174,7 @@ test('counts and adds up without a word on whose it is', () => {
   assert.deepEqual(summary.totals.newAccounts, { balance: '0.2', creditLimit: '5000' });
 });
 
-test('refuses thresholds that cannot be, by their path', () => {
+test('refuses invalid thresholds by their path', () => {
   const report: GatewayResponse = { applicants: [] };
   for (const balance of [
     { amount: '-1', percent: '0' },

@@ -12,7 +12,7 @@ const options = fc.record({
   closedStatusCodes: fc.constantFrom(['13', '61'], []),
 });
 
-test('finds no change between a report and itself, whatever the order of its lists', () => {
+test('finds no change between a report and itself with its lists in another order', () => {
   fc.assert(
     fc.property(anyReport, fc.nat(), (report, seed) => {
       const { applicants, summary } = changesBetween(report, reordered(report, seed));
@@ -34,7 +34,7 @@ test('counts and adds up the inverse when the reports are swapped', () => {
   );
 });
 
-test('finds the same whatever the order of applicants, names, addresses and accounts', () => {
+test('finds the same changes in every order of applicants, names, addresses and accounts', () => {
   fc.assert(
     fc.property(anyReport, anyReport, fc.nat(), fc.nat(), (one, other, seed, another) => {
       assert.deepEqual(changesBetween(reordered(one, seed), reordered(other, another)), changesBetween(one, other));
@@ -53,7 +53,7 @@ test('counts every tradeline once: paired, new or vanished', () => {
   );
 });
 
-test('never throws for what is in a report', () => {
+test('never throws because of a report’s content', () => {
   fc.assert(
     fc.property(fc.array(hostileEntry), fc.array(hostileEntry), (one, other) => {
       const [earlier, later] = [one, other].map((applicants) => ({ applicants }) as unknown as GatewayResponse);
@@ -63,7 +63,7 @@ test('never throws for what is in a report', () => {
   );
 });
 
-test('compares ten thousand tradelines, all with one key or each with its own', () => {
+test('compares ten thousand tradelines, with one shared key or one key each', () => {
   const size = 10_000;
   for (const numberOf of [() => 'XX11', (index: number) => `XX${index}`]) {
     const report = (add: number) =>
@@ -116,7 +116,7 @@ function changesIn(one: ApplicantChanges): number {
   );
 }
 
-/** Accounts of those applicants that the other report has too. */
+/** Accounts of the applicants that both reports have. */
 function sharedAccounts(report: GatewayResponse, other: GatewayResponse): number {
   const ids = new Set(other.applicants.map(({ consumerId }) => consumerId));
   const shared = report.applicants.filter(({ consumerId }) => ids.has(consumerId));

@@ -1,4 +1,4 @@
-/** A small storm, the same one each time: journeys on an SQLite ledger, two workers, some of everything that is cheap. */
+/** A small storm, the same each time: journeys on an SQLite ledger, two workers, and the cheap kinds of steps. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testServer, workflowBundle } from '../support/temporal.ts';
@@ -26,7 +26,7 @@ import type { StormKind } from './plan-storm.ts';
 import { runPlan } from './run.ts';
 import { describeRun, failuresOf } from './say.ts';
 
-/** Whose processes come back at once: the rest is for the long run. */
+/** Kinds of steps after which the processes are back at once. The long run has the others. */
 const KINDS: readonly StormKind[] = [
   ...(['killSandbox', 'freezeWorker', 'ledgerLocked', 'ledgerFull', 'gatewayFault', 'answerBroken'] as const),
   ...(['gatewayUnreachable', 'gatewayHalfOpen', 'tokensRevoked', 'tokenServiceDown', 'resetWorkflow'] as const),
@@ -48,7 +48,7 @@ async function shared(signal: AbortSignal) {
   return { signal, temporal: await testServer(), workflowBundle: await workflowBundle() };
 }
 
-test('every promise stands after a small storm', async (t) => {
+test('every invariant holds after a small storm', async (t) => {
   const plan = makePlan({ seed: 11, journeys: 8, lengthMs: 5_000, ...WORLD, kinds: KINDS });
   const run = await runPlan(plan, await shared(t.signal));
   t.diagnostic(describeRun(run).join('\n'));
@@ -59,7 +59,7 @@ test('every promise stands after a small storm', async (t) => {
   assert.ok(!ALWAYS_JUDGED.some(({ name }) => idle.includes(name)), idle.join());
 });
 
-test('a history that a run could not have made fails its replay', async (t) => {
+test('a history that the workflow could not have made fails its replay', async (t) => {
   const plan = makePlan({ seed: 12, journeys: 1, lengthMs: 1_000, ...WORLD, kinds: [] });
   const judge = async (evidence: Evidence) => {
     const scheduled = evidence.runs

@@ -1,4 +1,4 @@
-/** Each invariant passes a sound storm, and catches the fault that it is for. */
+/** Each invariant passes sound evidence, and finds its fault in doctored evidence. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -26,13 +26,13 @@ import { withdrawnShares } from './invariants/withdrawals.ts';
 import { noClaimByOlderWriter } from './invariants/writers.ts';
 import { at, HELD, SSNS, soundEvidence } from './sound-evidence.ts';
 
-test('a workflow task that failed while its worker stood still is no failure', async () => {
+test('a workflow task that failed while its worker was paused is no failure', async () => {
   const evidence = soundEvidence();
   runOf(evidence, 'J-SHARED').history = unhandledFailure(5_100);
   assert.deepEqual((await journeys.noStuckRun.judge(evidence)).failures, []);
 });
 
-test('an event that names the number of an answer without a record, as such, is no failure', async () => {
+test('a webhook event with a noRecordReference is no failure', async () => {
   const evidence = soundEvidence();
   const noRecordReference = addPostingWithoutRecord(evidence);
   change(evidence, told(0, { noRecordReference }));
@@ -47,7 +47,7 @@ test('a date in a log that happens to have the digits of an SSN, reversed, is no
   assert.deepEqual((await nothingInLogs.judge(evidence)).failures, []);
 });
 
-test('reports an attempt during which the wire’s own process stood still, and no failure', async () => {
+test('an attempt during which the wire’s own process was paused is a remark, not a failure', async () => {
   const evidence = soundEvidence();
   withoutConnections(evidence);
   const { claimedAtMs } = attemptOf(evidence, HELD, 1);
@@ -57,7 +57,7 @@ test('reports an attempt during which the wire’s own process stood still, and 
   assert.match(remark ?? '', /of 1 the wire cannot tell/);
 });
 
-test('a sound storm keeps every promise, and each invariant that has something to check checks it', async () => {
+test('sound evidence passes every invariant, and each invariant with something to check checks it', async () => {
   const verdicts = await checkInvariants(soundEvidence());
   const failures = verdicts.flatMap((verdict) => verdict.failures.map((failure) => `${verdict.name}: ${failure}`));
   assert.deepEqual(failures, []);
@@ -88,7 +88,7 @@ test('a pinned run may continue with another version if an operator moved it', a
   assert.equal(verdict?.count, evidence.runs.length);
 });
 
-test('a refusal counts from when the ledger first received it, also where a run hears it again', async () => {
+test('a consent refusal counts from when the ledger first received it, also if a run receives it again', async () => {
   const evidence = soundEvidence();
   refuse(evidence, 'revoked', 'C-unknown', { decidedAtMs: at(1) });
   const [grant] = evidence.ledger.consents.filter(({ consentId }) => consentId === 'C-2A');
@@ -102,7 +102,7 @@ test('a refusal counts from when the ledger first received it, also where a run 
   assert.deepEqual(verdict?.failures, []);
 });
 
-test('every invariant catches the fault that it is for', async (t) => {
+test('every invariant finds its fault in doctored evidence', async (t) => {
   for (const { caughtBy, as, doctor } of DOCTORED) {
     await t.test(`${as}: ${caughtBy.name}`, async () => {
       const evidence = soundEvidence();
@@ -113,13 +113,13 @@ test('every invariant catches the fault that it is for', async (t) => {
   }
 });
 
-test('no invariant is without its counterexample', () => {
+test('every invariant has a counterexample', () => {
   const caught = new Set(DOCTORED.map(({ caughtBy }) => caughtBy));
   const missing = INVARIANTS.filter((invariant) => !caught.has(invariant)).map(({ name }) => name);
   assert.deepEqual(missing, [historiesReplay.name], 'histories are replayed below');
 });
 
-test('failures name ids, and no people', async () => {
+test('failures name ids and no personal data', async () => {
   for (const { doctor } of DOCTORED) {
     const evidence = soundEvidence();
     doctor(evidence);

@@ -1,4 +1,4 @@
-/** A storm's copies of the HTTP API reach the ledger as a deployer's do: by a role that can claim nothing. */
+/** A storm's copies of the HTTP API use the ledger as in a deployment: with a role that cannot claim. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimOf, decisionOf, keyRing, TRACE } from '../ledger/fixtures.ts';
 import { startLedgerHouse } from './ledger-house.ts';
 
-test('on PostgreSQL the copies of a storm decide by their own role, claim nothing, and meet its full disk', async (t) => {
+test('on PostgreSQL a storm’s API copies decide with their own role, cannot claim, and fail on a full disk', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-house-'));
   const house = await startLedgerHouse('PostgreSQL', directory);
   t.after(async () => {

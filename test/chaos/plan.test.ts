@@ -1,4 +1,4 @@
-/** Plans are pure: a run is a seed, and a plan in a file is the plan that was drawn. */
+/** Plans are pure: the seed determines the plan, and a plan in a file is the same plan. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ const options = fc.record({
   lengthMs: fc.integer({ min: 1_000, max: 180_000 }),
 });
 
-test('the same seed gives the same plan, and a file keeps it whole', () => {
+test('the same seed gives the same plan, and a JSON file preserves the plan', () => {
   fc.assert(
     fc.property(options, (one) => {
       const plan = makePlan(one);
@@ -26,7 +26,7 @@ test('the same seed gives the same plan, and a file keeps it whole', () => {
   );
 });
 
-test('everything of a plan is dated within the storm, and every journey is one that the product takes', () => {
+test('every step of a plan is dated within the storm, and each journey has an id and SSNs of its own', () => {
   fc.assert(
     fc.property(options, (one) => {
       const plan = makePlan(one);
@@ -53,7 +53,7 @@ test('everything of a plan is dated within the storm, and every journey is one t
   );
 });
 
-test('what goes on beside the journeys is what the product takes, with people of its own', () => {
+test('the pulls, shares and reviews of a plan are valid inputs with SSNs of their own', () => {
   fc.assert(
     fc.property(options, (one) => {
       const plan = makePlan(one);
@@ -80,7 +80,7 @@ test('what goes on beside the journeys is what the product takes, with people of
   );
 });
 
-test('a status after posting is one that is taken for not processed only where no status is', () => {
+test('no fault after posting has a status that the profile takes for not processed', () => {
   for (let seed = 0; seed < 300; seed++) {
     const { world, storm, journeys } = makePlan({ seed, journeys: 4, lengthMs: 60_000 });
     const faults = [...world.gatewayFaults, ...storm.flatMap(({ fault }) => (fault ? [fault] : []))];

@@ -1,4 +1,4 @@
-/** What a storm sends as refused updates is refused by the runs, wherever they rest, and leaves no event. */
+/** Waiting runs refuse the invalid updates of a storm, and the history has no event of them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { toRunKey } from '../../src/model/run-key.ts';
@@ -59,9 +59,9 @@ const RESTING: Record<string, () => Promise<Resting>> = {
   },
 };
 
-describe('every update that is to be refused is, and leaves no event', { concurrency: 3 }, () => {
+describe('each invalid update leaves no event', { concurrency: 3 }, () => {
   for (const [name, begin] of Object.entries(RESTING)) {
-    test(`by ${name}`, async () => {
+    test(`when it is refused by ${name}`, async () => {
       const { handle, runKey } = await begin();
       // The run opens the row of its hold after it shows the hold.
       await untilIdle(handle);

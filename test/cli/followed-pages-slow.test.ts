@@ -19,7 +19,7 @@ const PAGES = ['README.md', 'docs/README.md', 'docs/integrating.md'];
 
 /** What the pages say of each command's output. The keys are lines of the blocks, without their comments. */
 const PROMISES: Record<string, RegExp> = {
-  'npm run demo': /"failureType":"OutcomeUnknown"[\s\S]+"state":"posted"[\s\S]+stays up until Ctrl-C/,
+  'npm run demo': /PRECLOSE +held[\s\S]+S-1 +posted[\s\S]+The run: /,
   'npx credit-journey dev': /^ready$[\s\S]+^Ctrl-C stops it/m,
   'sh examples/api/first-program.sh': /"isNew":true[\s\S]+"code":"differs"/,
   'npx credit-journey start --sample --journey-id LOAN-1': /"journeyId": "LOAN-1"/,

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
-import { createSampleJourney, createSamplePull } from '../../src/cli/commands/sample-runs.ts';
+import { createSampleJourney, createSamplePull } from '../../src/cli/demo/sample-runs.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
 import { applicant, newSsn } from '../support/journey-harness.ts';
 import { type CommandStage, documentsOf, openCommandStage } from './command-stage.ts';

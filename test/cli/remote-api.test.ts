@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createSampleJourney } from '../../src/cli/commands/sample-runs.ts';
+import { createSampleJourney } from '../../src/cli/demo/sample-runs.ts';
 import { startTestApi, type TestApi, type TokenParts, token } from '../api/fixtures.ts';
 import {
   applicant,

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, mock, test } from 'node:test';
 import type { Command } from 'commander';
-import { createSampleJourney } from '../../src/cli/commands/sample-runs.ts';
+import { createSampleJourney } from '../../src/cli/demo/sample-runs.ts';
 import { EXIT } from '../../src/cli/output/exit-codes.ts';
 import { adaptCommands, resolveProgramCall } from '../../src/cli/output/program-call.ts';
 import { INPUTS } from '../../src/messages/inputs/all-inputs.ts';

@@ -32,28 +32,28 @@ import {
 const server = await startServer({ after });
 const BODY = { payloads: [clear({ applicants: [APPLICANT] })] };
 
-describe('a caller is not let in', () => {
+describe('the codec server', () => {
   const cases: [string, () => Promise<string | undefined>, string][] = [
     ['without a token', async () => undefined, 'noToken'],
-    ['with what is no token', async () => 'Annabel', 'tokenMalformed'],
-    ['with three parts that are no token', async () => 'a.b.c', 'tokenMalformed'],
+    ['with text that is not a token', async () => 'Annabel', 'tokenMalformed'],
+    ['with three parts that are not a token', async () => 'a.b.c', 'tokenMalformed'],
     ['with a token that has expired', () => token({ expiresAt: 1_700_000_000 }), 'expired'],
     ['with a token that is not valid yet', () => token({ claims: { nbf: 4_000_000_000 } }), 'notYetValid'],
-    ['with a token for somebody else', () => token({ claims: { aud: 'others' } }), 'audience'],
-    ['with a token by somebody else', () => token({ claims: { iss: 'https://other.example.com' } }), 'issuer'],
+    ['with a token for another audience', () => token({ claims: { aud: 'others' } }), 'audience'],
+    ['with a token of another issuer', () => token({ claims: { iss: 'https://other.example.com' } }), 'issuer'],
     ['with a token that is signed by another key', () => token({ isForeign: true }), 'signature'],
-    ['with a token that nobody signed', async () => unsigned({ alg: 'none' }, ''), 'algorithm'],
+    ['with an unsigned token', async () => unsigned({ alg: 'none' }, ''), 'algorithm'],
     [
-      'with a secret that is the public key',
+      'with a token whose HMAC secret is the public key',
       async () => unsigned({ alg: 'HS256', kid: 'rsa' }, PUBLIC_PEM),
       'algorithm',
     ],
     ['with a token that never expires', () => token({ expiresAt: null }), 'claims'],
-    ['with a token for nobody', () => token({ claims: { sub: '' } }), 'claims'],
-    ['with a token whose content was changed', async () => altered(await token()), 'signature'],
+    ['with a token without a subject', () => token({ claims: { sub: '' } }), 'claims'],
+    ['with a token whose content was altered', async () => altered(await token()), 'signature'],
   ];
   for (const [title, make, reason] of cases) {
-    test(title, async () => {
+    test(`refuses a caller ${title}`, async () => {
       const { status, json, headers, text } = await server.call('/decode', { token: await make(), body: BODY });
       assert.equal(status, 401);
       assert.equal(json.error.reason, reason);
@@ -66,14 +66,14 @@ describe('a caller is not let in', () => {
   }
 });
 
-describe('a role is for one thing in one namespace:', () => {
+describe('a role', () => {
   const cases: [string, string[], string, number][] = [
-    ['encode does not decode', ['encode'], '/decode', 403],
-    ['decode does not encode', ['decode', 'decode-redacted', 'reveal'], '/encode', 403],
-    ['decode-redacted reveals nothing', ['decode-redacted'], '/reveal/decode', 403],
-    ['a role elsewhere counts nowhere else', ['other:decode', 'other:encode'], '/decode', 403],
-    ['words of others are passed over', ['loans:read', 'system:admin', 'decode-redacted'], '/decode', 200],
-    ['reveal decodes', ['reveal'], '/decode', 200],
+    ['named encode does not permit decoding', ['encode'], '/decode', 403],
+    ['named decode does not permit encoding', ['decode', 'decode-redacted', 'reveal'], '/encode', 403],
+    ['named decode-redacted does not permit revealing', ['decode-redacted'], '/reveal/decode', 403],
+    ['for another namespace does not count here', ['other:decode', 'other:encode'], '/decode', 403],
+    ['unknown to the server is ignored', ['loans:read', 'system:admin', 'decode-redacted'], '/decode', 200],
+    ['named reveal permits decoding', ['reveal'], '/decode', 200],
   ];
   for (const [title, roles, path, status] of cases) {
     test(title, async () => {
@@ -83,7 +83,7 @@ describe('a role is for one thing in one namespace:', () => {
     });
   }
 
-  test('X-Namespace must be one that is served and that the token has a role in', async (t) => {
+  test('needs an X-Namespace that is served and that the token has a role in', async (t) => {
     const server = await startServer(t, { namespaces: [NAMESPACE, 'cards'] });
     const loans = await token({ roles: ['decode', 'absent:decode'] });
     const both = await token({ roles: ['decode', 'cards:decode'] });
@@ -101,7 +101,7 @@ describe('a role is for one thing in one namespace:', () => {
     assert.deepEqual([await status(both, 'cards'), await status(both, null)], [200, 400]);
   });
 
-  test('a payload of another namespace is not decoded by a role in this one', async (t) => {
+  test('in this namespace does not decode a payload of another namespace', async (t) => {
     const server = await startServer(t, { namespaces: [NAMESPACE, 'cards'] });
     const body = { payloads: [await server.encrypted('for cards', 'cards')] };
     const { json } = await server.call('/decode', { token: await token({ roles: ['decode'] }), body });
@@ -109,8 +109,8 @@ describe('a role is for one thing in one namespace:', () => {
   });
 });
 
-describe('keys that tokens are checked against', () => {
-  test('are fetched, and without them every caller is refused', async (t) => {
+describe('the key set for tokens', () => {
+  test('is fetched, and every caller is refused without it', async (t) => {
     let isUp = true;
     const issuer = createServer((_request, response) => {
       response.writeHead(isUp ? 200 : 500).end(JSON.stringify(KEY_SET));
@@ -129,7 +129,7 @@ describe('keys that tokens are checked against', () => {
     assert.deepEqual([status, json.error.reason], [503, 'keySet']);
   });
 
-  test('follow their file', async (t) => {
+  test('is reloaded when its file changes', async (t) => {
     const file = join(directory, 'rotated.json');
     writeFileSync(file, JSON.stringify({ keys: KEY_SET.keys.slice(0, 1) }));
     const server = await startServer(t, {
@@ -141,7 +141,7 @@ describe('keys that tokens are checked against', () => {
     assert.equal((await server.call('/decode', elliptic)).status, 200);
   });
 
-  test('may be held to some algorithms', async (t) => {
+  test('can be limited to some algorithms', async (t) => {
     const authentication = { kind: 'jwt', jwks: { file: keySet }, issuer: ISSUER, audience: AUDIENCE } as const;
     const server = await startServer(t, { authentication: { ...authentication, algorithms: ['ES256'] } });
     const { json } = await server.call('/decode', { token: await token(), body: BODY });
@@ -149,8 +149,8 @@ describe('keys that tokens are checked against', () => {
   });
 });
 
-describe('pages', () => {
-  test('of the UI get the headers that allow their calls', async () => {
+describe('a browser page', () => {
+  test('of the UI gets the CORS headers that it needs', async () => {
     const { status, headers } = await server.call('/decode', {
       method: 'OPTIONS',
       namespace: null,
@@ -172,7 +172,7 @@ describe('pages', () => {
   });
 
   for (const origin of ['https://evil.example.com', 'null', `${UI}.evil.example.com`, UI.replace('https', 'http')]) {
-    test(`of ${origin} are refused, with a good token too`, async () => {
+    test(`of ${origin} is refused, even with a valid token`, async () => {
       const good = await token();
       const asked = await server.call('/decode', {
         method: 'OPTIONS',
@@ -188,16 +188,16 @@ describe('pages', () => {
     });
   }
 
-  test('of the UI can read why they were refused', async () => {
+  test('of the UI can read the reason of a refusal', async () => {
     const { status, headers } = await server.call('/decode', { origin: UI, body: BODY });
     assert.deepEqual([status, headers.get('access-control-allow-origin')], [401, UI]);
   });
 });
 
-describe('without tokens', () => {
+describe('authentication by a secret path', () => {
   const path = { kind: 'path' } as const;
 
-  test('an unguessable path lets in, and shows people what they may see', async (t) => {
+  test('encodes and decodes with redaction, and does not permit revealing', async (t) => {
     const server = await startServer(t, { environment: 'sandbox', authentication: path });
     assert.match(server.path ?? '', /^\/[\w-]{43}$/);
     const { status, json } = await server.call('/decode', { body: BODY, origin: UI });
@@ -209,7 +209,7 @@ describe('without tokens', () => {
     assert.equal(server.audited().at(-1)?.subject, 'path');
   });
 
-  test('every other path is nothing', async (t) => {
+  test('answers 404 under every other path', async (t) => {
     const server = await startServer(t, { environment: 'sandbox', authentication: path });
     for (const other of ['', '/wrong', `${server.path}x`, `/${'A'.repeat(43)}`]) {
       assert.equal((await call(`${server.url}${other}/decode`, { body: BODY })).status, 404);
@@ -217,7 +217,7 @@ describe('without tokens', () => {
     assert.equal((await call(`${server.url}/healthz`)).status, 200);
   });
 
-  test('it may be given the role reveal', async (t) => {
+  test('can be given the role reveal', async (t) => {
     const authentication = { kind: 'path', roles: ['reveal'] } as const;
     const server = await startServer(t, { environment: 'sandbox', authentication });
     const { json } = await server.call('/reveal/decode', { body: BODY });
@@ -226,9 +226,9 @@ describe('without tokens', () => {
 
   for (const [title, options] of [
     ['in production', { environment: 'production' }],
-    ['beyond this machine', { environment: 'sandbox', host: '0.0.0.0' }],
+    ['on an address that other machines can reach', { environment: 'sandbox', host: '0.0.0.0' }],
   ] as const) {
-    test(`there is none ${title}`, async () => {
+    test(`is refused ${title}`, async () => {
       const start = startCodecServer({ keys: keyRing(), namespaces: [NAMESPACE], authentication: path, ...options });
       await assert.rejects(start, ConfigError);
     });
@@ -236,7 +236,7 @@ describe('without tokens', () => {
 });
 
 describe('the audit log', () => {
-  test('says who saw what and how much of it, and never a value', async () => {
+  test('records caller, route, number of payloads and status, but no values', async () => {
     const sub = 'someone-9';
     const caller = await token({ roles: ['encode', 'reveal'], claims: { sub } });
     await server.call('/encode', { token: caller, body: BODY });
@@ -252,7 +252,7 @@ describe('the audit log', () => {
     assert.match(server.lines[0] ?? '', /"at":"20\d\d-/);
   });
 
-  test('is a file that its owner alone reads', async (t) => {
+  test('is a file that only its owner can read', async (t) => {
     const file = join(directory, 'audit.log');
     const server = await startServer(t, { audit: { file } });
     await server.call('/decode', { token: await token(), body: BODY });
@@ -260,7 +260,7 @@ describe('the audit log', () => {
     assert.equal(JSON.parse(readFileSync(file, 'utf8')).audit.status, 200);
   });
 
-  test('that cannot be written stops everything', async (t) => {
+  test('makes every request fail if it cannot be written', async (t) => {
     const write = () => {
       throw new Error('ENOSPC');
     };
@@ -272,13 +272,13 @@ describe('the audit log', () => {
   });
 });
 
-describe('there is a limit on', () => {
-  test('a body of 100 MB, whatever it says of itself', async () => {
+describe('the codec server limits', () => {
+  test('the size of a body, with and without a declared length', async () => {
     const caller = await token();
     for (const headers of [{ 'content-length': String(100 * 1024 * 1024) }, { 'transfer-encoding': 'chunked' }]) {
       const { status, sentBytes } = await untilTaken(() => sendForever(`${server.url}/decode`, caller, headers), isCut);
       assert.equal(status, 413);
-      // What the sockets of both sides hold is sent in any case.
+      // The buffers of both sockets are filled in any case.
       assert.ok(sentBytes < 50 * 1024 * 1024, String(sentBytes));
     }
     const length = { 'content-length': String(100 * 1024 * 1024) };
@@ -288,7 +288,7 @@ describe('there is a limit on', () => {
     assert.equal((await server.call('/decode', { token: caller, body: BODY })).status, 200);
   });
 
-  test('two hundred requests at once: all are answered, and few are worked on together', async (t) => {
+  test('how many requests run at once, and still answers 200 concurrent requests', async (t) => {
     const keys = keyRing();
     let [working, most] = [0, 0];
     const find: KeyRing['find'] = async (use, id) => {
@@ -314,7 +314,7 @@ describe('there is a limit on', () => {
     assert.deepEqual(server.unexpected, []);
   });
 
-  test('how many of one caller are answered at once', async (t) => {
+  test('the request rate of each caller', async (t) => {
     const server = await startServer(t, { limits: { burst: 20, perSecond: 1 } });
     const [one, other] = await Promise.all([token(), token({ claims: { sub: 'other' } })]);
     const statuses: number[] = [];
@@ -332,7 +332,7 @@ describe('there is a limit on', () => {
     assert.ok(server.lines.length <= served + 1);
   });
 
-  test('how often an address may guess', async (t) => {
+  test('the rate of failed authentications of an address', async (t) => {
     const server = await startServer(t, { limits: { burst: 10, perSecond: 1 } });
     const statuses: number[] = [];
     for (let sent = 0; sent < 20; sent++) statuses.push((await server.call('/decode', { body: BODY })).status);
@@ -340,7 +340,7 @@ describe('there is a limit on', () => {
     assert.ok(guesses >= 10 && refused >= 1 && guesses + refused === 20, JSON.stringify(countOf(statuses)));
   });
 
-  test('how many wait, and what a caller frees that hangs up', async (t) => {
+  test('how many requests wait, and frees the slot of a caller that disconnects', async (t) => {
     const limits = { work: { ...DEFAULT_LIMITS.work, running: 1, waiting: 0 }, requestTimeoutMs: 60_000 };
     const server = await startServer(t, { limits });
     const caller = await token();
@@ -356,15 +356,15 @@ describe('there is a limit on', () => {
   });
 });
 
-describe('behind a proxy', () => {
-  test('its word is taken for where a request comes from', async (t) => {
+describe('a codec server with trusted proxies', () => {
+  test('takes the address of the client from the proxy’s header', async (t) => {
     const server = await startServer(t, { trustedProxies: ['127.0.0.0/8'] });
     const headers = { 'x-forwarded-for': '198.51.100.9' };
     await server.call('/decode', { token: await token(), body: BODY, headers });
     assert.equal(server.audited().at(-1)?.address, '198.51.100.9');
   });
 
-  test('other clients may connect only for health', async (t) => {
+  test('serves other clients only the health check', async (t) => {
     const server = await startServer(t, { trustedProxies: ['192.0.2.1'] });
     const { status, json } = await server.call('/decode', { token: await token(), body: BODY });
     assert.deepEqual([status, json.error.reason], [403, 'proxy']);
@@ -372,12 +372,12 @@ describe('behind a proxy', () => {
   });
 });
 
-test('without a proxy no caller’s forwarded address counts', async () => {
+test('a codec server without trusted proxies ignores forwarded addresses', async () => {
   await server.call('/decode', { token: await token(), body: BODY, headers: { 'x-forwarded-for': '198.51.100.9' } });
   assert.equal(server.audited().at(-1)?.address, '127.0.0.1');
 });
 
-test('an unknown address, and one that is none, tell nothing', async (t) => {
+test('an answer for an unknown or invalid path does not quote the path', async (t) => {
   const counted: unknown[] = [];
   const server = await startServer(t, { onAnswered: (operation, status) => counted.push([operation, status]) });
   for (const path of ['/Annabel', '/decode/Annabel', '/%zz-Annabel']) {
@@ -389,7 +389,7 @@ test('an unknown address, and one that is none, tell nothing', async (t) => {
   assert.deepEqual(counted, [...Array(2).fill(['other', 404]), ['/decode', 401]]);
 });
 
-/** A token that no key of the key set signed. */
+/** Creates a token without a signature by a key of the key set. */
 function unsigned(header: object, secret: string): string {
   const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'x', exp: 4_000_000_000, permissions: [`${NAMESPACE}:decode`] };
   const content = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
@@ -403,7 +403,7 @@ function altered(good: string): string {
   return [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
 }
 
-/** The server closes while more is sent: sometimes the system tells of that before it hands out the answer. */
+/** The server closes while more is sent. Sometimes the system reports this before it delivers the answer. */
 function isCut(error: unknown): boolean {
   return ['EPIPE', 'ECONNRESET'].includes((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -14,7 +14,7 @@ const people = await token({ roles: ['encode', 'decode-redacted'] });
 const service = await token({ roles: ['encode', 'decode'] });
 const investigator = await token({ roles: ['reveal'] });
 
-test('what is encoded is encrypted, and a service decodes it as it was', async () => {
+test('encoded payloads are encrypted, and a service decodes them unchanged', async () => {
   const value = { applicants: [APPLICANT] };
   const encoded = await server.call('/encode', {
     token: service,
@@ -34,7 +34,7 @@ test('what is encoded is encrypted, and a service decodes it as it was', async (
   assert.equal(decoded.headers.get('cache-control'), 'no-store');
 });
 
-test('people see it masked, and whole only with the role reveal and by asking for it', async () => {
+test('decoded payloads are masked, except on the reveal route with the role reveal', async () => {
   const body = { payloads: [await server.encrypted({ applicants: [APPLICANT] })] };
   for (const [path, caller] of [
     ['/decode', people],
@@ -62,7 +62,7 @@ test('people see it masked, and whole only with the role reveal and by asking fo
   );
 });
 
-test('failures and bytes are masked too', async () => {
+test('failures and binary payloads are masked too', async () => {
   const failure = await server.encrypted({ message: 'no 912-34-5678', stack_trace: '' });
   const bytes = await server.encrypted(new TextEncoder().encode('Annabel Sentinel'));
   const { json } = await server.call('/decode', { token: people, body: { payloads: [failure, bytes] } });
@@ -72,10 +72,10 @@ test('failures and bytes are masked too', async () => {
   ]);
 });
 
-describe('what cannot be decoded is shown as such, and what can be is:', () => {
+describe('decoding', () => {
   const cases: [string, (ok: PayloadJson) => PayloadJson, string][] = [
-    ['a tampered one', (ok) => ({ ...ok, data: flipped(ok.data) }), 'tampered'],
-    ['one that has no form', (ok) => ({ ...ok, data: '' }), 'malformed'],
+    ['marks a tampered payload and decodes the others', (ok) => ({ ...ok, data: flipped(ok.data) }), 'tampered'],
+    ['marks a malformed payload and decodes the others', (ok) => ({ ...ok, data: '' }), 'malformed'],
   ];
   for (const [title, spoil, reason] of cases) {
     test(title, async () => {
@@ -91,20 +91,20 @@ describe('what cannot be decoded is shown as such, and what can be is:', () => {
     });
   }
 
-  test('one of another namespace', async () => {
+  test('marks a payload of another namespace', async () => {
     const body = { payloads: [await server.encrypted('theirs', 'elsewhere')] };
     const { json } = await server.call('/decode', { token: service, body });
     assert.deepEqual(decodedOf(json.payloads[0]), createUndecodable('foreignNamespace'));
   });
 
-  test('one of another namespace that is accepted', async (t) => {
+  test('accepts a payload of a configured origin namespace', async (t) => {
     const server = await startServer(t, { originNamespaces: ['elsewhere'] });
     const body = { payloads: [await server.encrypted('ours', 'elsewhere')] };
     const { json } = await server.call('/decode', { token: service, body });
     assert.equal(decodedOf(json.payloads[0]), 'ours');
   });
 
-  test('one in an encoding of others is given back as it came, with a mark', async () => {
+  test('returns a payload in a foreign encoding unchanged, with a mark', async () => {
     const theirs = { ...toPayloadJson(rawPayload('binary/protobuf', 'x')), externalPayloads: [{ sizeBytes: '7' }] };
     const { json } = await server.call('/decode', { token: people, body: { payloads: [theirs] } });
     const { metadata, ...rest } = json.payloads[0];
@@ -115,7 +115,7 @@ describe('what cannot be decoded is shown as such, and what can be is:', () => {
     assert.equal(Buffer.from(metadata[UNDECODABLE_METADATA], 'base64').toString(), 'foreignEncoding');
   });
 
-  test('one under a key that is not there names the key to people, and makes a service wait', async (t) => {
+  test('names an unknown key to a person, and answers 503 to a service', async (t) => {
     const asked: string[] = [];
     const server = await startServer(t, { keys: keyRing('other'), onUnknownKey: (id) => asked.push(id) });
     const body = { payloads: [await server.encrypted('later'), clear('now')] };
@@ -149,13 +149,18 @@ describe('encode refuses', () => {
     ],
     ['masked bytes', toPayloadJson(rawPayload('binary/plain', MASKED)), 'redacted', '/payloads/1/data'],
     [
-      'the marker of what cannot be decoded',
+      'the marker of an undecodable payload',
       encodeJsonPayload(createUndecodable('tampered')),
       'notEncodable',
       '/payloads/1/data',
     ],
-    ['what is not JSON', rawJson('{"ssn": 912'), 'notEncodable', '/payloads/1/data'],
-    ['JSON without measure', rawJson(`${'['.repeat(5_000)}${']'.repeat(5_000)}`), 'notEncodable', '/payloads/1/data'],
+    ['a payload that is not JSON', rawJson('{"ssn": 912'), 'notEncodable', '/payloads/1/data'],
+    [
+      'JSON with excessive nesting',
+      rawJson(`${'['.repeat(5_000)}${']'.repeat(5_000)}`),
+      'notEncodable',
+      '/payloads/1/data',
+    ],
     [
       'another encoding',
       toPayloadJson(rawPayload('json/protobuf', '{}')),
@@ -177,26 +182,26 @@ describe('encode refuses', () => {
     });
   }
 
-  test('what is encrypted already', async () => {
+  test('an encrypted payload', async () => {
     const { status } = await server.call('/encode', { token: people, body: { payloads: [await server.encrypted(1)] } });
     assert.equal(status, 422);
   });
 });
 
-describe('a body is refused that', () => {
+describe('a body is refused if it', () => {
   const cases: [string, unknown, string][] = [
     ['is not JSON', '{"payloads": [{"data": "912345678"', 'notJson'],
     ['is a list', [], 'malformed'],
     ['has no payloads', {}, 'malformed'],
-    ['has payloads that are none', { payloads: [7, null, []] }, 'malformed'],
-    ['is not base64', { payloads: [{ metadata: { encoding: '§' }, data: '912-34-5678' }] }, 'malformed'],
+    ['has entries that are not payloads', { payloads: [7, null, []] }, 'malformed'],
+    ['has data that is not base64', { payloads: [{ metadata: { encoding: '§' }, data: '912-34-5678' }] }, 'malformed'],
     [
-      'has metadata without end',
+      'has too many metadata entries',
       { payloads: [{ metadata: Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`m${i}`, ''])) }] },
       'malformed',
     ],
-    ['nests without measure', `{"payloads":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'tooDeep'],
-    ['gives data twice', '{"payloads":[{"metadata":{},"data":"","data":""}]}', 'repeated'],
+    ['has excessive nesting', `{"payloads":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 'tooDeep'],
+    ['repeats data', '{"payloads":[{"metadata":{},"data":"","data":""}]}', 'repeated'],
   ];
   for (const [title, body, reason] of cases) {
     test(title, async () => {
@@ -208,13 +213,13 @@ describe('a body is refused that', () => {
     });
   }
 
-  test('has more payloads than one request takes', async (t) => {
+  test('has more payloads than a request allows', async (t) => {
     const server = await startServer(t, { limits: { payloads: 3 } });
     const { status } = await server.call('/decode', { token: people, body: { payloads: Array(4).fill(clear(1)) } });
     assert.equal(status, 413);
   });
 
-  test('is of another type', async () => {
+  test('is not of type application/json', async () => {
     const headers = { 'content-type': 'text/plain' };
     const { status, json } = await server.call('/decode', { token: people, body: '{}', headers });
     assert.equal(status, 415);
@@ -222,7 +227,7 @@ describe('a body is refused that', () => {
   });
 });
 
-test('what inflates beyond measure is refused as a whole', async () => {
+test('payloads that are too large after decompression are refused as a whole', async () => {
   const keys = keyRing();
   const limits = { ...DEFAULT_LIMITS, decodedBytes: 100_000 };
   const work = new CodecWork({ keys, originNamespaces: [], limits, onUnknownKey: () => {} });

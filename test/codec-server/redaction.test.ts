@@ -10,17 +10,17 @@ import { APPLICANT, SENTINELS } from './fixtures.ts';
 const YEAR = '1980-••-••';
 const LAST_FOUR = `${MASKED}5678`;
 
-describe('what people see of', () => {
+describe('redaction of', () => {
   const table: [string, unknown, unknown][] = [
-    ['an SSN is its last four digits', { ssn: '912345678' }, { ssn: LAST_FOUR }],
-    ['a dashed SSN too', { ssn: '912-34-5678' }, { ssn: LAST_FOUR }],
+    ['an SSN leaves its last four digits', { ssn: '912345678' }, { ssn: LAST_FOUR }],
+    ['a dashed SSN leaves its last four digits', { ssn: '912-34-5678' }, { ssn: LAST_FOUR }],
     ['an SSN that is a number', { ssn: 912345678 }, { ssn: LAST_FOUR }],
     ['an SSN by another name', { 'Social Security-Number': '912345678' }, { 'Social Security-Number': LAST_FOUR }],
-    ['an SSN of somebody in particular', { coBorrowerSSN: '912345678' }, { coBorrowerSSN: LAST_FOUR }],
+    ['an SSN under a name that ends in SSN', { coBorrowerSSN: '912345678' }, { coBorrowerSSN: LAST_FOUR }],
     ['an SSN that the gateway masked', { ssn: 'XXXXX5678' }, { ssn: LAST_FOUR }],
     ['a list of SSNs', { ssns: [{ ssn: '912345678', refId: 3 }] }, { ssns: [{ ssn: LAST_FOUR, refId: 3 }] }],
-    ['a birth date is its year', { dob: '1980-02-03' }, { dob: YEAR }],
-    ['a birth date the other way round', { birth_date: '2/3/1980' }, { birth_date: YEAR }],
+    ['a birth date leaves its year', { dob: '1980-02-03' }, { dob: YEAR }],
+    ['a birth date with the month first', { birth_date: '2/3/1980' }, { birth_date: YEAR }],
     ['a birth date without separators', { dateOfBirth: 19800203 }, { dateOfBirth: YEAR }],
     ['a birth date of no known form', { dob: 'second of March' }, { dob: MASKED }],
     ['a birth date in parts', { dob: { year: 1980, month: 2 } }, { dob: { year: YEAR, month: MASKED } }],
@@ -30,7 +30,7 @@ describe('what people see of', () => {
       { names: [{ first: MASKED, last: MASKED, middle: '' }] },
     ],
     ['names that are texts', { names: ['Ann X'] }, { names: [MASKED] }],
-    ['whatever else a name holds', { names: [{ title: 'Dr' }] }, { names: [{ title: MASKED }] }],
+    ['other members of a name', { names: [{ title: 'Dr' }] }, { names: [{ title: MASKED }] }],
     [
       'account numbers',
       { accounts: [{ accountNumber: 'XXXX1234', balance: '1.00' }] },
@@ -43,7 +43,7 @@ describe('what people see of', () => {
       { phones: [{ phoneNumber: MASKED, phoneType: 'HOME' }] },
     ],
     [
-      'an address is city, state and five digits',
+      'an address leaves city, state and a five-digit zip',
       {
         addresses: [
           { line1: '1 A St', line2: 'B', city: 'C', state: 'VA', zip: '221501234', zip4: '1234', county: 'D' },
@@ -65,13 +65,13 @@ describe('what people see of', () => {
     ['an SSN in place of an id', { journeyId: '912345678' }, { journeyId: MASKED }],
     ['an SSN within an id', { runKey: 'pull:loan-912-34-5678' }, { runKey: `pull:loan-${MASKED}` }],
     ['an SSN with dots in place of an id', { pullId: '912.34.5678' }, { pullId: MASKED }],
-    ['what no start takes as an id', { shareId: 'ann 2025550123' }, { shareId: `ann ${MASKED}` }],
-    ['what stands within an id’s name', { journeyId: { note: '2025550123' } }, { journeyId: { note: MASKED } }],
+    ['a text that is not a valid id, in place of an id', { shareId: 'ann 2025550123' }, { shareId: `ann ${MASKED}` }],
+    ['an object in place of an id', { journeyId: { note: '2025550123' } }, { journeyId: { note: MASKED } }],
     ['a loan number under another name', { note: '1234567890' }, { note: MASKED }],
     ['nine digits that are a number', { unknown: 912345678 }, { unknown: MASKED }],
     ['a member that is named by something personal', { '912-34-5678': true }, { [MASKED]: true }],
     [
-      'two members that are masked alike',
+      'two member names with the same mask',
       { 'a@example.com': 1, 'b@example.com': 2 },
       { [MASKED]: 1, [`${MASKED} (2)`]: 2 },
     ],
@@ -84,7 +84,7 @@ describe('what people see of', () => {
   ];
   for (const [title, value, shown] of table) test(title, () => assert.deepEqual(redact(value), shown));
 
-  test('everything else is all of it', () => {
+  test('values without personal data changes nothing', () => {
     const value = {
       journeyId: 'J-1001',
       customerTraceNumber: 'PQ123456789AAAAAAAAAAAAAAAAA00',
@@ -108,22 +108,22 @@ describe('what people see of', () => {
     assert.deepEqual(redact(value), value);
   });
 
-  test('an applicant at any depth holds nothing personal', () => {
+  test('an applicant at any depth leaves nothing personal', () => {
     const text = JSON.stringify(redact([{ a: [{ b: { applicants: [APPLICANT] } }] }]));
     for (const sentinel of SENTINELS) assert.ok(!text.includes(sentinel), sentinel);
   });
 
-  test('a text too long to be searched is nothing', () => assert.equal(redact('x'.repeat(100_001)), MASKED));
+  test('a text too long to be searched masks it as a whole', () => assert.equal(redact('x'.repeat(100_001)), MASKED));
 
-  test('members from a prototype stays what it was', () => {
+  test('a __proto__ member masks its contents and changes no prototype', () => {
     const shown = JSON.stringify(redact(JSON.parse('{"__proto__":{"ssn":"912345678"}}')));
     assert.equal(shown, `{"__proto__":{"ssn":"${LAST_FOUR}"}}`);
     assert.equal(({} as Record<string, unknown>).ssn, undefined);
   });
 });
 
-describe('what was masked is never input:', () => {
-  test('every masked field of an applicant is refused where it stands', () => {
+describe('a masked value', () => {
+  test('is refused by path in every field of an applicant', () => {
     const applicants = redact([APPLICANT]);
     assert.throws(
       () => parseApplicants(applicants, { maxApplicants: 2 }),
@@ -148,7 +148,7 @@ describe('what was masked is never input:', () => {
     );
   });
 
-  test('each text of the interface refuses it by itself', () => {
+  test('is refused by each text field of the interface', () => {
     for (const mask of [MASKED, LAST_FOUR, YEAR]) assert.equal(text(80).safeParse(mask).success, false);
   });
 
@@ -170,7 +170,7 @@ describe('what was masked is never input:', () => {
     ],
   ];
   for (const [name, parse, message] of messages) {
-    test(`${name} refuses it too`, () => {
+    test(`is refused in the message ${name}`, () => {
       const masked = name === 'consent' ? '/consentId' : '/by';
       assert.throws(
         () => parse(message),
@@ -179,7 +179,7 @@ describe('what was masked is never input:', () => {
     });
   }
 
-  test('it is found wherever it stands', () => {
+  test('is found at any depth, and its path is reported', () => {
     assert.equal(readRedactedPointer(redact({ applicants: [APPLICANT] })), '/applicants/0/names/0/first');
     assert.equal(readRedactedPointer(redact({ dob: '1980-02-03' })), '/dob');
     assert.equal(readRedactedPointer(MASKED), '');

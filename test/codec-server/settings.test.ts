@@ -20,7 +20,7 @@ const PRODUCTION = {
   CODEC_JWT_AUDIENCE: 'codec-server',
 };
 
-/** The variables at fault, in order. */
+/** Returns the names of the wrong variables, in order. */
 function faults(env: Record<string, string>): string[] {
   try {
     loadCodecServerSettings(env);
@@ -32,7 +32,7 @@ function faults(env: Record<string, string>): string[] {
   }
 }
 
-test('the sandbox needs nothing', () => {
+test('the sandbox needs no variables', () => {
   const { options, keyRingFile } = loadCodecServerSettings({});
   assert.deepEqual(options.authentication, { kind: 'path' });
   assert.deepEqual(
@@ -43,14 +43,14 @@ test('the sandbox needs nothing', () => {
   assert.equal(keyRingFile, '.credit-journey/keys.json');
 });
 
-test('production reads tokens', () => {
+test('the production settings authenticate by tokens', () => {
   const { options } = loadCodecServerSettings({ ...PRODUCTION, CODEC_NAMESPACES: 'loans, cards' });
   assert.equal(options.authentication.kind, 'jwt');
   assert.deepEqual(options.namespaces, ['loans', 'cards']);
   assert.deepEqual(options.uiOrigins, []);
 });
 
-test('certificate and key are read from their files', async () => {
+test('the TLS certificate and key are read from their files', async () => {
   const [certFile, keyFile] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
   const { cert, key } = await createCertificate({ name: 'localhost' });
   writeFileSync(certFile, cert);
@@ -60,37 +60,41 @@ test('certificate and key are read from their files', async () => {
   assert.deepEqual([String(tls?.cert), String(tls?.key)], [cert, key]);
 });
 
-describe('start-up is refused, with every problem at once:', () => {
+describe('start-up is refused because of', () => {
   const cases: [string, Record<string, string>, string[]][] = [
     ['production without tokens', { ...PRODUCTION, CODEC_JWKS_FILE: '' }, ['CODEC_JWKS_URL']],
-    ['a path beyond this machine', { CODEC_SERVER_HOST: '0.0.0.0' }, ['CODEC_SERVER_HOST']],
     [
-      'keys over http',
+      'path authentication on an address that other machines can reach',
+      { CODEC_SERVER_HOST: '0.0.0.0' },
+      ['CODEC_SERVER_HOST'],
+    ],
+    [
+      'a key set over http',
       { ...PRODUCTION, CODEC_JWKS_FILE: '', CODEC_JWKS_URL: 'http://keys.example.com' },
       ['CODEC_JWKS_URL'],
     ],
-    ['two places for keys', { ...PRODUCTION, CODEC_JWKS_URL: 'https://keys.example.com' }, ['CODEC_JWKS_URL']],
+    ['two sources of the key set', { ...PRODUCTION, CODEC_JWKS_URL: 'https://keys.example.com' }, ['CODEC_JWKS_URL']],
     [
-      'tokens for anybody',
+      'a missing issuer and audience',
       { ...PRODUCTION, CODEC_JWT_ISSUER: '', CODEC_JWT_AUDIENCE: '' },
       ['CODEC_JWT_ISSUER', 'CODEC_JWT_AUDIENCE'],
     ],
-    ['secrets for keys', { ...PRODUCTION, CODEC_JWT_ALGORITHMS: 'RS256,HS256' }, ['CODEC_JWT_ALGORITHMS']],
+    ['an HMAC algorithm', { ...PRODUCTION, CODEC_JWT_ALGORITHMS: 'RS256,HS256' }, ['CODEC_JWT_ALGORITHMS']],
     ['a network without TLS', { ...PRODUCTION, CODEC_SERVER_HOST: '0.0.0.0' }, ['CODEC_TLS_CERT_FILE']],
-    ['half of TLS', { ...PRODUCTION, CODEC_TLS_KEY_FILE: keySet }, ['CODEC_TLS_CERT_FILE']],
-    ['a proxy that is none', { CODEC_TRUSTED_PROXIES: '10.0.0.0/8,anybody' }, ['CODEC_TRUSTED_PROXIES']],
-    ['every origin', { CODEC_SERVER_UI_ORIGINS: '*' }, ['CODEC_SERVER_UI_ORIGINS']],
+    ['a TLS key without a certificate', { ...PRODUCTION, CODEC_TLS_KEY_FILE: keySet }, ['CODEC_TLS_CERT_FILE']],
+    ['an invalid proxy address', { CODEC_TRUSTED_PROXIES: '10.0.0.0/8,anybody' }, ['CODEC_TRUSTED_PROXIES']],
+    ['a wildcard origin', { CODEC_SERVER_UI_ORIGINS: '*' }, ['CODEC_SERVER_UI_ORIGINS']],
     ['an origin with a path', { CODEC_SERVER_UI_ORIGINS: 'https://ui.example.com/' }, ['CODEC_SERVER_UI_ORIGINS']],
     [
       'an origin over http',
       { ...PRODUCTION, CODEC_SERVER_UI_ORIGINS: 'http://ui.example.com' },
       ['CODEC_SERVER_UI_ORIGINS'],
     ],
-    ['a role that is none', { CODEC_PATH_ROLES: 'everything' }, ['CODEC_PATH_ROLES']],
-    ['no key ring', { ...PRODUCTION, KEY_RING_FILE: '' }, ['KEY_RING_FILE']],
-    ['a port that is none', { CODEC_SERVER_PORT: '70000' }, ['CODEC_SERVER_PORT']],
+    ['an unknown role', { CODEC_PATH_ROLES: 'everything' }, ['CODEC_PATH_ROLES']],
+    ['a missing key ring', { ...PRODUCTION, KEY_RING_FILE: '' }, ['KEY_RING_FILE']],
+    ['an invalid port', { CODEC_SERVER_PORT: '70000' }, ['CODEC_SERVER_PORT']],
     [
-      'all of it',
+      'several problems, which are all reported',
       {
         GATEWAY_ENVIRONMENT: 'production',
         CODEC_SERVER_HOST: '0.0.0.0',
@@ -111,7 +115,7 @@ describe('start-up is refused, with every problem at once:', () => {
     test(title, () => assert.deepEqual(faults(env), variables));
   }
 
-  test('a key set with a private key, and one that is none', () => {
+  test('a key set that is empty, malformed or has a private or symmetric key', () => {
     const file = join(directory, 'bad.json');
     for (const content of [
       '{"keys":[]}',
@@ -125,7 +129,7 @@ describe('start-up is refused, with every problem at once:', () => {
   });
 });
 
-test('the command says where it listens, in one line, and stops when it is told to', { timeout: 20_000 }, async () => {
+test('the command prints its address in one line and exits on SIGTERM', { timeout: 20_000 }, async () => {
   const keys = join(directory, 'keys.json');
   await createKeyRing(keys);
   const env = { KEY_RING_FILE: keys, CODEC_AUDIT_FILE: join(directory, 'cli-audit.log') };

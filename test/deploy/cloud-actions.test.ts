@@ -15,7 +15,7 @@ const BILLED = [
   'WORKFLOW_EXECUTION_SIGNALED',
 ];
 
-/** Of a recorded run, in the order of `BILLED`, and their sum. */
+/** Counts the billed events of a recorded run, in the order of `BILLED`, and their sum. */
 function actions(history: string): number[] {
   const text = readFileSync(join(ROOT, `test/histories/${history}.json`), 'utf8');
   const { events } = JSON.parse(text) as {
@@ -30,7 +30,7 @@ function actions(history: string): number[] {
   return [...counts, counts.reduce((sum, count) => sum + count, others)];
 }
 
-test('the page says how many actions of Temporal Cloud a journey costs, as its recorded history has them', () => {
+test('the page has the number of Temporal Cloud actions that the recorded history of a journey shows', () => {
   const rows = [...deployPage().matchAll(/^\| .*`(lendingJourney-\w+)` \| ([\d |]+) \|$/gm)];
   assert.equal(rows.length, 3);
   for (const [, history = '', cells = ''] of rows) {

@@ -40,7 +40,7 @@ async function withSecrets(t: TestContext, made: MadeSecrets, name: string): Pro
   });
 }
 
-test('every file, secret, volume and service that the compose file names is there', () => {
+test('every file, secret, volume and service that the compose file names exists', () => {
   for (const [name, { volumes: mounts = [], secrets: named = [], depends_on = {}, image }] of all) {
     for (const mount of mounts) {
       const [from = ''] = mount.split(':');
@@ -55,7 +55,7 @@ test('every file, secret, volume and service that the compose file names is ther
   }
 });
 
-test('what is waited for can be told: health checks of what must be healthy, ends of what must have ended', () => {
+test('a service that others wait for has a health check, or runs to its end', () => {
   for (const [name, { depends_on = {} }] of all) {
     for (const [other, { condition }] of Object.entries(depends_on)) {
       const { healthcheck, restart } = service(other);
@@ -65,7 +65,7 @@ test('what is waited for can be told: health checks of what must be healthy, end
   }
 });
 
-test('every script that a service runs reads no variable that the service lacks', () => {
+test('each script of a service reads only variables and secrets that the service has', () => {
   const scripts = all.flatMap(([name, { entrypoint = [], volumes: mounts = [] }]) => {
     const inside = entrypoint.find((word) => word.startsWith('/deploy/'));
     const mount = mounts.find((one) => inside !== undefined && one.split(':')[1] === inside);
@@ -92,7 +92,7 @@ test('our own services set only variables that the configuration reads', () => {
   }
 });
 
-test('worker, setup, codec server, API and command line start with what the compose file and its secrets give them', async (t) => {
+test('worker, setup, codec server, API and command line start with the settings and secrets of the compose file', async (t) => {
   const made = await makeSecrets(t);
   const config = loadConfig(await withSecrets(t, made, 'worker'));
   assert.equal(config.environment, 'sandbox');
@@ -117,7 +117,7 @@ test('worker, setup, codec server, API and command line start with what the comp
   assert.ok(client.payloads.access.readToken);
 });
 
-test('people sign in to the page by a proxy that alone may say who they are, and never in Authorization', async (t) => {
+test('only the proxy passes a signed-in user’s token to the page, and never in Authorization', async (t) => {
   const made = await makeSecrets(t);
   const { options, ledgerAccess } = loadApiSettings(await withSecrets(t, made, 'page-api'));
   assert.match(ledgerAccess.ledger.url, /^postgres:\/\/ledger_api:/, 'the page can claim nothing either');
@@ -134,7 +134,7 @@ test('people sign in to the page by a proxy that alone may say who they are, and
   assert.match(await made.read('oauth2_cookie_secret'), /^[0-9a-f]{32}$/);
 });
 
-test('ports are published on this machine alone, and our containers may write nowhere that is not named', () => {
+test('ports are published on this machine only, and our containers are read-only without capabilities', () => {
   for (const [name, { ports = [] }] of all) {
     for (const port of ports) assert.match(port, /^127\.0\.0\.1:\d+:\d+$/, name);
   }
@@ -143,7 +143,7 @@ test('ports are published on this machine alone, and our containers may write no
   }
 });
 
-test('addresses lead to services and to the ports that these listen on', () => {
+test('addresses name services and the ports on which they listen', () => {
   const listening: Record<string, number> = {
     temporal: 7233,
     sandbox: 7280,
@@ -163,7 +163,7 @@ test('addresses lead to services and to the ports that these listen on', () => {
   assert.match(texts[0] as string, /http:\/\/otel-collector:4318/);
 });
 
-test('the server is of the line that the tests run, with what priority and fairness need of it', () => {
+test('the server has the version of the tests, and the settings that priority and fairness need', () => {
   const server = service('temporal').image.split(':')[1] ?? '';
   assert.equal(service('temporal-schema').image, `temporalio/admin-tools:${server}`);
   assert.equal(service('temporal-namespace').image, `temporalio/admin-tools:${server}`);

@@ -10,7 +10,7 @@ import { ROOT } from './checks.ts';
 
 const run = promisify(execFile);
 
-test('what is left of the packages is one platform’s, below 250 MB, loads, and is all in the bill of materials', async (t) => {
+test('the pruned packages are for one platform, below 250 MB, load, and are all in the bill of materials', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-packages-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   for (const file of ['package.json', 'package-lock.json']) await cp(join(ROOT, file), join(directory, file));
@@ -20,7 +20,7 @@ test('what is left of the packages is one platform’s, below 250 MB, loads, and
   const { stdout } = await run(process.execPath, [prune, 'node_modules', '250'], inside);
   assert.match(stdout, /: \d+ MB/);
   assert.equal((await readdir(join(directory, 'node_modules/@temporalio/core-bridge/releases'))).length, 1);
-  // Its native library too.
+  // The native library loads, too.
   await run(process.execPath, ['-e', "require('@temporalio/worker')"], inside);
   await assert.rejects(run(process.execPath, [prune, 'node_modules', '20'], inside), /more than 20/);
 

@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { ROOT } from './checks.ts';
 
 const run = promisify(execFile);
-/** As every stage names it. */
+/** The base image as every stage names it. */
 const BASE = ['$', '{NODE_IMAGE}'].join('');
 const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
 const packageJson = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -20,7 +20,7 @@ const packageJson = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   scripts: Record<string, string>;
 };
 
-test('the image is built of files that are there and that .dockerignore lets in, on the Node of the tests', () => {
+test('the image is built from existing files that .dockerignore allows, on the Node version of the tests', () => {
   const ignored = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
   const allowed = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, from = '']) => from.split(' '));
@@ -31,7 +31,7 @@ test('the image is built of files that are there and that .dockerignore lets in,
   }
   for (const path of allowed) assert.ok(copied.includes(path), `${path} is let in and not copied`);
   const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
-  // One of them all.
+  // All stages have the same base.
   assert.deepEqual([...new Set(images)], [BASE]);
   const [, base] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
   const [tag, digest = ''] = base?.split('@') ?? [];
@@ -52,7 +52,7 @@ test('the final image runs as an unprivileged user, without development packages
   for (const [, path = ''] of last.matchAll(/"\/app\/([\w./-]+)"/g)) assert.ok(existsSync(join(ROOT, path)), path);
 });
 
-test('the health check says by its exit code whether an address answers with success', async (t) => {
+test('the exit code of the health check shows whether an address answers with success', async (t) => {
   let status = 200;
   const server = createServer((_request, response) => response.writeHead(status).end());
   t.after(() => server.close());
@@ -73,7 +73,7 @@ async function directory(t: TestContext): Promise<string> {
   return path;
 }
 
-test('a key ring that a group may read is copied for its owner alone, and again when it changes', async (t) => {
+test('a key ring that a group may read is copied for its owner only, and again when it changes', async (t) => {
   const path = await directory(t);
   const [from, to] = [join(path, 'mounted.json'), join(path, 'keys.json')];
   await writeFile(from, 'one', { mode: 0o440 });
@@ -89,7 +89,7 @@ test('a key ring that a group may read is copied for its owner alone, and again 
   assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
 
-test('copying once fails where there is nothing to copy', async (t) => {
+test('copying once fails if the source is missing', async (t) => {
   const path = await directory(t);
   const once = ['--once', join(path, 'missing.json'), join(path, 'keys.json')];
   await assert.rejects(run('sh', [join(ROOT, 'deploy/follow-key-ring.sh'), ...once], { timeout: 20_000 }));

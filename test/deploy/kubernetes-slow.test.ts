@@ -27,7 +27,7 @@ import {
 
 const run = promisify(execFile);
 
-/** What each overlay makes. */
+/** The manifests that each overlay makes. */
 const made = {} as Record<Overlay, Map<string, Manifest>>;
 before(async () => {
   for (const overlay of OVERLAYS) {
@@ -65,7 +65,7 @@ const CODEC_SERVER = 'Deployment/credit-journey-codec-server';
 const API = 'Deployment/credit-journey-api';
 const SETUP = `Job/credit-journey-setup-${BUILD}`;
 
-/** Each overlay's programs of ours. */
+/** Our programs, by overlay. */
 const PROGRAMS: readonly (readonly [Overlay, string])[] = [
   ...[WORKER, CODEC_SERVER, API, SETUP].map((name) => ['production', name] as const),
   ...[CONTROLLED, CODEC_SERVER, API, SETUP].map((name) => ['production-controller', name] as const),
@@ -103,7 +103,7 @@ async function environment(
   return env;
 }
 
-test('worker, codec server, API and setup start in production with what the manifests and the page give them', async (t) => {
+test('worker, codec server, API and setup start in production with the settings of the manifests and the page', async (t) => {
   const [apiKey = '', mutualTls = ''] = configurationBlocks();
   const env = await environment(t, WORKER, apiKey);
   const config = loadConfig(env);
@@ -134,7 +134,7 @@ test('worker, codec server, API and setup start in production with what the mani
   assert.equal(loadClientSettings(setup, { besideLedger: true }).payloads.kind, 'keyRing');
 });
 
-test('the setup job gets as far as Temporal with the secrets of a worker', async (t) => {
+test('the setup job reads all its secrets and fails only on the unreachable Temporal server', async (t) => {
   const here = '[profile.default]\naddress = "127.0.0.1:9"\n';
   // The test run's own setting is for the sandbox.
   const env = { ...(await environment(t, SETUP, here)), PAYLOAD_ENCRYPTION: 'on' };
@@ -142,14 +142,14 @@ test('the setup job gets as far as Temporal with the secrets of a worker', async
   assert.match(stderr, /Temporal cannot be reached/);
 });
 
-test('a forgotten LEDGER_ID or a plain connection to the ledger keeps the worker of the manifests from starting', async (t) => {
+test('a missing LEDGER_ID or a plain connection to the ledger prevents the start of the worker', async (t) => {
   const env = await environment(t, WORKER, configurationBlocks()[0] ?? '');
   assert.throws(() => loadConfig({ ...env, LEDGER_ID: '' }), /LEDGER_ID/);
   const plain = { ...env, LEDGER_URL_FILE: '', LEDGER_URL: 'postgres://ledger.example.com/ledger' };
   assert.throws(() => loadConfig(plain), /LEDGER_URL/);
 });
 
-test('the sandbox overlay starts worker, setup and API against the gateway that it brings along', async (t) => {
+test('the sandbox overlay starts worker, setup and API against its own gateway', async (t) => {
   const here = '[profile.default]\naddress = "temporal.example.com:7233"\n';
   const config = loadConfig(await environment(t, WORKER, here, 'sandbox'));
   assert.equal(config.environment, 'sandbox');
@@ -162,7 +162,7 @@ test('the sandbox overlay starts worker, setup and API against the gateway that 
   assert.ok(loadLedgerAccess(await environment(t, SETUP, here, 'sandbox'), { needsId: false }));
 });
 
-test('a worker of the controller takes its version from there, and no API key from a variable', async (t) => {
+test('a worker of the controller takes its version from the controller, and no API key from a variable', async (t) => {
   const [apiKey = ''] = configurationBlocks();
   const own = await environment(t, CONTROLLED, apiKey, 'production-controller');
   // What the controller adds to every container: internal/k8s/deployments.go of its source.
@@ -189,8 +189,8 @@ test('a worker of the controller takes its version from there, and no API key fr
   assert.equal(made['production-controller'].has(WORKER), false);
 });
 
-test('another build has a worker, budget, autoscaler and setup job of its own beside those of the one before', async (t) => {
-  // A number, and not the same one: 1.10 is 1.1 where a quote is lost.
+test('a new build has its own worker, budget, autoscaler and setup job beside those of the former build', async (t) => {
+  // Without quotes YAML would read 1.10 as the number 1.1.
   const next = await kustomized(t, 'production', '1.10');
   const names = (all: Map<string, Manifest>, other: Map<string, Manifest>) =>
     [...all.keys()].filter((name) => !other.has(name)).sort();
@@ -222,7 +222,7 @@ test('another build has a worker, budget, autoscaler and setup job of its own be
   assert.doesNotMatch(text, /BUILD/);
 });
 
-test('every part is scraped under the job that the alerts ask for, and scrapes and traces pass the policies', () => {
+test('each program is scraped under the job of the alerts, and the policies allow scrapes and traces', () => {
   const services = ['credit-journey-worker', 'credit-journey-api', 'credit-journey-codec-server'];
   for (const name of services) {
     const { spec } = manifest(`Service/${name}`);
@@ -234,7 +234,7 @@ test('every part is scraped under the job that the alerts ask for, and scrapes a
   assert.match(JSON.stringify(manifest('NetworkPolicy/credit-journey-metrics').spec), /"port":"metrics"/);
 });
 
-test('resources of other projects keep to their definitions, and a misspelt field would be noticed', async () => {
+test('resources of other projects match their definitions, and a misspelt field is found', async () => {
   const ajv = addFormats.default(new Ajv.default({ strict: false, allErrors: true, validateFormats: false }));
   const others = OVERLAYS.flatMap((overlay) => [...made[overlay].values()]).filter(({ kind }) =>
     isDefinedElsewhere(kind),
@@ -259,7 +259,7 @@ test('the manifests set only variables that the configuration reads', () => {
   }
 });
 
-test('pods are not root, write to nothing but their own volumes, and read secrets by their group', () => {
+test('pods are not root, write only to their own volumes, and read secrets by their group', () => {
   for (const [overlay, name] of PROGRAMS) {
     const { securityContext, containers, initContainers = [], volumes } = pod(name, overlay);
     assert.deepEqual([securityContext?.runAsNonRoot, securityContext?.fsGroup], [true, 1000], name);

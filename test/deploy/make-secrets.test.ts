@@ -14,7 +14,7 @@ const { API_JWT_AUDIENCE: apiAudience = '' } = services.api?.environment ?? {};
 const { CODEC_JWT_ISSUER: issuer = '', CODEC_JWT_AUDIENCE: audience = '' } =
   services['codec-server']?.environment ?? {};
 
-test('makes every secret that the compose file names, open to its owner alone, and overwrites none', async (t) => {
+test('make-secrets makes every secret of the compose file, readable by its owner only, and overwrites none', async (t) => {
   const made = await makeSecrets(t);
   const named = Object.values(secrets).map(({ file }) => file.replace('./deploy/secrets/', ''));
   const files = (await readdir(made.directory, { recursive: true, withFileTypes: true })).filter((one) => one.isFile());
@@ -31,7 +31,7 @@ test('makes every secret that the compose file names, open to its owner alone, a
   assert.equal(await made.read('ledger_url'), before);
 });
 
-test('makes a key ring that opens, and tokens that codec server and API take for what they are for', async (t) => {
+test('make-secrets makes a key ring that opens, and tokens that codec server and API accept', async (t) => {
   const made = await makeSecrets(t);
   const ring = await loadKeyRing(join(made.directory, 'keys/keys.json'));
   assert.match(ring.current('ledger').id, /^ledger-[0-9a-f]{12}$/);
@@ -39,7 +39,7 @@ test('makes a key ring that opens, and tokens that codec server and API take for
   const platform = await verify(`Bearer ${await made.read('platform_token')}`);
   assert.deepEqual([...(platform.roles.get('default') ?? [])].toSorted(), ['decode', 'encode']);
   const header = /^proxy_set_header Authorization "(Bearer [\w.-]+)";\n$/.exec(await made.read('ui_authorization'));
-  // The page of the UI sees what people may see.
+  // The UI's token may encode, and may decode only with redaction.
   const ui = await verify(header?.[1]);
   assert.deepEqual([...(ui.roles.get('default') ?? [])].toSorted(), ['decode-redacted', 'encode']);
   const verifyForApi = createApiTokenVerifier(

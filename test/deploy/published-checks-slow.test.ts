@@ -11,7 +11,7 @@ before(async () => {
   checks = await publishedChecks();
 });
 
-/** The file with one thing in it changed, under the same name elsewhere. */
+/** A copy of the file with one change, under the same name in another directory. */
 async function doctored(t: TestContext, file: string, change: (text: string) => string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-deploy-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
@@ -23,18 +23,18 @@ async function doctored(t: TestContext, file: string, change: (text: string) => 
   return copy;
 }
 
-test('docker-compose.yml keeps to the compose specification, and a misspelt key would be noticed', async (t) => {
+test('docker-compose.yml matches the compose specification, and a misspelt key is found', async (t) => {
   await checks.compose('docker-compose.yml');
   const wrong = await doctored(t, 'docker-compose.yml', (text) => text.replace('stop_grace_period', 'stop_grace'));
   await assert.rejects(checks.compose(wrong));
 });
 
-test('the Kubernetes manifests keep to the API, and a misspelt key would be noticed', async (t) => {
+test('the Kubernetes manifests match the API, and a misspelt key is found', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-deploy-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   for (const overlay of OVERLAYS) {
     const documents = (await kustomizedText(t, overlay)).split(/^---$/m);
-    // Those of other projects have definitions of their own: kubernetes-slow.test.ts.
+    // Resources of other projects have their own definitions: kubernetes-slow.test.ts.
     const ours = documents.filter((text) => !isDefinedElsewhere(/^kind: (\w+)$/m.exec(text)?.[1] ?? ''));
     const file = join(directory, `${overlay}.yaml`);
     await writeFile(file, ours.join('---'));
@@ -44,7 +44,7 @@ test('the Kubernetes manifests keep to the API, and a misspelt key would be noti
   }
 });
 
-test('the Dockerfile passes hadolint, which would notice a shell around the program', async (t) => {
+test('the Dockerfile passes hadolint, which finds a shell around the program', async (t) => {
   assert.equal(await checks.dockerfile('Dockerfile'), '');
   const wrong = await doctored(t, 'Dockerfile', (text) => text.replace(/^CMD \[.*\]$/m, 'CMD worker'));
   await assert.rejects(checks.dockerfile(wrong));

@@ -25,7 +25,7 @@ async function finding(access: CodecServerAccess, problems: readonly { variable:
   return found ?? assert.fail();
 }
 
-/** A server with these keys, and how a caller with these roles reaches it. */
+/** Starts a server with these keys, and returns the access of a caller with these roles. */
 async function serverWith(t: TestContext, keys: KeyRing, roles: string[]) {
   const server = await startServer(t, { keys });
   const bearer = await token({ roles });
@@ -34,7 +34,7 @@ async function serverWith(t: TestContext, keys: KeyRing, roles: string[]) {
 
 const current = workersRing.current('payload').id;
 
-test('a codec server with the workers’ keys passes, for a service and for who may only read masked', async (t) => {
+test('a codec server with the workers’ keys passes, also for a caller that reads only masked values', async (t) => {
   const service = await serverWith(t, workersRing, ['encode', 'decode']);
   const { status, detail } = await finding(service.access);
   assert.deepEqual([status, detail.includes(current)], ['pass', true], detail);
@@ -42,11 +42,11 @@ test('a codec server with the workers’ keys passes, for a service and for who 
   assert.match((await finding(person.access)).detail, /may not encrypt/);
 });
 
-test('one that lacks the workers’ key, or encrypts under one that they lack, fails', async (t) => {
+test('a codec server fails if it lacks the workers’ key or encrypts under a key that workers lack', async (t) => {
   const other = keyRing('other');
   const without = await serverWith(t, other, ['encode', 'decode']);
   assert.deepEqual((await finding(without.access)).detail, `it lacks the key ${current}`);
-  // It has theirs too, and a newer one of its own.
+  // This server has the workers' key and a newer key.
   const ahead: Pick<KeyRing, 'current' | 'find'> = {
     current: (use) => other.current(use),
     find: (use, id) => workersRing.find(use, id),
@@ -55,7 +55,7 @@ test('one that lacks the workers’ key, or encrypts under one that they lack, f
   assert.deepEqual([status, detail.includes(other.current('payload').id)], ['fail', true], detail);
 });
 
-test('reports a refused token, a server that is away or another answer without address and token', async (t) => {
+test('findings about an unusable codec server contain neither its address nor a token', async (t) => {
   const { access } = await serverWith(t, workersRing, []);
   const segment = 'unguessable-sentinel';
   const secret = async () => 'sentinel.token';
@@ -77,7 +77,7 @@ test('reports a refused token, a server that is away or another answer without a
   assert.doesNotMatch(JSON.stringify(found), /sentinel/);
 });
 
-test('reports by its rule what clients could not use; without an address it asks nothing', async () => {
+test('a wrong codec server setting fails by its rule, and without an address there is no check', async () => {
   const inspected = inspectCodecServer({
     GATEWAY_ENVIRONMENT: 'production',
     CODEC_SERVER_URL: 'http://sentinel.example.com',

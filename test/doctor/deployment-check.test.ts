@@ -1,4 +1,4 @@
-/** What `doctor` says of a version, by where it stands among the others. */
+/** Tests the findings of `doctor` for the deployment state of a worker's version. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DoctorContext } from '../../src/doctor/check.ts';
@@ -8,12 +8,12 @@ import { deploymentCheck } from '../../src/doctor/temporal-checks.ts';
 const STATUS = { inactive: 1, current: 2, ramping: 3, draining: 4, drained: 5 };
 
 interface Deployment {
-  /** By build id. */
+  /** The state of each version, by build id. */
   versions: Record<string, keyof typeof STATUS>;
   managerIdentity?: string;
 }
 
-/** Of the build 2. */
+/** Runs the check for a worker with build id 2. */
 function found({ versions, managerIdentity }: Deployment) {
   const [current] = Object.entries(versions).find(([, state]) => state === 'current') ?? [];
   const workerDeploymentInfo = {
@@ -35,7 +35,7 @@ function found({ versions, managerIdentity }: Deployment) {
 const cases: [string, Deployment, 'pass' | 'warn' | 'fail', RegExp?][] = [
   ['that is current', { versions: { 2: 'current' } }, 'pass'],
   [
-    'that is looked at before its promotion',
+    'that is not yet promoted',
     { versions: { 1: 'current', 2: 'inactive' } },
     'pass',
     /1 gets the work until `temporal worker deployment set-current-version .* --build-id 2`/,
@@ -43,7 +43,7 @@ const cases: [string, Deployment, 'pass' | 'warn' | 'fail', RegExp?][] = [
   ['that drains', { versions: { 2: 'draining', 3: 'current' } }, 'pass'],
   ['that has drained', { versions: { 2: 'drained', 3: 'current' } }, 'pass'],
   [
-    'without which no other is current',
+    'that is inactive while no version is current',
     { versions: { 1: 'drained', 2: 'inactive' } },
     'fail',
     /^`temporal worker deployment set-current-version .* --build-id 2` makes it current$/m,
@@ -55,10 +55,10 @@ const cases: [string, Deployment, 'pass' | 'warn' | 'fail', RegExp?][] = [
     /^the-controller makes it current$/m,
   ],
   ['that ramps', { versions: { 1: 'current', 2: 'ramping' } }, 'warn'],
-  ['that no worker has polled for', { versions: { 1: 'current' } }, 'warn'],
+  ['without pollers', { versions: { 1: 'current' } }, 'warn'],
 ];
 for (const [what, deployment, status, told = /^/] of cases) {
-  test(`doctor says ${status} of a version ${what}`, async () => {
+  test(`the deployment check yields ${status} for a version ${what}`, async () => {
     const finding = await found(deployment);
     assert.equal(finding.status, status);
     assert.match(`${finding.detail}\n${finding.toDo}`, told);

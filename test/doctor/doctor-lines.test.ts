@@ -16,7 +16,7 @@ const CHECKS: CheckResult[] = [
   { check: 'holds', status: 'unchecked', detail: 'z '.repeat(60).trim(), toDo: 'put that right first' },
 ];
 
-test('the lines of `doctor` fit into 80 columns: each check, what it found and what to do', () => {
+test('the lines of `doctor` fit into 80 columns, with each check, its finding and what to do', () => {
   const examination = toExamination(CHECKS);
   const lines = formatDocument(examination, 80);
   for (const line of lines) assert.ok(line.length <= 80, line);

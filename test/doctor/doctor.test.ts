@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => harness?.close());
 
-/** A worker is ready before the server has heard its first poll of each queue. */
+/** A worker is ready before the server has received its first poll of each queue. */
 function isOfWorkers(check: string): boolean {
   return check.startsWith('workers');
 }
@@ -37,7 +37,7 @@ async function findings(change: Partial<Config> = {}, problems: ConfigProblem[] 
   return new Map(checks.map(({ check, ...finding }) => [check, finding]));
 }
 
-/** Those that do not pass. */
+/** Returns the checks that do not pass. */
 async function troubles(...how: Parameters<typeof findings>): Promise<Findings> {
   const found = [...(await findings(...how))].filter(([, { status }]) => status !== 'pass');
   return Object.fromEntries(found.map(([check, { status }]) => [check, status]));
@@ -62,20 +62,20 @@ function environment(): Record<string, string> {
   };
 }
 
-test('a version that was not promoted gets no work', async () => {
+test('doctor fails the deployment check for a version that was never promoted', async () => {
   const deployment = { deploymentName: `doctor-${randomUUID()}`, buildId: 'b1' };
   const change = { worker: { ...harness.config.worker, deployment } };
   assert.deepEqual(await troubles(change), { deployment: 'fail' });
 });
 
-/** In the order in which they are printed, whichever ends first. */
+/** The names of all checks, in the order in which they are printed. */
 const CHECKS = [
   ...['configuration', 'key-ring', 'ledger', 'ledger-durability', 'ledger-keys', 'temporal', 'namespace'],
   ...['ledger-watch', 'search-attributes', 'workers', 'workers/gateway-default', 'deployment'],
   ...['token-service/default', 'gateway/default', 'pauses', 'failing-runs', 'holds', 'clock'],
 ];
 
-test('everything passes where everything is right, and the gateway receives nothing', async () => {
+test('all checks pass in a sound installation, in a fixed order and without a gateway request', async () => {
   const found = [...(await findings())].map(([check, { status }]) => [check, status]);
   assert.deepEqual(
     found,
@@ -85,7 +85,7 @@ test('everything passes where everything is right, and the gateway receives noth
   assert.deepEqual(received, []);
 });
 
-describe('what is wrong is named', () => {
+describe('doctor reports', () => {
   test('a Temporal server that is down', async () => {
     const address = `127.0.0.1:${await deadPort()}`;
     const temporal = { address, namespace: 'default', connectionOptions: { address } };
@@ -100,14 +100,14 @@ describe('what is wrong is named', () => {
     });
   });
 
-  test('a namespace that is missing', async () => {
+  test('a missing namespace', async () => {
     const temporal = { ...harness.config.temporal, namespace: 'nobody-made-it' };
     const found = await troubles({ temporal });
     assert.equal(found.temporal, undefined);
     assert.equal(found.namespace, 'fail');
   });
 
-  test('search attributes that are missing', async (t) => {
+  test('missing search attributes', async (t) => {
     const namespace = `doctor-${randomUUID().slice(0, 8)}`;
     const { workflowService } = harness.client;
     await workflowService.registerNamespace({
@@ -127,32 +127,32 @@ describe('what is wrong is named', () => {
     });
   });
 
-  test('credentials that are refused, without showing them', async () => {
+  test('refused credentials, without showing them', async () => {
     const read = async () => ({ clientId: 'sandbox-client', clientSecret: 'sentinel-secret' });
     const found = await findings(profile({ credentials: { name: 'default', read } }));
     assert.equal(found.get('token-service/default')?.status, 'fail');
     assert.doesNotMatch(JSON.stringify([...found]), /sentinel|sandbox-client/);
   });
 
-  test('a gateway that is closed', async () => {
+  test('a gateway that accepts no connection', async () => {
     const baseUrl = `http://127.0.0.1:${await deadPort()}`;
     assert.deepEqual(await troubles(profile({ baseUrl })), { 'gateway/default': 'fail' });
   });
 
-  test('a gateway whose TLS cannot be trusted, to which nothing but a handshake is sent', async (t) => {
+  test('a gateway with untrusted TLS, and sends it no request', async (t) => {
     const plain = await startServer(t, { onConnection: (socket) => socket.once('data', () => socket.end('no TLS')) });
     const found = await troubles(profile({ baseUrl: plain.url.replace('http:', 'https:') }));
     assert.deepEqual(found, { 'gateway/default': 'fail' });
     assert.equal(plain.requests.length, 0);
   });
 
-  test('another ledger than the one that is configured', async () => {
+  test('a ledger other than the configured ledger', async () => {
     assert.deepEqual(await troubles({ ledger: { ...harness.config.ledger, expectedId: 'ledger-other' } }), {
       ledger: 'fail',
     });
   });
 
-  test('a ledger that is not there', async () => {
+  test('a missing ledger', async () => {
     const ledger = {
       ...harness.config.ledger,
       url: `file:${join(harness.dataDir, 'nowhere.db')}`,
@@ -174,7 +174,7 @@ describe('what is wrong is named', () => {
     assert.match(found.get('ledger-keys')?.detail ?? '', /the ledger’s own secret/);
   });
 
-  test('keys that have encrypted for too long: refused in production, told elsewhere', async () => {
+  test('overdue keys, as a failure in production and as a warning elsewhere', async () => {
     const keyRingFile = join(harness.dataDir, `${randomUUID()}.json`);
     await createKeyRing(keyRingFile);
     const ring = JSON.parse(await readFile(keyRingFile, 'utf8'));
@@ -184,14 +184,14 @@ describe('what is wrong is named', () => {
     assert.equal((await findings({ keyRingFile, environment: 'production' })).get('key-ring')?.status, 'fail');
   });
 
-  test('a check that hangs, by its name, while the others end', async (t) => {
+  test('a check that hangs, while the other checks end', async (t) => {
     const { url } = await startServer(t, {});
     const found = await findings(profile({ authUrl: url }), [], 2_000);
     assert.match(found.get('token-service/default')?.detail ?? '', /did not end within/);
     assert.equal(found.get('ledger')?.status, 'pass');
   });
 
-  test('a wrong configuration: the rule, and what could not be checked for it', async () => {
+  test('a wrong configuration, and the checks that it prevents', async () => {
     const inspected = inspectConfig({ ...environment(), GATEWAY_TIME_ZONE: 'sentinel-zone', LEDGER_URL: 'sentinel:x' });
     const { healthy, checks } = await examine(inspected);
     const those = (wanted: Finding['status']) =>
@@ -204,7 +204,7 @@ describe('what is wrong is named', () => {
   });
 });
 
-test('`doctor` prints the checks as JSON and ends with 0', async () => {
+test('`doctor --json` prints the checks as JSON and exits with 0', async () => {
   const { code, stdout, stderr } = await runCli(['doctor', '--json'], { env: environment() });
   assert.equal(code, 0, stdout + stderr);
   const { healthy, checks } = JSON.parse(stdout);

@@ -26,30 +26,34 @@ type Kind = ReturnType<typeof judgeDurability>['kind'];
 
 const cases: [string, Partial<Durability>, Kind, DurabilitySetting?][] = [
   ['commits that wait for a standby', {}, 'sound'],
-  ['SQLite, which has none', { ...ALONE, engine: 'sqlite' }, 'sound'],
-  ['a standby whose state this role may not read', { followers: [hidden] }, 'sound'],
-  ['two of two', { synchronousNames: 'ANY 2 (a, b)', followers: [sync, sync] }, 'sound'],
-  ['one of two: only one has each commit', { synchronousNames: 'ANY 1 (a, b)', followers: [sync, sync] }, 'unknown'],
-  ['a synchronous standby and another', { followers: [sync, async] }, 'unknown'],
-  ['an archive of the log beside the standby', { followers: [sync, archive] }, 'sound'],
-  ['a synchronous standby that is away', { followers: [async] }, 'stalls'],
+  ['SQLite, which has no standby', { ...ALONE, engine: 'sqlite' }, 'sound'],
+  ['a standby whose state this role cannot read', { followers: [hidden] }, 'sound'],
+  ['commits that wait for two of two standbys', { synchronousNames: 'ANY 2 (a, b)', followers: [sync, sync] }, 'sound'],
+  [
+    'commits that wait for any of two standbys',
+    { synchronousNames: 'ANY 1 (a, b)', followers: [sync, sync] },
+    'unknown',
+  ],
+  ['a synchronous and an asynchronous standby', { followers: [sync, async] }, 'unknown'],
+  ['a log archive beside the standby', { followers: [sync, archive] }, 'sound'],
+  ['an unreachable synchronous standby', { followers: [async] }, 'stalls'],
   ['no standby at all', ALONE, 'unknown'],
-  ['an archive alone', { ...ALONE, followers: [archive] }, 'unknown'],
+  ['a log archive without a standby', { ...ALONE, followers: [archive] }, 'unknown'],
   ['a standby that commits do not wait for', { ...ALONE, followers: [async] }, 'loses'],
-  ['an archive that commits wait for', { followers: [{ ...archive, sync: 'sync' }, async] }, 'loses'],
+  ['a synchronous log archive', { followers: [{ ...archive, sync: 'sync' }, async] }, 'loses'],
   ['a server that flushes nothing', { isFlushed: false }, 'loses'],
-  ['pages that may be torn', { writesFullPages: false }, 'loses'],
-  ['commits of this role that wait for nothing', { commit: 'off' }, 'loses'],
-  ['commits that are flushed here alone, where there is no other server', { ...ALONE, commit: 'local' }, 'unknown'],
+  ['pages that can be torn', { writesFullPages: false }, 'loses'],
+  ['commits of this role that are not flushed', { commit: 'off' }, 'loses'],
+  ['commits that are flushed locally, without another server', { ...ALONE, commit: 'local' }, 'unknown'],
   ['commits that wait for no standby', { commit: 'local' }, 'loses'],
-  ['a standby in the primary’s place', { isStandby: true }, 'loses'],
+  ['a standby in place of the primary', { isStandby: true }, 'loses'],
   ['storage that keeps commits', ALONE, 'sound', storage],
   ['storage that keeps pages whole', { ...ALONE, writesFullPages: false }, 'sound', storage],
-  ['storage, with a copy for reading', { ...ALONE, followers: [async] }, 'unknown', storage],
-  ['storage, and commits that are not flushed', { ...ALONE, commit: 'off' }, 'loses', storage],
-  ['storage under a server that flushes nothing', { ...ALONE, isFlushed: false }, 'loses', storage],
-  ['a loss that a person accepts', { ...ALONE, followers: [async] }, 'unknown', accepted],
-  ['a standby in the primary’s place, which nobody can accept', { isStandby: true }, 'loses', accepted],
+  ['durable storage with an asynchronous standby', { ...ALONE, followers: [async] }, 'unknown', storage],
+  ['durable storage with commits that are not flushed', { ...ALONE, commit: 'off' }, 'loses', storage],
+  ['durable storage under a server that flushes nothing', { ...ALONE, isFlushed: false }, 'loses', storage],
+  ['a possible loss that an operator accepted', { ...ALONE, followers: [async] }, 'unknown', accepted],
+  ['a standby in place of the primary, although accepted', { isStandby: true }, 'loses', accepted],
 ];
 
 const STATUS = { sound: 'pass', unknown: 'warn', stalls: 'fail', loses: 'fail' } as const;
@@ -57,7 +61,7 @@ const STATUS = { sound: 'pass', unknown: 'warn', stalls: 'fail', loses: 'fail' }
 const REPLICATION: DurabilitySetting = { kind: 'replication' };
 
 for (const [what, change, kind, setting = REPLICATION] of cases) {
-  test(`${what}${setting.kind === 'replication' ? '' : ` (${setting.kind})`}: ${kind}`, async () => {
+  test(`the verdict on ${what}${setting.kind === 'replication' ? '' : ` (${setting.kind})`} is ${kind}`, async () => {
     const found = { ...GOOD, ...change };
     const verdict = judgeDurability(found, setting);
     assert.equal(verdict.kind, kind, verdict.detail);
@@ -72,7 +76,7 @@ for (const [what, change, kind, setting = REPLICATION] of cases) {
   });
 }
 
-test('how many standbys a commit waits for is read from each form that PostgreSQL takes', () => {
+test('the number of standbys is read from each form of synchronous_standby_names', () => {
   const forms = { '': 0, 'a, b': 1, '*': 1, '2 (a, b, c)': 2, 'FIRST 3 (*)': 3, 'any 2 ("a", b)': 2, 'ANY 1(a)': 1 };
   for (const [names, needed] of Object.entries(forms)) assert.equal(countNeededStandbys(names), needed, names);
 });

@@ -18,7 +18,7 @@ async function findingOf(check: Pick<Check, 'run'>, context = contextWith({}), t
   return found ?? assert.fail();
 }
 
-/** As the gRPC library makes it. */
+/** Creates an error like those of the gRPC library. */
 function refused(code: 7 | 14): Error {
   const name = { 7: 'PERMISSION_DENIED', 14: 'UNAVAILABLE' }[code];
   return Object.assign(new Error(`${code} ${name}: sentinel`), { code, details: 'sentinel', metadata: {} });
@@ -30,21 +30,21 @@ const bug = () => {
 
 const faults: [string, () => unknown, RegExp][] = [
   ['a bug in a check', bug, /^doctor could not check this: it failed \(TypeError\)$/],
-  ['a value that is no error', () => Promise.reject('sentinel'), /it failed \(string\)$/],
-  ['a server that gives no permission', () => Promise.reject(refused(7)), /Temporal answered PERMISSION_DENIED$/],
-  ['a server that is away', () => Promise.reject(refused(14)), /Temporal answered UNAVAILABLE$/],
+  ['a thrown value that is not an error', () => Promise.reject('sentinel'), /it failed \(string\)$/],
+  ['a server that denies permission', () => Promise.reject(refused(7)), /Temporal answered PERMISSION_DENIED$/],
+  ['an unreachable server', () => Promise.reject(refused(14)), /Temporal answered UNAVAILABLE$/],
   [
-    'a ledger that is away',
+    'an unreachable ledger',
     () => Promise.reject(new LedgerUnavailableError('the database refused (ECONNREFUSED)')),
     /the database refused \(ECONNREFUSED\)$/,
   ],
   [
-    'a machine that refuses',
+    'a system error',
     () => Promise.reject(Object.assign(new Error('sentinel'), { code: 'EMFILE' })),
     /it failed \(EMFILE\)$/,
   ],
   ['a check that hangs', () => new Promise(() => {}), /did not end within 0\.2 s$/],
-  ['nothing to look at', () => Promise.reject(new NotCheckedError('there is none')), /: there is none$/],
+  ['an absent subject', () => Promise.reject(new NotCheckedError('there is none')), /: there is none$/],
 ];
 
 for (const [what, run, told] of faults) {
@@ -57,7 +57,7 @@ for (const [what, run, told] of faults) {
   });
 }
 
-test('a variable that is wrong keeps its checks from being made', async () => {
+test('a check is not made if a variable that it needs is wrong', async () => {
   const context = contextWith({ problems: [{ variable: 'X_ADDRESS', rule: 'is required' }] });
   const found = await findingOf({ run: async () => pass('fine') }, context);
   assert.equal(found.status, 'unchecked');
@@ -67,14 +67,14 @@ const unavailable = async () => {
   throw refused(14);
 };
 
-test('the search attributes are not called missing where the server fails', async () => {
+test('search attributes are not reported as missing if the server fails', async () => {
   const connection = { operatorService: { listSearchAttributes: unavailable } };
   const context = contextWith({ temporal: async () => ({ options: { namespace: 'n' }, connection }) });
   const found = await findingOf(searchAttributesCheck, context);
   assert.equal(found.status, 'unchecked', found.detail);
 });
 
-test('the check of the holds counts the rows of a ledger, and finds nothing out where its tables cannot be read', async () => {
+test('the check of holds counts the rows in the ledger, and is unchecked if tables are unreadable', async () => {
   const look = async (content?: object) => {
     const { status, detail } = await findingOf(holdsCheck, contextWith({ ledger: async () => ({ content }) }));
     return [status, detail];
@@ -88,7 +88,7 @@ for (const [aheadMs, status] of [
   [0, 'pass'],
   [3_600_000, 'warn'],
 ] as const) {
-  test(`a ledger’s clock that is ${aheadMs} ms ahead of ours: ${status}`, async () => {
+  test(`a ledger clock ${aheadMs} ms ahead of the local clock yields ${status}`, async () => {
     const [askedAtMs, answeredAtMs] = [Date.now(), Date.now()];
     const clock = { now: new Date(askedAtMs + aheadMs).toISOString(), askedAtMs, answeredAtMs };
     const found = await findingOf(clockCheck, contextWith({ ledger: async () => ({ clock }) }));
@@ -96,7 +96,7 @@ for (const [aheadMs, status] of [
   });
 }
 
-test('a certificate that doctor itself cannot use is no fault of the gateway', async () => {
+test('a certificate that doctor cannot use leaves the gateway unchecked', async () => {
   const profile = { name: 'default', baseUrl: 'https://127.0.0.1:1', apiVersion: 'v', caCertificate: 5, limits: {} };
   const check = checkGateway(profile as unknown as GatewayProfile);
   assert.equal((await findingOf(check)).status, 'unchecked');

@@ -16,7 +16,7 @@ import {
   secondUseContext,
 } from './reading-answers.ts';
 
-test('normalises a record of two applicants, in whatever order they come', () => {
+test('a record of two applicants is normalised independent of their order', () => {
   const answer = read(recordBody([BEN, ADA]), contextOf([ADA, BEN]));
   assert.deepEqual(answer, {
     kind: 'outcome',
@@ -34,13 +34,13 @@ test('normalises a record of two applicants, in whatever order they come', () =>
 });
 
 for (const list of ['consumers', 'Consumers']) {
-  test(`reads entries from ${list} as from applicants`, () => {
+  test(`entries in ${list} are read like entries in applicants`, () => {
     const { applicants, ...rest } = JSON.parse(recordBody());
     assert.deepEqual(read({ ...rest, [list]: applicants }), read(recordBody()));
   });
 }
 
-test('keeps what it does not know, and the reasons that the provider is known to give', () => {
+test('a stored answer keeps unknown fields and the reason fields', () => {
   const body = {
     ...JSON.parse(recordBody()),
     returnReasonCode: '0001',
@@ -53,7 +53,7 @@ test('keeps what it does not know, and the reasons that the provider is known to
   assert.deepEqual([response?.returnReasonCode, response?.new, response?.applicants.length], ['0001', [1], 1]);
 });
 
-test('tells reasons and the number of an answer without a record, and not the provider’s words', () => {
+test('an outcome has the reason code and the no-record number, but not the provider’s free text', () => {
   const none = {
     ...{ returnCode: 'No Record', reportReferenceNumber: 'NR-1', applicants: [{ applicantId: '1A' }] },
     ...{ returnReasonCode: 'N1', returnReasonDesc: 'No file\n', errorMessage: 'about ADA' },
@@ -72,7 +72,7 @@ test('tells reasons and the number of an answer without a record, and not the pr
   assert.ok(answer.kind === 'outcome' && answer.noRecordReference === undefined);
 });
 
-test('leaves out a reason that is no code: it decides nothing, and may be personal', () => {
+test('a reason that is not a short code is left out, since it may be personal', () => {
   for (const returnReasonCode of ['12345', '9001-2', '', ' N1', 'É1', 1.5, -1, true, null, ['N1'], { code: 'N1' }]) {
     const answer = read({ ...JSON.parse(recordBody()), returnReasonCode });
     assert.ok(answer.kind === 'outcome' && !('returnReasonCode' in answer), String(returnReasonCode));
@@ -81,7 +81,7 @@ test('leaves out a reason that is no code: it decides nothing, and may be person
   assert.deepEqual(read(unknown), { kind: 'returnCodeUnknown', returnCode: 'Maybe', returnReasonCode: 'M1' });
 });
 
-test('reads a stored answer in one shape, whatever its list is called', () => {
+test('a stored answer is read in the same shape under any name of its list', () => {
   const response = readResponse('{"returnCode":"Record","Consumers":[{"consumerId":"C1","x":1}]}');
   assert.deepEqual(response, { returnCode: 'Record', applicants: [{ consumerId: 'C1', x: 1 }] });
   assert.equal(readResponse('not JSON'), null);
@@ -89,7 +89,7 @@ test('reads a stored answer in one shape, whatever its list is called', () => {
 
 // Return codes
 
-test('reads No Record as noRecord, without a reference', () => {
+test('No Record is read as noRecord, without a reference', () => {
   const returnCode = 'No Record';
   const answer = read({ returnCode, applicants: [{ applicantId: '1A' }] });
   assert.deepEqual(answer, { kind: 'outcome', outcome: 'noRecord', returnCode });
@@ -98,7 +98,7 @@ test('reads No Record as noRecord, without a reference', () => {
 
 // Interface 7.3: the complete list of codes is not shown.
 for (const returnCode of ['Suppress', 'Exempt', 'Error', 'record', 'Record ', 'NoRecord', 'toString', '__proto__']) {
-  test(`leaves the meaning of ${JSON.stringify(returnCode)} to a person`, () => {
+  test(`the unknown return code ${JSON.stringify(returnCode)} is left to an operator`, () => {
     assert.deepEqual(read({ ...record([]), returnCode }), { kind: 'returnCodeUnknown', returnCode });
     const [full] = JSON.parse(recordBody()).applicants;
     for (const entry of [{ applicantId: '1A' }, full]) {
@@ -108,7 +108,7 @@ for (const returnCode of ['Suppress', 'Exempt', 'Error', 'record', 'Record ', 'N
   });
 }
 
-test('lets the profile give a code a meaning, or another meaning', () => {
+test('the profile can define or change the meaning of a return code', () => {
   const context = contextOf([ADA], { returnCodes: { PREQUAL: { Error: 'noReport', Suppress: 'noRecord' } } });
   assert.deepEqual(read({ returnCode: 'Error' }, context), {
     kind: 'outcome',
@@ -120,7 +120,7 @@ test('lets the profile give a code a meaning, or another meaning', () => {
   assert.equal(read({ returnCode: 'Exempt' }, context).kind, 'returnCodeUnknown');
 });
 
-test('passes over no report that came under a code without a record, in an entry or beside them', () => {
+test('a report under a code without a record is held, in an entry or beside the entries', () => {
   const context = contextOf([ADA], { returnCodes: { PREQUAL: { Exempt: 'noReport' } } });
   const [full] = JSON.parse(recordBody()).applicants;
   for (const returnCode of ['Exempt', 'No Record']) {
@@ -135,7 +135,7 @@ test('passes over no report that came under a code without a record, in an entry
   }
 });
 
-test('keeps the consumerId of an answer without a record: by 2.4 it must be stored too', () => {
+test('the consumerId of an answer without a record is kept, as 2.4 requires', () => {
   const none = (entries: unknown[], asked = [ADA]) =>
     read({ returnCode: 'No Record', reportReferenceNumber: 'NR-1', applicants: entries }, contextOf(asked));
   const single = none([{ consumerId: 'C1' }]);
@@ -148,7 +148,7 @@ test('keeps the consumerId of an answer without a record: by 2.4 it must be stor
     { applicantId: '2A', outcome: 'noRecord', consumerId: 'C2' },
     { applicantId: '1A', outcome: 'noRecord' },
   ]);
-  // 2.4 shows no applicantId: nothing says whose they are.
+  // 2.4 shows no applicantId, so nothing identifies the owners.
   const unnamed = none([{ consumerId: 'C1' }, { consumerId: 'C2' }], [ADA, BEN]);
   assert.deepEqual(unnamed.kind === 'outcome' && [unnamed.applicants, unnamed.unattributed], [
     [
@@ -160,7 +160,7 @@ test('keeps the consumerId of an answer without a record: by 2.4 it must be stor
   assertHold(none([{ consumerId: 'x'.repeat(17) }]), /consumerId must be alphanumeric/);
 });
 
-test('holds an answer without a return code, or with an unprintable one', () => {
+test('an answer without a return code or with an unprintable return code is held', () => {
   assertHold(read({ applicants: [] }), /returnCode is required/);
   assertHold(read({ returnCode: '' }), /returnCode is required/);
   assertHold(read({ returnCode: 7 }), /returnCode must be text/);
@@ -170,19 +170,19 @@ test('holds an answer without a return code, or with an unprintable one', () => 
 
 // References and consumers
 
-test('holds a record without a reference number, or with one that is too long', () => {
+test('a record with a missing or invalid reference number is held', () => {
   assertHold(read(recordBody([ADA], { reportReferenceNumber: undefined })), /reportReferenceNumber is required/);
   assertHold(read(recordBody([ADA], { reportReferenceNumber: 'x'.repeat(31) })), /reportReferenceNumber must be/);
   assertHold(read(recordBody([ADA], { reportReferenceNumber: 12 })), /reportReferenceNumber must be/);
   assertHold(read(recordBody([ADA], { reportReferenceNumber: 'a\u0000b' })), /reportReferenceNumber must be/);
 });
 
-test('holds several reference numbers', () => {
+test('an answer with several reference numbers is held', () => {
   const entry = { ...JSON.parse(recordBody()).applicants[0], reportReferenceNumber: 'RRN-0002' };
   assertHold(read(record([entry])), /must be one for the whole answer/);
 });
 
-test('holds a record without a consumerId, with one that is too long, and with one for two people', () => {
+test('a record is held if a consumerId is missing, too long or the same for two applicants', () => {
   assertHold(read(record([{ applicantId: '1A', consumer: {} }])), /applicants\/0\/consumerId/);
   assertHold(read(record([{ applicantId: '1A', consumerId: 'x'.repeat(17) }])), /applicants\/0\/consumerId/);
   assertHold(read(record([{ applicantId: '1A', consumerId: 17 }])), /applicants\/0\/consumerId/);
@@ -193,7 +193,7 @@ test('holds a record without a consumerId, with one that is too long, and with o
   assertHold(read(record(same), contextOf([ADA, BEN])), /names two applicants/);
 });
 
-test('holds a record whose consumer is missing, empty or not as the interface shows one', () => {
+test('a record whose consumer is missing, empty or malformed is held', () => {
   const [entry] = JSON.parse(recordBody()).applicants;
   const cases: [consumer: unknown, problem: RegExp][] = [
     [undefined, /applicants\/0\/consumer is required/],
@@ -214,7 +214,7 @@ test('holds a record whose consumer is missing, empty or not as the interface sh
   assert.equal(read(bare).kind, 'outcome');
 });
 
-test('holds a consumerId for two people of whom one has no record: it may be that of either', () => {
+test('an answer is held if an applicant with a record and one without have the same consumerId', () => {
   const entries = [
     failsafeEntry({ ssn: ADA.ssn, consumerId: 'C1', returnCode: 'No Record' }),
     failsafeEntry({ ssn: BEN.ssn, consumerId: 'C1', returnCode: 'Record' }),
@@ -225,7 +225,7 @@ test('holds a consumerId for two people of whom one has no record: it may be tha
   );
 });
 
-test('reads a joint record of which one applicant has none: neither report nor consumerId', () => {
+test('an empty entry beside a record is read as noRecord, with a remark', () => {
   const [ada] = JSON.parse(recordBody()).applicants;
   const answer = read(record([ada, { applicantId: '2A' }]), contextOf([ADA, BEN]));
   assert.deepEqual(consumersOf(answer), [{ applicantId: '1A', consumerId: 'CONSUMER1' }]);
@@ -240,9 +240,9 @@ test('reads a joint record of which one applicant has none: neither report nor c
   assertHold(read(record([{ applicantId: '1A' }, { applicantId: '2A' }]), contextOf([ADA, BEN])), /0\/consumerId/);
 });
 
-// Echoes: the interface shows none in a report (2.4) or a confirmation (2.7), and no values in FAILSAFE's sample (2.8)
+// Echoes: a report (2.4) and a confirmation (2.7) have none, and the FAILSAFE sample (2.8) has no values
 
-test('holds an echo that names another request, at the top and in an entry', () => {
+test('an answer that echoes the identifiers of another request is held', () => {
   for (const [echo, value] of [
     ['customerTraceNumber', 'SOMEBODYELSE'],
     ['productCode', 'CR'],
@@ -254,7 +254,7 @@ test('holds an echo that names another request, at the top and in an entry', () 
   }
 });
 
-test('tells an echo that differs and names no other request', () => {
+test('an echo that differs but names no other request leads to a remark', () => {
   const [entry] = JSON.parse(recordBody()).applicants;
   const answer = read(record([{ ...entry, customerId: 'house0001' }], { productCode: 'PQ' }));
   assert.deepEqual(answer.kind === 'outcome' && answer.remarks, [
@@ -266,7 +266,7 @@ test('tells an echo that differs and names no other request', () => {
 
 // SECONDUSE
 
-test('knows a share as posted by Record alone', () => {
+test('a share counts as posted only if its return code is Record', () => {
   assert.equal(read({ returnCode: 'Record', reportReferenceNumber: 'SU-1' }, secondUseContext()).kind, 'outcome');
   const withEntries = record([{ applicantId: '1A' }, { consumerId: 'CONSUMER1' }]);
   assert.equal(read(withEntries, secondUseContext()).kind, 'outcome');
@@ -275,27 +275,27 @@ test('knows a share as posted by Record alone', () => {
   }
 });
 
-test('lets no setting say that a share was answered but not posted', () => {
+test('no setting can give a share the outcome noRecord', () => {
   const context = secondUseContext({ returnCodes: { SECONDUSE: { 'No Record': 'noRecord', Posted: 'record' } } });
   assert.equal(read({ returnCode: 'No Record' }, context).kind, 'returnCodeUnknown');
   assert.equal(read({ returnCode: 'Posted', reportReferenceNumber: 'SU-1' }, context).kind, 'outcome');
 });
 
-test('holds a confirmation without a reference, or for a consumer who was not shared', () => {
+test('a confirmation without a reference or for a consumer who was not shared is held', () => {
   assertHold(read({ returnCode: 'Record' }, secondUseContext()), /reportReferenceNumber is required/);
   const foreign = record([{ consumerId: 'SOMEBODYELSE' }]);
   assertHold(read(foreign, secondUseContext()), /must be one that was shared/);
 });
 
-test("holds a confirmation under the number of the report that was shared: it is none of the share's own", () => {
+test('a confirmation with the reference number of the shared report is held', () => {
   const own = { returnCode: 'Record', reportReferenceNumber: 'RRN-1' };
   assertHold(read(own, secondUseContext()), /must differ from the shared report's/);
   assertHold(read({ ...own, consumers: [{ reportReferenceNumber: 'RRN-1' }] }, secondUseContext()), /must differ/);
 });
 
-// FAILSAFE: its request carries no applicantId (4.3), so nothing in the interface's entries (2.8) says whose one is
+// FAILSAFE: its request has no applicantId (4.3), so nothing in an entry (2.8) identifies its applicant
 
-test("reads FAILSAFE's own shape: outcome, number and consumer of the only applicant", () => {
+test('a FAILSAFE answer for a single applicant yields outcome, reference number and consumerId', () => {
   for (const [returnCode, outcome] of [
     ['Record', 'record'],
     ['No Record', 'noRecord'],
@@ -313,7 +313,7 @@ test("reads FAILSAFE's own shape: outcome, number and consumer of the only appli
   }
 });
 
-test('holds FAILSAFE entries whose outcomes differ, whatever ids the gateway gave them', () => {
+test('FAILSAFE entries with different outcomes are held if only the gateway’s own ids name the applicants', () => {
   for (const ids of [['1A', '2A'], ['2A', '1A'], ['01', '02'], []]) {
     const entries = [
       failsafeEntry({ applicantId: ids[0] }),
@@ -325,7 +325,7 @@ test('holds FAILSAFE entries whose outcomes differ, whatever ids the gateway gav
     ]) {
       assertHold(read({ consumers: entries }, failsafeContext(asked)), /by applicantId or SSN/);
     }
-    // Beyond the interface, and a proof all the same.
+    // The interface has no SSN here, but an SSN identifies the applicant.
     const [first, second] = entries;
     const named = [
       { ...first, ssn: BEN.ssn },
@@ -343,7 +343,7 @@ for (const [returnCode, outcome] of [
   ['No Record', 'noRecord'],
   ['Record', 'record'],
 ]) {
-  test(`tells FAILSAFE entries that agree on ${returnCode} for nobody in particular, and says that they are not attributable`, () => {
+  test(`FAILSAFE entries that agree on ${returnCode} are read as unattributed`, () => {
     const entries = ['1A', '2A'].map((applicantId) =>
       failsafeEntry({
         applicantId,
@@ -367,7 +367,7 @@ for (const [returnCode, outcome] of [
   });
 }
 
-test('holds a FAILSAFE record without a number, and reads one number for all', () => {
+test('a FAILSAFE record without a reference number is held', () => {
   const one = failsafeEntry({ returnCode: 'Record' });
   const { reportReferenceNumber: _, ...none } = one;
   assertHold(read({ consumers: [none] }, failsafeContext([ADA])), /reportReferenceNumber is required/);
@@ -376,7 +376,7 @@ test('holds a FAILSAFE record without a number, and reads one number for all', (
   ]);
 });
 
-test('gives no applicant a consumerId of FAILSAFE that two entries have', () => {
+test('a consumerId that two FAILSAFE entries share is given to no applicant', () => {
   const same = [failsafeEntry({ ssn: ADA.ssn }), failsafeEntry({ ssn: BEN.ssn })];
   const answer = read({ consumers: same }, failsafeContext([ADA, BEN]));
   assert.deepEqual(answer.kind === 'outcome' && answer.applicants?.map(({ consumerId }) => consumerId), [
@@ -386,13 +386,13 @@ test('gives no applicant a consumerId of FAILSAFE that two entries have', () => 
   assert.deepEqual(answer.kind === 'outcome' && answer.unattributed, [{ consumerId: 'C1' }, { consumerId: 'C1' }]);
 });
 
-test('leaves an unknown code of one FAILSAFE entry to a person', () => {
+test('an unknown return code in a FAILSAFE entry is left to an operator', () => {
   const odd = [failsafeEntry(), failsafeEntry({ applicantId: '2A', returnCode: 'Suppress' })];
   const answer = read({ consumers: odd }, failsafeContext([ADA, BEN]));
   assert.deepEqual(answer, { kind: 'returnCodeUnknown', returnCode: 'Suppress' });
 });
 
-test('holds a top-level code that the entries contradict', () => {
+test('an answer whose entries contradict its top-level code is held', () => {
   const body = record([{ applicantId: '1A', consumerId: 'C1', returnCode: 'No Record' }]);
   assertHold(read({ ...body, returnCode: 'Record' }), /must agree with those of the entries/);
   assert.equal(read({ ...body, returnCode: 'No Record' }).kind, 'outcome');

@@ -1,4 +1,4 @@
-/** What an entry means (interface 2.4, 2.8): every combination of code and content, against the one table of it. */
+/** Compares every combination of code and contents of an entry (interface 2.4, 2.8) with the table of meanings. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -34,7 +34,7 @@ const CODES: Record<CodeMeaning, { own?: string; top?: string }> = {
   noReport: { own: 'Exempt' },
 };
 
-/** Ada's entry beside one of Ben's that has a record. */
+/** Reads an answer with Ada's entry beside an entry of Ben that has a record. */
 function besideRecord(code: CodeMeaning, contents: EntryContents, isFailsafe: boolean): Answer {
   const { own, top } = CODES[code];
   const ada = { ssn: ADA.ssn, ...MEMBERS[contents], ...(own && { returnCode: own }) };
@@ -49,7 +49,7 @@ for (const [name, table] of Object.entries({ report: REPORT_ENTRIES, FAILSAFE: F
   for (const code of CODE_MEANINGS) {
     for (const contents of ENTRY_CONTENTS) {
       const meaning = table[code][contents];
-      test(`2.4, 2.8: an entry of a ${name} with ${contents} under ${code} is ${meaning}`, () => {
+      test(`2.4, 2.8: an entry of a ${name} with ${contents} under ${code} means ${meaning}`, () => {
         const answer = besideRecord(code, contents, name === 'FAILSAFE');
         if (meaning === 'hold') {
           assert.ok(answer.kind === 'unexpectedResponse', JSON.stringify(answer));
@@ -67,7 +67,7 @@ for (const [name, table] of Object.entries({ report: REPORT_ENTRIES, FAILSAFE: F
   }
 }
 
-test('2.4: a joint record in which no entry has anything is a hold, for whatever product', () => {
+test('2.4: a joint record with only empty entries is held for every product', () => {
   const body = {
     returnCode: 'Record',
     reportReferenceNumber: 'RRN-1',
@@ -93,7 +93,7 @@ const ROWS: Record<EntryContents, string> = {
   consumerIdAndReport: '`consumerId` and `consumer`',
 };
 
-test('docs/protocol.md prints the tables as they are', () => {
+test('docs/protocol.md has the same tables as the code', () => {
   const page = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8');
   for (const table of [REPORT_ENTRIES, FAILSAFE_ENTRIES]) {
     for (const contents of ENTRY_CONTENTS) {

@@ -1,4 +1,4 @@
-/** The failure table of docs/protocol.md, row by row, counted by what the gateway received. */
+/** Tests each row of the failure table of docs/protocol.md, and counts the requests that the gateway received. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
@@ -8,7 +8,7 @@ import type { RefusalBody } from '../../src/model/inquiry.ts';
 import { applicant, profileFor, recordBody, secondUseRequest, TRACE_NUMBER } from './fixtures.ts';
 import { clientFor, httpAnswer, startGateway, startServer } from './scripted-server.ts';
 
-test('sends what the interface asks for, once, and returns outcome, reference and body', async (t) => {
+test('the client sends the request of the interface once and returns outcome, reference and body', async (t) => {
   const body = recordBody();
   const { server, submit } = await startGateway(t, httpAnswer(200, body));
   const before = Date.now();
@@ -43,7 +43,7 @@ test('sends what the interface asks for, once, and returns outcome, reference an
   });
 });
 
-test('puts the version of the request path where the profile says', async (t) => {
+test('the client builds the request path from the profile’s base URL and API version', async (t) => {
   const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(200, recordBody())) });
   const profile = profileFor(`${server.url}/prefix/`, { apiVersion: 'grs_v002' });
   await clientFor(t, profile).submit();
@@ -60,7 +60,7 @@ const STATUSES: Partial<Record<GatewayFailureType, number[]>> = {
 const STATUS_TABLE = Object.entries(STATUSES).flatMap(([code, all]) => all.map((status) => [status, code] as const));
 
 for (const [status, code] of STATUS_TABLE) {
-  test(`treats status ${status} as ${code}, after exactly one request`, async (t) => {
+  test(`the client reports status ${status} as ${code} after exactly one request`, async (t) => {
     const { server, fail } = await startGateway(t, httpAnswer(status, '{}', { location: '/elsewhere' }));
     const error = await fail();
     assert.equal(error.code, code);
@@ -81,7 +81,7 @@ const STANDING_DECISIONS: [statuses: number[], status: number, code: GatewayFail
 ];
 
 for (const [notProcessedStatuses, status, code] of STANDING_DECISIONS) {
-  test(`treats status ${status} as ${code} where [${notProcessedStatuses}] mean "not processed"`, async (t) => {
+  test(`the client reports status ${status} as ${code} if [${notProcessedStatuses}] mean "not processed"`, async (t) => {
     const { server, fail } = await startGateway(t, httpAnswer(status, '{}'), { notProcessedStatuses });
     const error = await fail();
     assert.equal(error.code, code);
@@ -89,28 +89,28 @@ for (const [notProcessedStatuses, status, code] of STANDING_DECISIONS) {
   });
 }
 
-test('never calls a success status "not processed", whatever the profile lists', async (t) => {
+test('the client reads a success status as an answer even if the profile lists it as "not processed"', async (t) => {
   const { submit } = await startGateway(t, httpAnswer(200, recordBody()), { notProcessedStatuses: [200] });
   const reply = await submit();
   assert.equal(reply.answer.kind, 'outcome');
 });
 
 const RETRY_AFTER: [title: string, headers: Record<string, string>, expected: number | undefined][] = [
-  ['seconds', { 'retry-after': '120' }, 120_000],
+  ['in seconds', { 'retry-after': '120' }, 120_000],
   [
-    "an HTTP date against the answer's own date",
+    "an HTTP date, relative to the answer's own date",
     { date: 'Wed, 01 Jul 2026 10:00:00 GMT', 'retry-after': 'Wed, 01 Jul 2026 10:01:30 GMT' },
     90_000,
   ],
-  ['a date that is over', { 'retry-after': 'Wed, 01 Jul 2020 10:00:00 GMT' }, undefined],
+  ['a date in the past', { 'retry-after': 'Wed, 01 Jul 2020 10:00:00 GMT' }, undefined],
   ['zero', { 'retry-after': '0' }, undefined],
   ['a negative number', { 'retry-after': '-5' }, undefined],
-  ['nonsense', { 'retry-after': 'soon' }, undefined],
-  ['nothing', {}, undefined],
+  ['neither number nor date', { 'retry-after': 'soon' }, undefined],
+  ['missing', {}, undefined],
 ];
 
 for (const [title, headers, expected] of RETRY_AFTER) {
-  test(`reads Retry-After given as ${title}`, async (t) => {
+  test(`the client reads the delay of a 429 whose Retry-After is ${title}`, async (t) => {
     const { fail } = await startGateway(t, httpAnswer(429, '', headers));
     const error = await fail();
     assert.equal(error.code, 'Throttled');
@@ -118,7 +118,7 @@ for (const [title, headers, expected] of RETRY_AFTER) {
   });
 }
 
-test('knows a refusal by its status even where its body breaks off', async (t) => {
+test('the client reports a refusal by its status even if the connection ends within the body', async (t) => {
   const { fail } = await startGateway(t, {
     onRequest: (socket) => socket.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 100\r\n\r\n{'),
   });
@@ -126,10 +126,10 @@ test('knows a refusal by its status even where its body breaks off', async (t) =
 });
 
 const REFUSALS: [title: string, answer: Buffer, refusal: RefusalBody | undefined][] = [
-  ['whole', httpAnswer(422, '{"problem":"É"}'), { text: '{"problem":"É"}', isWhole: true }],
-  ['whole, where it is no JSON', httpAnswer(403, '<p>no</p>'), { text: '<p>no</p>', isWhole: true }],
+  ['in full', httpAnswer(422, '{"problem":"É"}'), { text: '{"problem":"É"}', isWhole: true }],
+  ['in full, although it is not JSON', httpAnswer(403, '<p>no</p>'), { text: '<p>no</p>', isWhole: true }],
   [
-    'as far as it came',
+    'as far as it arrived',
     Buffer.from('HTTP/1.1 400 Bad\r\ncontent-length: 9\r\n\r\n{"a":'),
     { text: '{"a":', isWhole: false },
   ],
@@ -138,13 +138,17 @@ const REFUSALS: [title: string, answer: Buffer, refusal: RefusalBody | undefined
     httpAnswer(400, gzipSync('{"a":1}'), { 'content-encoding': 'gzip' }),
     { text: '{"a":1}', isWhole: true },
   ],
-  ['with marks for what is no UTF-8', httpAnswer(500, Buffer.from([0x61, 0xff])), { text: 'a\ufffd', isWhole: false }],
-  ['not, where there is none', httpAnswer(401, ''), undefined],
-  ['not, in an encoding that is not known', httpAnswer(400, 'x', { 'content-encoding': 'zstd' }), undefined],
+  [
+    'with replacement characters for bytes that are not UTF-8',
+    httpAnswer(500, Buffer.from([0x61, 0xff])),
+    { text: 'a\ufffd', isWhole: false },
+  ],
+  ['as absent if it is empty', httpAnswer(401, ''), undefined],
+  ['as absent if its encoding is unknown', httpAnswer(400, 'x', { 'content-encoding': 'zstd' }), undefined],
 ];
 
 for (const [title, answer, refusal] of REFUSALS) {
-  test(`reads the body of a refusal ${title}, and shows it to nobody else`, async (t) => {
+  test(`the client keeps the body of a refusal ${title}, and prints it in no error`, async (t) => {
     const { fail } = await startGateway(t, { onRequest: (socket) => socket.end(answer) });
     const error = await fail();
     assert.deepEqual(error.refusal(), refusal);
@@ -153,7 +157,7 @@ for (const [title, answer, refusal] of REFUSALS) {
   });
 }
 
-test('keeps of a refusal’s body what the profile’s limit lets through', async (t) => {
+test('the client keeps a refusal’s body only up to the size limit of the profile', async (t) => {
   const { profile, fail } = await startGateway(t, httpAnswer(400, 'b'.repeat(200_000)));
   const error = await fail();
   assert.equal(error.code, 'RequestRefused');
@@ -161,14 +165,14 @@ test('keeps of a refusal’s body what the profile’s limit lets through', asyn
   assert.ok(text.length <= profile.limits.maxResponseBytes && (isWhole || text.length < 200_000), String(text.length));
 });
 
-test('keeps what came with an answer of the wrong shape', async (t) => {
+test('the client returns the body of an answer that has the wrong shape', async (t) => {
   const { submit } = await startGateway(t, httpAnswer(200, '[1,2]'));
   const reply = await submit();
   assert.deepEqual(reply.answer, { kind: 'unexpectedResponse', problems: ['/ must be an object'] });
   assert.equal(reply.body, '[1,2]');
 });
 
-test("takes the sandbox's mark for what it is, where the profile is the sandbox's and where it is not", async (t) => {
+test("an answer with the sandbox's header is accepted under a sandbox profile and held under any other", async (t) => {
   const marked = { 'x-sandbox-gateway': 'credit-journey' };
   const server = await startServer(t, { onRequest: (socket) => socket.write(httpAnswer(200, recordBody(), marked)) });
   const sandbox = profileFor(server.url);
@@ -179,13 +183,13 @@ test("takes the sandbox's mark for what it is, where the profile is the sandbox'
   assert.match(JSON.stringify(reply.answer), /sandbox/);
 });
 
-test('believes no refusal that carries the mark of the sandbox, where the profile is not the sandbox’s', async (t) => {
+test('a refusal with the sandbox’s header under another profile is an unknown outcome', async (t) => {
   const marked = { 'x-sandbox-gateway': 'credit-journey' };
   const { fail } = await startGateway(t, httpAnswer(429, '', marked), { environment: 'production' });
   assert.equal((await fail()).code, 'OutcomeUnknown');
 });
 
-test('posts a SECONDUSE and returns the reference of that posting', async (t) => {
+test('the client posts a SECONDUSE and returns the reference number of that posting', async (t) => {
   const answer = JSON.stringify({ returnCode: 'Record', reportReferenceNumber: 'SU-77' });
   const { profile, submit } = await startGateway(t, httpAnswer(200, answer));
   const reply = await submit({ request: secondUseRequest(profile) });
@@ -198,7 +202,7 @@ test('posts a SECONDUSE and returns the reference of that posting', async (t) =>
   assert.equal(reply.body, answer, 'what is kept is the confirmation, and no report');
 });
 
-test('sends nothing with a token that cannot stand in a header', async (t) => {
+test('the client sends nothing if the token is not valid in a header', async (t) => {
   const { server, fail } = await startGateway(t, {});
   const error = await fail({ accessToken: 'a\r\nx: y' });
   assert.equal(error.code, 'CredentialsRefused');

@@ -1,4 +1,4 @@
-/** What is given up is reset: bytes that the kernel still holds never reach the gateway. On real sockets, plain and TLS. */
+/** The client resets the connection of a request that it gives up: bytes in the kernel never reach the gateway. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -11,7 +11,7 @@ import { type Certificate, createCertificate } from '../support/certificates.ts'
 import { profileFor, recordBody, reportRequest } from './fixtures.ts';
 import { httpAnswer, startServer } from './scripted-server.ts';
 
-/** More than a gateway's kernel takes while the gateway reads nothing, and less than ours takes beside that. */
+/** The gateway's kernel cannot hold so much while the gateway reads nothing, but both kernels together can. */
 const BODY_BYTES = 1024 * 1024;
 
 let own: Certificate;
@@ -22,14 +22,14 @@ before(async () => {
 
 interface GivenUp {
   limits: Partial<GatewayLimits>;
-  /** What the gateway does instead of reading. */
+  /** The gateway does this instead of reading. */
   onConnection?: (socket: Socket) => void;
 }
 
 const WAYS: [title: string, GivenUp][] = [
-  ['no head comes in time', { limits: { headersTimeoutMs: 150, bodyTimeoutMs: 10_000 } }],
+  ['no response head arrives in time', { limits: { headersTimeoutMs: 150, bodyTimeoutMs: 10_000 } }],
   [
-    'interim answers come without end',
+    'interim responses arrive without end',
     {
       limits: { headersTimeoutMs: 200, bodyTimeoutMs: 200 },
       onConnection: (socket) => {
@@ -39,7 +39,7 @@ const WAYS: [title: string, GivenUp][] = [
     },
   ],
   [
-    'no body comes in time',
+    'no response body arrives in time',
     {
       limits: { headersTimeoutMs: 10_000, bodyTimeoutMs: 150 },
       onConnection: (socket) => setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n'), 50),
@@ -49,13 +49,16 @@ const WAYS: [title: string, GivenUp][] = [
     'the answer is not HTTP',
     { limits: {}, onConnection: (socket) => setTimeout(() => socket.write('SSH-2.0-OpenSSH\r\n'), 50) },
   ],
-  ['the gateway ends its side', { limits: {}, onConnection: (socket) => setTimeout(() => socket.end(), 50) }],
+  [
+    'the gateway closes its side of the connection',
+    { limits: {}, onConnection: (socket) => setTimeout(() => socket.end(), 50) },
+  ],
 ];
 
 for (const kind of ['plain', 'TLS'] as const) {
   describe(`over ${kind === 'TLS' ? 'TLS' : 'a plain connection'}`, { concurrency: 1 }, () => {
     for (const [title, { limits, onConnection }] of WAYS) {
-      test(`the rest of a request never arrives where ${title}`, async (t) => {
+      test(`the rest of a request never arrives if ${title}`, async (t) => {
         const sockets: Socket[] = [];
         const server = await gateway(t, kind, (socket) => {
           sockets.push(socket);
@@ -78,7 +81,7 @@ for (const kind of ['plain', 'TLS'] as const) {
       });
     }
 
-    test('a connection whose answer came is closed, and not reset', async (t) => {
+    test('a connection is closed without a reset after its answer has arrived', async (t) => {
       const errors: unknown[] = [];
       const closed: Promise<unknown>[] = [];
       const server = await gateway(

@@ -29,58 +29,58 @@ async function assertUntrusted(fail: () => Promise<GatewayError>): Promise<void>
   assert.deepEqual({ code, sent }, { code: 'GatewayUntrusted', sent: 'nothing' });
 }
 
-test('sends over TLS where the profile brings the certificate authority', async (t) => {
+test('the client sends over TLS if the profile contains the certificate authority', async (t) => {
   const { server, submit } = await tlsGateway(t, own, { caCertificate: own.cert });
   assert.equal((await submit()).answer.kind, 'outcome');
   assert.equal(server.requests.length, 1);
 });
 
-test('offers no HTTP/2, even to a gateway that prefers it', async (t) => {
+test('the client does not offer HTTP/2, even to a gateway that prefers it', async (t) => {
   const modern = { ...own, ALPNProtocols: ['h2', 'http/1.1'] };
   const { submit } = await tlsGateway(t, modern, { caCertificate: own.cert });
   assert.equal((await submit()).answer.kind, 'outcome');
 });
 
-test('trusts no certificate of an authority that is not configured', async (t) => {
+test('the client rejects a certificate of an authority that is not configured, and sends nothing', async (t) => {
   const { server, fail } = await tlsGateway(t, own);
   await assertUntrusted(fail);
   assert.equal(server.requests.length, 0);
 });
 
-test('trusts no certificate for another name', async (t) => {
+test('the client rejects a certificate for another name, and sends nothing', async (t) => {
   const { server, fail } = await tlsGateway(t, foreign, { caCertificate: foreign.cert });
   await assertUntrusted(fail);
   assert.equal(server.requests.length, 0);
 });
 
-test('agrees to no version of TLS before 1.2', async (t) => {
+test('the client rejects TLS versions before 1.2, and sends nothing', async (t) => {
   const outdated = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
   const { server, fail } = await tlsGateway(t, { ...own, ...outdated }, { caCertificate: own.cert });
   await assertUntrusted(fail);
   assert.equal(server.requests.length, 0);
 });
 
-test('speaks no TLS to a gateway that answers in the clear', async (t) => {
+test('the client sends nothing if the gateway answers the TLS handshake in plain text', async (t) => {
   const server = await startServer(t, { onConnection: (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n') });
   await assertUntrusted(clientFor(t, profileFor(`https://127.0.0.1:${server.port}`)).fail);
   assert.equal(server.requests.length, 0);
 });
 
-test('a connection that the gateway resets below TLS is an unknown outcome, and no error that ends the worker', async (t) => {
+test('a reset below TLS is an unknown outcome and causes no uncaught error', async (t) => {
   const uncaught: unknown[] = [];
   const note = (error: unknown) => void uncaught.push(error);
   process.on('uncaughtException', note);
   t.after(() => process.off('uncaughtException', note));
   const script: Script = {
     createServer: (onConnection) => createServer(own, onConnection),
-    // Node resets the socket beneath TLS alone.
+    // Only the socket beneath TLS can be reset in Node.
     onRequest: (socket) => void (socket as Socket & { _parent: Socket })._parent.resetAndDestroy(),
   };
   const { submit } = await startGateway(t, script, { caCertificate: own.cert });
   for (let round = 0; round < 5; round++) {
     await assert.rejects(submit(), { code: 'OutcomeUnknown', sent: 'possibly' });
   }
-  // The late error comes with the turn after.
+  // The late error arrives in the next turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(uncaught, []);
 });

@@ -1,4 +1,4 @@
-/** Fence 3 on real sockets: what was sent, what was not, and what the client cannot know. The server counts. */
+/** Tests fence 3 on real sockets: which requests were sent, not sent or possibly sent. The server counts them. */
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
@@ -20,7 +20,7 @@ function assertNothingSent(error: GatewayError, code: GatewayFailureType = 'Gate
   assert.equal(error.requestedAt, undefined);
 }
 
-/** Over its only connection it answers when it is told to. */
+/** Starts a gateway with a single connection that answers when `release` is called. */
 async function startHolding(t: TestContext) {
   let answer = () => {};
   const onRequest = (socket: Socket) => {
@@ -30,17 +30,17 @@ async function startHolding(t: TestContext) {
   return { ...gateway, release: () => answer() };
 }
 
-test('knows that nothing was sent where the connection is refused', async (t) => {
+test('the client reports that nothing was sent if the connection is refused', async (t) => {
   const profile = profileFor(`http://127.0.0.1:${await deadPort()}`);
   assertNothingSent(await clientFor(t, profile).fail());
 });
 
-test('knows that nothing was sent where the name has no address', async (t) => {
+test('the client reports that nothing was sent if the host name does not resolve', async (t) => {
   const profile = profileFor('http://gateway.invalid');
   assertNothingSent(await clientFor(t, profile).fail());
 });
 
-test('knows that nothing was sent if the TLS handshake never ends', async (t) => {
+test('the client reports that nothing was sent if the TLS handshake never ends', async (t) => {
   // Accepts the connection and says nothing: the handshake hangs.
   const server = await startServer(t, {});
   const profile = profileFor(`https://127.0.0.1:${server.port}`, { limits: { connectTimeoutMs: 150 } });
@@ -48,14 +48,14 @@ test('knows that nothing was sent if the TLS handshake never ends', async (t) =>
   assert.equal(server.requests.length, 0);
 });
 
-test('sends nothing after sendBy, however fast the connection then is', async (t) => {
+test('the client sends nothing after sendBy', async (t) => {
   const { server, fail } = await startGateway(t, WHOLE);
   assertNothingSent(await fail({ sendBy: performance.now() - 1 }));
   await delay(50);
   assert.equal(server.bytesReceived, 0);
 });
 
-test('sends nothing where the process stalls past sendBy between its decision and the wire', async (t) => {
+test('the client sends nothing if the process stalls past sendBy just before it writes', async (t) => {
   const { server, fail } = await startGateway(t, WHOLE);
   const submitted = fail({ sendBy: performance.now() + 40 });
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 80);
@@ -64,7 +64,7 @@ test('sends nothing where the process stalls past sendBy between its decision an
   assert.equal(server.bytesReceived, 0);
 });
 
-test('gives up a request that waits behind a slow one past sendBy, and never sends it', async (t) => {
+test('the client never sends a request that waits past sendBy behind a slow request', async (t) => {
   const { server, submit, fail, release } = await startHolding(t);
   const slow = submit();
   await server.received(1);
@@ -75,7 +75,7 @@ test('gives up a request that waits behind a slow one past sendBy, and never sen
   assert.equal(server.requests.length, 1);
 });
 
-test('rejects with the reason of an abort before the first byte, untouched, and never sends', async (t) => {
+test('an abort before the first byte rejects with its own reason, and the request is never sent', async (t) => {
   const { server, submit, release } = await startHolding(t);
   const slow = submit();
   await server.received(1);
@@ -91,7 +91,7 @@ test('rejects with the reason of an abort before the first byte, untouched, and 
   assert.equal(server.requests.length, 1);
 });
 
-test('ignores an abort after the first byte and returns the answer', async (t) => {
+test('the client ignores an abort after the first byte and returns the answer', async (t) => {
   const { server, submit, release } = await startHolding(t);
   const abort = new AbortController();
   const submitted = submit({ signal: abort.signal });
@@ -103,7 +103,7 @@ test('ignores an abort after the first byte and returns the answer', async (t) =
   assert.equal(server.requests.length, 1);
 });
 
-test('sends the next request after one was given up on the same connection', async (t) => {
+test('the client sends the next request on the same connection after it gave up a request', async (t) => {
   const { server, submit, fail } = await startGateway(t, WHOLE, { limits: { connections: 1 } });
   await submit();
   assertNothingSent(await fail({ sendBy: performance.now() }));
@@ -133,32 +133,36 @@ const UNKNOWN: [title: string, played: Script | Buffer, limits?: Partial<Gateway
   ['the answer has two lengths', Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}')],
   ['the head is endless', Buffer.from(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}`)],
   [
-    'it answers by a change of protocol',
+    'the answer switches the protocol',
     Buffer.from('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'),
   ],
-  ['no head comes', {}, SHORT],
-  ["a body drips without end, though each drip renews undici's own time-out", dripping(' ', 60_000), SHORT],
-  ['interim answers come without end', dripping('HTTP/1.1 103 Early Hints\r\n\r\n'), SHORT],
+  ['no response head arrives', {}, SHORT],
   [
-    'the answer is larger than the profile admits',
+    "a body arrives in small pieces without end, each of which renews undici's own time-out",
+    dripping(' ', 60_000),
+    SHORT,
+  ],
+  ['interim responses arrive without end', dripping('HTTP/1.1 103 Early Hints\r\n\r\n'), SHORT],
+  [
+    'the answer is larger than the profile allows',
     httpAnswer(200, recordBody(undefined, { filler: 'x'.repeat(5_000) })),
     { maxResponseBytes: 4_000 },
   ],
   [
-    'the answer unpacks to more than the profile admits',
+    'the decompressed answer is larger than the profile allows',
     packed(gzipSync(recordBody(undefined, { filler: ' '.repeat(70_000) }))),
   ],
   ['the answer is damaged gzip', packed(gzipSync(recordBody()).subarray(0, -12))],
-  ['the answer is not packed as it says', packed(Buffer.from(recordBody()))],
-  ['the answer is in an encoding that nobody knows', packed(Buffer.from(recordBody()), 'rot13')],
-  ['the answer is packed twice', packed(gzipSync(gzipSync(recordBody())), 'gzip, gzip')],
-  ['a success is not JSON', httpAnswer(200, '<html>all good</html>')],
-  ['a success is empty', httpAnswer(200, '')],
-  ['a success is cut off inside its JSON', httpAnswer(200, recordBody().slice(0, -5))],
-  ['a success is not UTF-8', httpAnswer(200, Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]))],
+  ['the answer is not compressed as its header says', packed(Buffer.from(recordBody()))],
+  ['the answer has an unknown encoding', packed(Buffer.from(recordBody()), 'rot13')],
+  ['the answer is compressed twice', packed(gzipSync(gzipSync(recordBody())), 'gzip, gzip')],
+  ['a success answer is not JSON', httpAnswer(200, '<html>all good</html>')],
+  ['a success answer is empty', httpAnswer(200, '')],
+  ['a success answer ends within its JSON', httpAnswer(200, recordBody().slice(0, -5))],
+  ['a success answer is not UTF-8', httpAnswer(200, Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]))],
 ];
 
-/** Writes the piece every 20 ms; with a length it is part of a body. */
+/** Writes the piece every 20 ms. With a length, the pieces are parts of a body. */
 function dripping(piece: string, length?: number): Script {
   return {
     onRequest: (socket) => {
@@ -170,7 +174,7 @@ function dripping(piece: string, length?: number): Script {
 }
 
 for (const [title, played, limits = {}] of UNKNOWN) {
-  test(`does not know the outcome where ${title}, and sends nothing again`, async (t) => {
+  test(`the outcome is unknown and nothing is sent again if ${title}`, async (t) => {
     const { server, fail } = await startGateway(t, played, { limits });
     const error = await fail();
     assert.equal(error.code, 'OutcomeUnknown');
@@ -181,7 +185,7 @@ for (const [title, played, limits = {}] of UNKNOWN) {
   });
 }
 
-test('does not know the outcome where an idle connection is closed as the request is written', async (t) => {
+test('the outcome is unknown if an idle connection is closed while the request is written', async (t) => {
   const { server, submit, fail } = await startGateway(
     t,
     {
@@ -197,7 +201,7 @@ test('does not know the outcome where an idle connection is closed as the reques
   assert.equal(server.requests.length, 2);
 });
 
-test('passes over interim answers', async (t) => {
+test('the client skips interim responses', async (t) => {
   const { submit } = await startGateway(t, Buffer.concat([Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n'), WHOLE]));
   assert.equal((await submit()).answer.kind, 'outcome');
 });
@@ -209,7 +213,7 @@ const ENCODINGS: [title: string, encoding: string, compress: (text: string) => B
 ];
 
 for (const [title, encoding, compress] of ENCODINGS) {
-  test(`asks for no compression, and reads an answer in ${title} all the same`, async (t) => {
+  test(`the client requests no compression but reads an answer in ${title}`, async (t) => {
     const headers = { 'content-encoding': encoding };
     const { server, submit } = await startGateway(t, httpAnswer(200, compress(recordBody()), headers));
     const reply = await submit();
@@ -219,7 +223,7 @@ for (const [title, encoding, compress] of ENCODINGS) {
   });
 }
 
-test('does not follow a redirect', async (t) => {
+test('the client does not follow a redirect', async (t) => {
   const elsewhere = await startServer(t, { onRequest: (socket) => socket.write(WHOLE) });
   const location = { location: `${elsewhere.url}/ServiceGateway/orest/grs_v001/request` };
   const { fail } = await startGateway(t, httpAnswer(307, '', location));
@@ -227,7 +231,7 @@ test('does not follow a redirect', async (t) => {
   assert.equal(elsewhere.connections, 0);
 });
 
-test('opens no more connections than the profile admits', async (t) => {
+test('the client opens no more connections than the profile allows', async (t) => {
   const { server, submit } = await startGateway(
     t,
     {
@@ -240,7 +244,7 @@ test('opens no more connections than the profile admits', async (t) => {
   assert.ok(server.connections <= 2, `${server.connections} connections`);
 });
 
-test('aborts a request that undici would write a second time', async (t) => {
+test('the client aborts a request that undici would write a second time', async (t) => {
   const replaying: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
     dispatch(options, handler);
     return dispatch(options, handler);
@@ -257,7 +261,7 @@ test('aborts a request that undici would write a second time', async (t) => {
   assert.equal(server.requests.length, 1);
 });
 
-test('calls everything unknown, and sends nothing more, once undici’s markers have failed', async (t) => {
+test('after undici’s markers have failed, every outcome is unknown and the client sends nothing more', async (t) => {
   const server = await startServer(t, { onRequest: (socket) => socket.write(WHOLE) });
   const profile = profileFor(server.url);
   const muting: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
@@ -279,7 +283,7 @@ test('calls everything unknown, and sends nothing more, once undici’s markers 
   assert.equal(server.requests.length, 1);
 });
 
-test('sends nothing after it was closed, and lets what is in flight come to its end', async (t) => {
+test('a closed client sends nothing more, but waits for requests in flight', async (t) => {
   const { server, client, submit, fail } = await startGateway(t, {
     onRequest: (socket) => setTimeout(() => socket.write(WHOLE), 60),
   });
@@ -292,7 +296,7 @@ test('sends nothing after it was closed, and lets what is in flight come to its 
   assert.equal(server.requests.length, 1);
 });
 
-test('names no token, no applicant and no answer in its errors', async (t) => {
+test('errors of the client contain no token, no applicant data and no part of an answer', async (t) => {
   const answers = [
     'HTTP/1.1 403 No\r\nx: sentinel-header\r\ncontent-length: 13\r\n\r\nsentinel-body',
     'sentinel-body\r\n',

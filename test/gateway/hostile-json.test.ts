@@ -5,35 +5,35 @@ import { readResponse } from '../../src/gateway/envelope.ts';
 import { applicant, recordBody } from './fixtures.ts';
 import { ADA, assertHold, BEN, contextOf, read, record } from './reading-answers.ts';
 
-test('does not take what is not JSON for an answer, and quotes nothing of it', () => {
+test('a body that is not JSON is no answer', () => {
   for (const text of ['', 'Record', '{"returnCode":', '{} {}', '\u0000']) {
     assert.equal(readAnswer(text, contextOf([ADA])), null);
   }
 });
 
-test('holds JSON that is no object, and lists that are none', () => {
+test('JSON that is not an object and lists with wrong contents are held', () => {
   for (const text of ['null', '"Record"', '12', 'true', '[]']) assertHold(read(text), /\/ must be an object/);
   assertHold(read({ returnCode: 'Record', applicants: {} }), /applicants must be a list/);
   assertHold(read({ returnCode: 'Record', applicants: [null] }), /nothing but objects/);
   assertHold(read({ returnCode: 'Record', applicants: [], consumers: [] }), /must not have both/);
 });
 
-test('holds JSON that nests without end', () => {
+test('JSON with excessive nesting is held', () => {
   const text = `{"returnCode":"No Record","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
   assertHold(read(text), /nests deeper/);
 });
 
-test('holds a deciding member that is given twice in one object, however it is spelled', () => {
+test('JSON that repeats a deciding member is held, also if the repetition is escaped', () => {
   assertHold(read('{"returnCode":"No Record","returnCode":"Record"}'), /gives returnCode twice/);
   assertHold(read('{"returnCode":"No Record","return\\u0043ode" : "Record"}'), /gives returnCode twice/);
   const twice = recordBody().replace('"consumerId":"CONSUMER1"', '"consumerId":"OTHER","consumerId":"CONSUMER1"');
   assertHold(read(twice), /gives consumerId twice/);
-  // Text that looks like members is none, and the same name in two objects is not twice.
+  // Text that looks like members does not count, and two objects may have the same name.
   assert.equal(read(recordBody([ADA], { note: '"returnCode":"Record","returnCode":"No Record"' })).kind, 'outcome');
   assert.equal(read(recordBody([ADA, BEN]), contextOf([ADA, BEN])).kind, 'outcome');
 });
 
-test('takes nothing from a prototype', () => {
+test('members of a prototype are ignored', () => {
   const inherited = '{"__proto__":{"returnCode":"Record","reportReferenceNumber":"R"},"applicants":[]}';
   assertHold(read(inherited), /returnCode is required/);
   const entry = '{"returnCode":"Record","reportReferenceNumber":"R","applicants":[{"__proto__":{"consumerId":"C1"}}]}';
@@ -42,7 +42,7 @@ test('takes nothing from a prototype', () => {
   assert.deepEqual(readResponse(inherited), { applicants: [] });
 });
 
-test('never puts a value of the answer into its problems', () => {
+test('problems contain no value of the answer', () => {
   const sentinel = 'SENTINEL-VALUE-OF-SOMEBODY';
   const hostile = [
     recordBody([ADA], { customerTraceNumber: sentinel, reportReferenceNumber: sentinel.repeat(3) }),

@@ -1,4 +1,4 @@
-/** The rows of the interface's answers (2.2, 2.4, 2.5, 2.8) and of its token request (2.1), each by itself. */
+/** Tests each row of the interface's answers (2.2, 2.4, 2.5, 2.8) and of its token request (2.1). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -26,7 +26,7 @@ const TOKEN_REQUEST = {
 const TOKEN = { access_token: 'a.b.c', scope: 'grs key-management', expires_in: 28_800, token_type: 'Bearer' };
 
 for (const field of Object.keys(TOKEN_REQUEST)) {
-  test(`2.1 ${field}: is never left out and never empty`, () => {
+  test(`2.1 ${field}: is required and must not be empty`, () => {
     assert.deepEqual(tokenRequestSchema.parse(TOKEN_REQUEST), TOKEN_REQUEST);
     for (const value of [undefined, '', 7]) {
       assert.equal(tokenRequestSchema.safeParse({ ...TOKEN_REQUEST, [field]: value }).success, false);
@@ -35,7 +35,7 @@ for (const field of Object.keys(TOKEN_REQUEST)) {
 }
 
 for (const field of ['access_token', 'expires_in', 'token_type'] as const) {
-  test(`2.2 ${field}: no token is taken from an answer without it`, () => {
+  test(`2.2 ${field}: an answer without it is refused`, () => {
     assert.deepEqual(readTokenResponse(JSON.stringify(TOKEN)), { accessToken: 'a.b.c', expiresInS: 28_800 });
     for (const value of [undefined, null, {}, '']) {
       assert.equal(readTokenResponse(JSON.stringify({ ...TOKEN, [field]: value })), null);
@@ -43,11 +43,11 @@ for (const field of ['access_token', 'expires_in', 'token_type'] as const) {
   });
 }
 
-test('2.2 scope: may be anything, since no request asks for one', () => {
+test('2.2 scope: can have any value, since no request asks for a scope', () => {
   for (const scope of ['grs', '', 7, undefined]) assert.ok(readTokenResponse(JSON.stringify({ ...TOKEN, scope })));
 });
 
-// `Required`: a field that the types lacked, or had under another name, would not compile.
+// With `Required`, a field that the types lack or name differently does not compile.
 
 const CROSS_REFERENCE: Required<AccountCrossReference> = {
   consumerNameRefId: 1,
@@ -98,7 +98,7 @@ const CONSUMER: Required<Pick<Consumer, 'names' | 'ssn' | 'dob' | 'addresses' | 
 const ENTRY: ResponseEntry = { applicantId: '1A', consumerId: 'CONSUMER1', consumer: CONSUMER };
 const REPORT = { returnCode: 'Record', reportReferenceNumber: 'RRN-0001', applicants: [ENTRY] };
 
-/** What is read of the whole report at a place, written as in the interface's tables. */
+/** Reads a value of the whole report at a path as in the interface's tables. */
 function readAt(path: string): unknown {
   const steps = path.replaceAll('[]', '.0').split('.');
   const start: unknown = readResponse(JSON.stringify(REPORT))?.applicants[0]?.consumer;
@@ -107,11 +107,11 @@ function readAt(path: string): unknown {
 
 for (const field of Object.keys(CONSUMER) as (keyof typeof CONSUMER)[]) {
   const row = Array.isArray(CONSUMER[field]) ? `${field}[]` : field;
-  test(`2.4 consumer.${row}: is read as it came, and held where it is not as the interface shows it`, () => {
+  test(`2.4 consumer.${row}: is read unchanged, and held if it is malformed`, () => {
     assert.deepEqual(readAt(field), CONSUMER[field]);
     assert.equal(read(REPORT).kind, 'outcome');
     for (const wrong of ['x', 7, {}, [7]]) {
-      // A date of birth is compared where there is no SSN alone.
+      // A date of birth is compared only if there is no SSN.
       if (field === 'dob' && wrong === 'x') continue;
       const applicants = [{ ...ENTRY, consumer: { ...CONSUMER, [field]: wrong } }];
       assert.equal(read({ ...REPORT, applicants }).kind, 'unexpectedResponse', JSON.stringify(wrong));
@@ -129,7 +129,7 @@ const REFERRED: Record<keyof AccountCrossReference, { kind: RefKind; list: strin
 };
 
 for (const field of Object.keys(CROSS_REFERENCE) as (keyof AccountCrossReference)[]) {
-  test(`2.5 ${field}: is read as it came, and leads to the entry of its own list`, () => {
+  test(`2.5 ${field}: is read unchanged and refers to the entry of its own list`, () => {
     assert.equal(readAt(`accounts[].accountCrossReference.${field}`), CROSS_REFERENCE[field]);
     const { kind, list } = REFERRED[field];
     const consumer = { [list]: [{ refId: 1 }, { refId: 2, found: field }], names: [{ refId: 2 }], accounts: [] };
@@ -140,7 +140,7 @@ for (const field of Object.keys(CROSS_REFERENCE) as (keyof AccountCrossReference
 }
 
 for (const field of ['firstReportedDate', 'totalOccurrences', 'activeOccurrences', 'refId'] as const) {
-  test(`2.5 names[].${field}: is given to readers as it came, and decides nothing about the answer`, () => {
+  test(`2.5 names[].${field}: is read unchanged and does not affect the outcome`, () => {
     assert.equal(readAt(`names[].${field}`), NAME[field]);
     const withAnother = (value: unknown) => {
       const consumer = { ...CONSUMER, names: [{ ...NAME, [field]: value }] };
@@ -152,7 +152,7 @@ for (const field of ['firstReportedDate', 'totalOccurrences', 'activeOccurrences
   });
 }
 
-/** What becomes of an answer in which this field alone is another. */
+/** For each field: another value, and whether it leads to the same outcome, another outcome or a hold. */
 const ANOTHER: Record<string, { value: unknown; comesOf: string }> = {
   softwareProviderId: { value: 'ZZZZ', comesOf: 'the same' },
   softwareProviderVersion: { value: '9.9', comesOf: 'the same' },
@@ -167,7 +167,7 @@ const ANOTHER: Record<string, { value: unknown; comesOf: string }> = {
 };
 
 for (const [field, value] of Object.entries(failsafeEntry())) {
-  test(`2.8 consumers[].${field}: is read as it came, and another value has its meaning`, () => {
+  test(`2.8 consumers[].${field}: is read unchanged, and another value changes the answer as listed`, () => {
     const stored = readResponse(JSON.stringify({ consumers: [failsafeEntry()] }));
     assert.equal(stored?.applicants[0]?.[field], value);
     assert.equal(Object.keys(stored?.applicants[0] ?? {}).length, 10);
@@ -183,10 +183,10 @@ for (const [field, value] of Object.entries(failsafeEntry())) {
   });
 }
 
-test('takes 0 for none, even where an entry has it', () => {
+test('the refId 0 refers to no entry, even if an entry has it', () => {
   assert.equal(createRefIdResolver({ names: [{ first: 'ADA', refId: 0 }] })('name', 0), undefined);
 });
 
-test('does not choose between two entries with one refId', () => {
+test('a refId that two entries have refers to no entry', () => {
   assert.equal(createRefIdResolver({ names: [NAME, NAME] })('name', 1), undefined);
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSampleJourney, createSamplePull } from '../../src/cli/commands/sample-runs.ts';
+import { createSampleJourney, createSamplePull } from '../../src/cli/demo/sample-runs.ts';
 import { findMadeUpProblems, SSNS_WITH_NINE } from '../../src/gateway/made-up-applicants.ts';
 import { REPORT_PRODUCTS } from '../../src/model/products.ts';
 import { applicant } from './fixtures.ts';
 
 const pathsOf = (...args: Parameters<typeof findMadeUpProblems>) => findMadeUpProblems(...args).map(({ path }) => path);
 
-test('the samples’ own applicants are refused outside the sandbox, whatever the profile sends', () => {
+test('the samples’ own applicants are refused outside the sandbox for every setting of ssnsWithNine', () => {
   for (const loseAnswer of [false, true]) {
     const samples = [
       createSampleJourney({ journeyId: 'J', auto: true, loseAnswer }),
@@ -26,13 +26,13 @@ test('the samples’ own applicants are refused outside the sandbox, whatever th
   }
 });
 
-test('an SSN that starts with 9 is sent only where the profile says so', () => {
+test('an SSN that starts with 9 is sent only if the profile allows it', () => {
   const cases: [ssn: string, refuse: boolean, itinOnly: boolean, send: boolean][] = [
-    // No one's either: area 000 is never issued. It is left to the gateway.
+    // Area 000 is never issued either, but only the gateway refuses it.
     ['000110001', true, true, true],
     ['912345678', false, false, true],
     ['900110001', false, false, true],
-    // ITINs and ATINs: the edges of each range of the fourth and fifth digit.
+    // ITINs and ATINs, at the edges of each range of the fourth and fifth digit.
     ...['50', '65', '70', '88', '90', '92', '93', '94', '99'].map((group): [string, boolean, boolean, boolean] => [
       `912${group}0001`,
       false,
@@ -54,7 +54,7 @@ test('an SSN that starts with 9 is sent only where the profile says so', () => {
   }
 });
 
-test('a refusal names no value', () => {
+test('the refusal of a made-up applicant contains no value', () => {
   const [problem] = findMadeUpProblems({ environment: 'uat', ssnsWithNine: 'refuse' }, [
     applicant({ ssn: '912345678' }),
   ]);

@@ -19,7 +19,7 @@ async function exchanges(t: TestContext, observer: ExchangeObserver) {
   return { reply, server };
 }
 
-test('notifies an observer of each exchange’s beginning and end', async (t) => {
+test('an observer is notified of the start and end of each exchange', async (t) => {
   const seen: [ExchangeBegun, ExchangeEnded][] = [];
   const { server } = await exchanges(t, (begun) => (ended) => seen.push([begun, ended]));
   assert.deepEqual(
@@ -34,7 +34,7 @@ test('notifies an observer of each exchange’s beginning and end', async (t) =>
   );
 });
 
-test('an observer that throws costs no attempt', async (t) => {
+test('an observer that throws does not fail the attempt', async (t) => {
   const thrown = () => {
     throw new Error('broken');
   };
@@ -43,7 +43,7 @@ test('an observer that throws costs no attempt', async (t) => {
   await exchanges(t, () => thrown);
 });
 
-test('notifies an observer of a token’s fetch, and not of its use from memory', async (t) => {
+test('an observer is notified of a token fetch, but not when a cached token is used', async (t) => {
   const answers = [401, 200];
   const token = JSON.stringify({ access_token: 'a-token', token_type: 'Bearer', expires_in: 3600, scope: 's' });
   const server = await startServer(t, {

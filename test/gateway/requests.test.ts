@@ -62,25 +62,25 @@ function withAddress(changes: Record<string, unknown>): Applicant[] {
 }
 
 for (const productCode of REPORT_PRODUCTS) {
-  test(`builds ${productCode} in the standard form, with nothing but its code to tell it apart`, () => {
+  test(`a ${productCode} request has the standard form and differs from others only in its product code`, () => {
     assert.deepEqual({ ...report({ productCode }), productCode: 'PREQUAL' }, report());
     assert.equal(report({ productCode }).productCode, productCode);
   });
 }
 
-test('admits what alphanumeric must admit', () => {
+test('alphanumeric fields accept the punctuation that names and codes need', () => {
   const names = [{ first: "D'Arcy", middle: 'J.', last: "St. John-O'Brien", gen: '3' }];
   const applicants = withApplicant({ names, emailAddress: "o'brien+x@example.com", ipAddress: '2001:db8::1' });
   assert.deepEqual(report({ applicants, endUserCode: 'A:B-C@D/E' }).applicants[0]?.names, names);
 });
 
-test('2.3: refuses an end user and a purpose of signs alone, and says what each must have', () => {
+test('2.3: an end user or a purpose without a letter or digit is refused, and the refusal says so', () => {
   const problems = problemsOf(() => report({ endUserCode: '-.-', permissiblePurposeCode: '?!' }));
   const rule = 'must have a letter or a digit';
   assert.deepEqual(problems, { '/endUserCode': rule, '/permissiblePurposeCode': rule });
 });
 
-test('makes zip and zip4 of nine digits and of ZIP+4, with or without an agreeing zip4', () => {
+test('nine digits or ZIP+4 are split into zip and zip4, with or without a matching zip4', () => {
   for (const [zip, zip4] of [
     ['100011234', undefined],
     ['10001-1234', undefined],
@@ -93,16 +93,16 @@ test('makes zip and zip4 of nine digits and of ZIP+4, with or without an agreein
   assert.equal('zip4' in (report().applicants[0]?.addresses[0] ?? {}), false);
 });
 
-test('refuses a zip4 that contradicts the zip', () => {
+test('a zip4 that contradicts the zip is refused', () => {
   const problems = problemsOf(() => report({ applicants: withAddress({ zip: '100011234', zip4: '4321' }) }));
   assert.deepEqual(Object.keys(problems), ['/applicants/0/addresses/0/zip4']);
 });
 
-test('writes state codes in capitals', () => {
+test('state codes are sent in capitals', () => {
   assert.equal(report({ applicants: withAddress({ state: 'ny' }) }).applicants[0]?.addresses[0]?.state, 'NY');
 });
 
-// What a row of table 2.3 says by itself is in interface-rows.test.ts.
+// interface-rows.test.ts tests each row of table 2.3 by itself.
 const REFUSED: [title: string, changes: Record<string, unknown>, path: string][] = [
   ['an SSN of zeros', { ssn: '000000000' }, '/applicants/0/ssn'],
   ['a birth date of the year 0', { dob: '0000-01-01' }, '/applicants/0/dob'],
@@ -111,13 +111,13 @@ const REFUSED: [title: string, changes: Record<string, unknown>, path: string][]
 ];
 
 for (const [title, changes, path] of REFUSED) {
-  test(`refuses ${title}, and says where`, () => {
+  test(`an applicant with ${title} is refused by path`, () => {
     const problems = problemsOf(() => report({ applicants: withApplicant(changes) }));
     assert.deepEqual(Object.keys(problems), [path]);
   });
 }
 
-test('names every problem at once, and never a value or a key that the caller made up', () => {
+test('a refusal lists every problem at once, without values and without unknown keys', () => {
   const applicants = withApplicant({ ssn: 'SENTINEL', 'SENTINEL-KEY': 1, dob: 'SENTINEL', emailAddress: 'SENTINEL' });
   let shown = '';
   const problems = problemsOf(() => {
@@ -139,7 +139,7 @@ test('names every problem at once, and never a value or a key that the caller ma
   assert.ok(!shown.includes('SENTINEL'), shown);
 });
 
-test('refuses no applicants, too many, two with one identifier and two with one SSN', () => {
+test('a report request needs one to four applicants with distinct identifiers and SSNs', () => {
   assert.deepEqual(Object.keys(problemsOf(() => report({ applicants: [] }))), ['/applicants']);
   const five = Array.from({ length: 5 }, (_, index) =>
     applicant({ applicantId: `${index}A`, ssn: `90000000${index}` }),
@@ -151,7 +151,7 @@ test('refuses no applicants, too many, two with one identifier and two with one 
   assert.deepEqual(Object.keys(problemsOf(() => report({ applicants: sameSsn }))), ['/applicants/1/ssn']);
 });
 
-test('takes 20 names, phones and addresses of one applicant, and not one more', () => {
+test('an applicant can have up to 20 names, 20 phones and 20 addresses', () => {
   for (const list of ['names', 'phones', 'addresses'] as const) {
     const [entry] = applicant()[list] ?? [];
     assert.ok(entry, list);
@@ -162,7 +162,7 @@ test('takes 20 names, phones and addresses of one applicant, and not one more', 
   }
 });
 
-test('builds a share by ID, with the moment truncated and written in the profile’s time zone', () => {
+test('a share request has access method ID and the inquiry date in the profile’s time zone', () => {
   assert.deepEqual(secondUse({ endUser: 'Second Lender' }), {
     customerId: 'HOUSE0001',
     customerTraceNumber: TRACE_NUMBER,
@@ -180,12 +180,12 @@ test('builds a share by ID, with the moment truncated and written in the profile
   assert.equal(midnight.originalInquiryDate, '2025-07-01 00:00:00');
 });
 
-test('needs an end user code or a name, and may have both', () => {
+test('a share request needs an end user code or a name, and can have both', () => {
   assert.equal('endUserCode' in secondUse({ endUserCode: undefined, endUser: 'Second Lender' }), false);
   assert.deepEqual(Object.keys(problemsOf(() => secondUse({ endUserCode: undefined }))), ['/endUserCode']);
 });
 
-test('refuses a share of the future, and points into the reference that it was given', () => {
+test('a share request with a future inquiry date or a wrong reference is refused by path', () => {
   const future = problemsOf(() => secondUse({ originalInquiryAt: new Date(Date.now() + 60_000) }));
   assert.deepEqual(future, { '/originalInquiryAt': 'must not be in the future' });
   const reference = {
@@ -208,7 +208,7 @@ test('refuses a share of the future, and points into the reference that it was g
   ]);
 });
 
-test('builds FAILSAFE from the fields of the sample and no others', () => {
+test('a FAILSAFE request has exactly the fields of the sample', () => {
   const request = buildFailsafeRequest({ customerTraceNumber: TRACE_NUMBER, applicants: [secondApplicant()] });
   assert.deepEqual(request, {
     customerTraceNumber: TRACE_NUMBER,
@@ -231,7 +231,7 @@ test('builds FAILSAFE from the fields of the sample and no others', () => {
   assert.deepEqual(Object.keys(wrong).sort(), ['/applicants/0/ssn', '/customerTraceNumber']);
 });
 
-test('gives a profile another fingerprint if and only if a run would reach another gateway or customer', () => {
+test('a profile’s fingerprint changes if and only if a run would reach another gateway or customer', () => {
   const fingerprint = computeProfileFingerprint(PROFILE);
   assert.match(fingerprint, /^[0-9a-f]{64}$/);
   const otherWays: Partial<GatewayProfile>[] = [
@@ -255,7 +255,7 @@ test('gives a profile another fingerprint if and only if a run would reach anoth
   }
 });
 
-test('a run goes on under a profile that names where it began, and never for another customer', () => {
+test('a run continues under a profile that lists its former gateway, but never for another customer', () => {
   const began = computeProfileFingerprint(PROFILE);
   const { authUrl, baseUrl, audience, apiVersion } = PROFILE;
   const former = { authUrl, baseUrl, audience, apiVersion };

@@ -25,7 +25,7 @@ function counting(changes: Record<string, unknown> = {}) {
     socket.write(httpAnswer(200, tokenBody({ access_token: `token-${index + 1}`, ...changes })));
 }
 
-/** A token service that plays the script, and a source with a profile that leads to it. */
+/** Starts a token service that plays the script, and a token source for it. */
 async function startSource(t: TestContext, onRequest: Script['onRequest'] = counting(), options?: TokenSourceOptions) {
   const server = await startServer(t, { onRequest });
   const source = sourceFor(t, options);
@@ -34,7 +34,7 @@ async function startSource(t: TestContext, onRequest: Script['onRequest'] = coun
   return { server, source, profile, get, fail: () => failure(get()) };
 }
 
-test('asks as the interface says', async (t) => {
+test('the token request has the method, path and body of the interface', async (t) => {
   const { server, get } = await startSource(t);
   assert.equal(await get(), 'token-1');
   const [request] = server.requests;
@@ -48,14 +48,14 @@ test('asks as the interface says', async (t) => {
   });
 });
 
-test('fetches once for all who ask at once, and not again while the token is good', async (t) => {
+test('concurrent callers share a single token fetch, and a valid token is not fetched again', async (t) => {
   const { server, get } = await startSource(t);
   const tokens = await Promise.all(Array.from({ length: 10 }, () => get()));
   assert.deepEqual(new Set([...tokens, await get()]), new Set(['token-1']));
   assert.equal(server.requests.length, 1);
 });
 
-test('keeps the tokens of profiles apart', async (t) => {
+test('each profile has its own token', async (t) => {
   const { server, source, profile: first } = await startSource(t);
   const tokenOf = async (profile: GatewayProfile) => (await source.get(profile)).accessToken;
   assert.equal(await tokenOf(first), 'token-1');
@@ -63,7 +63,7 @@ test('keeps the tokens of profiles apart', async (t) => {
   assert.equal(await tokenOf(first), 'token-1');
 });
 
-test('renews before the end, with jitter', async (t) => {
+test('a token is renewed before it expires, with jitter', async (t) => {
   for (const [random, renewsAtS] of [
     [0, 900],
     [0.5, 850],
@@ -79,7 +79,7 @@ test('renews before the end, with jitter', async (t) => {
   }
 });
 
-test('uses a token that is still good while the token service is down, and not one that is over', async (t) => {
+test('while the token service is down, a valid token is still used and an expired token is not', async (t) => {
   let up = true;
   const good = httpAnswer(200, tokenBody({ expires_in: 1000 }));
   const upOrDown = (socket: Socket) => socket.write(up ? good : httpAnswer(503, ''));
@@ -95,7 +95,7 @@ test('uses a token that is still good while the token service is down, and not o
   assert.equal((await fail()).code, 'TokenUnavailable');
 });
 
-test('fetches again for a caller that needs a later token, once for all such callers', async (t) => {
+test('callers that need a later token share a single new fetch', async (t) => {
   let nowMs = 1_000;
   const { server, get } = await startSource(t, counting(), { now: () => nowMs });
   await get();
@@ -106,13 +106,13 @@ test('fetches again for a caller that needs a later token, once for all such cal
   assert.equal(server.requests.length, 2);
 });
 
-test('does not hang or loop where fetchedAfter is ahead of this clock', async (t) => {
+test('a fetchedAfter ahead of the local clock causes no hang and no loop', async (t) => {
   const { server, get } = await startSource(t, counting(), { now: () => 1_000 });
   assert.equal(await get({ fetchedAfter: new Date(9_000).toISOString() }), 'token-1');
   assert.equal(server.requests.length, 1);
 });
 
-test('fetches again after a token was refused, and keeps a newer one', async (t) => {
+test('a refused token is fetched again, but its refusal does not discard a newer token', async (t) => {
   const { server, source, profile, get } = await startSource(t);
   await get();
   source.invalidate(profile, 'token-1');
@@ -122,7 +122,7 @@ test('fetches again after a token was refused, and keeps a newer one', async (t)
   assert.equal(server.requests.length, 2);
 });
 
-test('lets no fetch that was overtaken replace the newer token', async (t) => {
+test('a fetch that ends after a later fetch does not replace the newer token', async (t) => {
   const answers: (() => void)[] = [];
   const whenTold: Script['onRequest'] = (...asked) => void answers.push(() => counting()(...asked));
   let nowMs = 1_000;
@@ -140,7 +140,7 @@ test('lets no fetch that was overtaken replace the newer token', async (t) => {
   assert.equal(server.requests.length, 2);
 });
 
-test('reads the credentials again for each fetch, and follows a client id that changed', async (t) => {
+test('each fetch reads the credentials again and uses a changed client id', async (t) => {
   let generation = 1;
   const read = async () => ({ clientId: `client-${generation}`, clientSecret: `secret-${generation}` });
   const server = await startServer(t, {
@@ -158,7 +158,7 @@ test('reads the credentials again for each fetch, and follows a client id that c
   assert.match(server.requests[1]?.body ?? '', /client-2/);
 });
 
-test('ends the waiting of one caller at his signal, and not the fetch that others share', async (t) => {
+test('an abort signal ends the wait of its own caller but not the shared fetch', async (t) => {
   let answer = () => {};
   const { server, get } = await startSource(t, (socket) => {
     answer = () => socket.write(httpAnswer(200, tokenBody()));
@@ -181,7 +181,7 @@ const STATUSES = [
 ];
 
 for (const [status, code] of STATUSES) {
-  test(`treats status ${status} of the token service as ${code}, after one request`, async (t) => {
+  test(`status ${status} of the token service is reported as ${code} after a single request`, async (t) => {
     const elsewhere = await startServer(t, { onRequest: counting() });
     const headers = { 'retry-after': '7', location: `${elsewhere.url}/oauth/token` };
     const { server, fail } = await startSource(t, (socket) => socket.write(httpAnswer(status, '{}', headers)));
@@ -196,31 +196,31 @@ for (const [status, code] of STATUSES) {
 const NO_BEARER_TOKENS: [title: string, body: string][] = [
   ['is not JSON', '<html>log in</html>'],
   ['is empty', ''],
-  ['is no object', '[]'],
+  ['is not an object', '[]'],
   ['has another token type', tokenBody({ token_type: 'mac' })],
   ['has a token with a line break', tokenBody({ access_token: 'a\r\nx: y' })],
   ['has a token that is not ASCII', tokenBody({ access_token: 'tökén' })],
-  ['has a token beyond every header limit', tokenBody({ access_token: 'x'.repeat(9_000) })],
-  ['has a life of zero', tokenBody({ expires_in: 0 })],
-  ['has a negative life', tokenBody({ expires_in: -1 })],
-  ['has a life that is no whole number', tokenBody({ expires_in: 1.5 })],
-  ['has a life in text', tokenBody({ expires_in: '28800' })],
-  ['has a life beyond reason', tokenBody({ expires_in: 1e300 })],
-  ['brings its members by a prototype', `{"__proto__":${tokenBody()}}`],
+  ['has a token longer than any header limit', tokenBody({ access_token: 'x'.repeat(9_000) })],
+  ['has a lifetime of zero', tokenBody({ expires_in: 0 })],
+  ['has a negative lifetime', tokenBody({ expires_in: -1 })],
+  ['has a lifetime that is not an integer', tokenBody({ expires_in: 1.5 })],
+  ['has a lifetime in text', tokenBody({ expires_in: '28800' })],
+  ['has an absurdly long lifetime', tokenBody({ expires_in: 1e300 })],
+  ['has its members in a prototype', `{"__proto__":${tokenBody()}}`],
 ];
 
-test('takes no token from an answer that is none of a bearer token', async (t) => {
+test('an answer that is not a valid bearer token is refused', async (t) => {
   for (const [title, body] of NO_BEARER_TOKENS) assert.equal(readTokenResponse(body), null, title);
   const { fail } = await startSource(t, (socket) => socket.write(httpAnswer(200, '[]')));
   assert.equal((await fail()).code, 'CredentialsRefused');
 });
 
-test('takes bearer in whatever case it is written', async (t) => {
+test('the token type Bearer is accepted in any letter case', async (t) => {
   const { get } = await startSource(t, counting({ token_type: 'bEARER' }));
   assert.equal(await get(), 'token-1');
 });
 
-test('calls a token service unavailable that cannot be reached, breaks off, is silent or talks too much', async (t) => {
+test('an unreachable, interrupted, silent or endless token service is reported as unavailable', async (t) => {
   const dead = profileFor(`http://127.0.0.1:${await deadPort()}`);
   assert.equal((await failure(sourceFor(t).get(dead))).code, 'TokenUnavailable');
   const whole = httpAnswer(200, tokenBody());
@@ -236,7 +236,7 @@ test('calls a token service unavailable that cannot be reached, breaks off, is s
   }
 });
 
-test('tries again after a failure', async (t) => {
+test('the token source fetches again after a failure', async (t) => {
   const { get, fail } = await startSource(t, (socket, _request, index) =>
     socket.write(index === 0 ? httpAnswer(503, '') : httpAnswer(200, tokenBody())),
   );
@@ -244,7 +244,7 @@ test('tries again after a failure', async (t) => {
   assert.equal(await get(), 'token-1');
 });
 
-test('shows no secret, no token and nothing of the credentials’ own errors', async (t) => {
+test('errors show no secret, no token and nothing of the error of reading credentials', async (t) => {
   const echo = (socket: Socket, request: { body: string }, index: number) => {
     const body = index === 0 ? request.body : tokenBody({ access_token: 'SENTINEL-TOKEN', token_type: 'mac' });
     socket.write(httpAnswer([400, 200][index] ?? 503, body, { 'x-echo': 'SENTINEL-HEADER' }));
@@ -271,7 +271,7 @@ test('shows no secret, no token and nothing of the credentials’ own errors', a
   await delay(1);
 });
 
-test('shows no token when the source itself is printed', async (t) => {
+test('a printed token source shows no token', async (t) => {
   const { source, get } = await startSource(t, counting({ access_token: 'SENTINEL-TOKEN' }));
   await get();
   assert.ok(!inspect(source, { depth: Number.POSITIVE_INFINITY, showHidden: true }).includes('SENTINEL'));

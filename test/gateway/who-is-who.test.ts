@@ -4,18 +4,18 @@ import type { Applicant } from '../../src/model/applicant.ts';
 import { applicant, recordBody, secondApplicant } from './fixtures.ts';
 import { ADA, assertHold, BEN, consumersOf, contextOf, read, record } from './reading-answers.ts';
 
-test('holds more or fewer applicants than were asked for', () => {
+test('an answer with more or fewer applicants than the request is held', () => {
   assertHold(read(recordBody([ADA, BEN]), contextOf([ADA])), /must have 1 entries/);
   assertHold(read(recordBody([ADA]), contextOf([ADA, BEN])), /must have 2 entries/);
   assertHold(read(recordBody([])), /must have 1 entries/);
 });
 
-test('holds an applicantId that was not asked for, and one that comes twice', () => {
+test('an answer with an unknown or a repeated applicantId is held', () => {
   assertHold(read(recordBody([applicant({ applicantId: '9Z' })])), /applicantId that was asked for/);
   assertHold(read(recordBody([ADA, ADA]), contextOf([ADA, BEN])), /another entry names already/);
 });
 
-test('matches by SSN where no applicantId comes, with dashes, as a number, or masked', () => {
+test('entries without applicantId are matched by SSN, with dashes, as a number or masked', () => {
   const asked = contextOf([ADA, BEN]);
   for (const [ada, ben] of [
     ['912-34-5678', '998 76 5432'],
@@ -35,7 +35,7 @@ test('matches by SSN where no applicantId comes, with dashes, as a number, or ma
   }
 });
 
-test('holds two applicants with neither applicantId nor a telling SSN', () => {
+test('entries of two applicants are held if they have neither applicantId nor a usable SSN', () => {
   const asked = contextOf([ADA, BEN], { ssnMismatch: 'flag' });
   for (const ssn of [undefined, '', 'XXXXXXXXX', '900000000', 'N/A']) {
     const entries = [
@@ -46,7 +46,7 @@ test('holds two applicants with neither applicantId nor a telling SSN', () => {
   }
 });
 
-test('holds a masked SSN that may be that of either applicant', () => {
+test('an entry is held if its masked SSN matches both applicants', () => {
   const twin = secondApplicant({ ssn: '900005678' });
   const entries = [
     { consumerId: 'C1', consumer: { ssn: 'XXX-XX-5678' } },
@@ -58,7 +58,7 @@ test('holds a masked SSN that may be that of either applicant', () => {
 });
 
 for (const ssnMismatch of ['hold', 'flag'] as const) {
-  test(`holds an SSN that equals another applicant's, where the profile says ${ssnMismatch}`, () => {
+  test(`an entry with another applicant's SSN is held if ssnMismatch is ${ssnMismatch}`, () => {
     const asked = contextOf([ADA, BEN], { ssnMismatch });
     const swapped = [
       { applicantId: '1A', consumerId: 'C1', consumer: { ssn: BEN.ssn } },
@@ -72,19 +72,19 @@ for (const ssnMismatch of ['hold', 'flag'] as const) {
   });
 }
 
-test('holds an SSN that equals none, or flags it where the profile says so', () => {
+test('an entry whose SSN matches no applicant is held, or flagged if the profile says so', () => {
   const body = record([{ applicantId: '1A', consumerId: 'C1', consumer: { ssn: '900000001' } }]);
   assertHold(read(body), /SSN that was asked for/);
   const flagged = read(body, contextOf([ADA], { ssnMismatch: 'flag' }));
   assert.equal(flagged.kind === 'outcome' && flagged.flagged, 'ssnMismatch');
 });
 
-test('takes a single entry for the single applicant, unless it names another', () => {
+test('a single entry belongs to the single applicant unless its SSN differs', () => {
   assert.equal(consumersOf(read(record([{ consumerId: 'C1', consumer: { accounts: [{}] } }])))[0]?.applicantId, '1A');
   assertHold(read(record([{ consumerId: 'C1', ssn: '900000001' }])), /SSN that was asked for/);
 });
 
-// Entries that name nobody (interface 2.4 shows no applicantId)
+// Entries without an identifier (interface 2.4 shows no applicantId)
 
 const EVA = applicant({
   applicantId: '3A',
@@ -93,7 +93,7 @@ const EVA = applicant({
   dob: '1990-05-06',
 });
 
-/** What the file of a person shows but for its SSN. */
+/** Returns the file of a person without the SSN. */
 function fileOf(person: Applicant, changes: Record<string, unknown> = {}) {
   return { names: person.names.map(({ first, last }) => ({ first, last })), dob: person.dob, accounts: [], ...changes };
 }
@@ -103,7 +103,7 @@ const withSsn = (person: Applicant, consumerId: string) => ({
   consumer: { ...fileOf(person), ssn: person.ssn },
 });
 
-test('asks whose an entry is only where that matters: all without a record', () => {
+test('entries without a record need no identification if all have the same outcome', () => {
   const context = contextOf([ADA, BEN], { returnCodes: { PREQUAL: { Suppress: 'noReport' } } });
   for (const [returnCode, outcome] of [
     ['No Record', 'noRecord'],
@@ -121,14 +121,14 @@ test('asks whose an entry is only where that matters: all without a record', () 
   assertHold(read({ applicants: differ }, context), /by applicantId or SSN/);
 });
 
-test('holds an answer about another person even if it has no records', () => {
+test('an answer without records is held if an entry names another person', () => {
   const none = (entries: unknown[]) => read({ returnCode: 'No Record', applicants: entries }, contextOf([ADA, BEN]));
   assertHold(none([{}, { applicantId: '9Z' }]), /applicantId that was asked for/);
   assertHold(none([{}, { ssn: '900000001' }]), /by applicantId or SSN/);
   assertHold(none([{ applicantId: '1A' }, { applicantId: '1A' }]), /another entry names already/);
 });
 
-test('gives those who are left no record, where the entries with one say whose they are', () => {
+test('empty entries are read as noRecord for the remaining applicants if each record names its owner', () => {
   const answer = read(record([{}, withSsn(BEN, 'C-BEN'), {}]), contextOf([ADA, BEN, EVA]));
   assert.deepEqual(consumersOf(answer), [{ applicantId: '2A', consumerId: 'C-BEN' }]);
   assert.deepEqual(answer.kind === 'outcome' && answer.applicants, [
@@ -138,7 +138,7 @@ test('gives those who are left no record, where the entries with one say whose t
   ]);
 });
 
-test('gives the one who is left a record, where name and date of birth agree too', () => {
+test('an unidentified record belongs to the remaining applicant if name and date of birth match', () => {
   const left = { consumerId: 'C-ADA', consumer: fileOf(ADA, { names: [{ first: 'ADA', last: 'OBRIEN' }] }) };
   const asked = contextOf([ADA, BEN]);
   for (const sure of [withSsn(BEN, 'C-BEN'), { applicantId: '2A', ...withSsn(BEN, 'C-BEN') }]) {
@@ -149,7 +149,7 @@ test('gives the one who is left a record, where name and date of birth agree too
   }
 });
 
-test('holds the record of the one who is left where anything is in doubt', () => {
+test('an unidentified record is held unless full name, date of birth and the other SSN are certain', () => {
   const asked = contextOf([ADA, BEN]);
   const ben = withSsn(BEN, 'C-BEN');
   const left = (changes: Record<string, unknown>) => ({ consumerId: 'C-ADA', consumer: fileOf(ADA, changes) });
@@ -170,13 +170,13 @@ test('holds the record of the one who is left where anything is in doubt', () =>
   }
 });
 
-test('holds the record of one who is left and who may be another: twins with one initial', () => {
+test('an unidentified record is held if it may belong to a twin with the same initial', () => {
   const twin = secondApplicant({ names: [{ first: 'A', last: "O'Brien" }], dob: ADA.dob });
   const left = { consumerId: 'C-ADA', consumer: fileOf(ADA) };
   assertHold(read(record([left, withSsn(twin, 'C-TWIN')]), contextOf([ADA, twin])), /by applicantId or SSN/);
 });
 
-test("holds an applicantId with another applicant's name and date of birth", () => {
+test("an entry with another applicant's name and date of birth is held", () => {
   const born = secondApplicant({ dob: '1991-01-01' });
   const swapped = [
     { applicantId: '1A', consumerId: 'C1', consumer: fileOf(born) },
@@ -185,7 +185,7 @@ test("holds an applicantId with another applicant's name and date of birth", () 
   assertHold(read(record(swapped), contextOf([ADA, born])), /another applicant's name and date of birth/);
 });
 
-test('holds the only entry of the only applicant where name or date of birth contradict', () => {
+test('a single entry without SSN is held if name or date of birth contradicts the applicant', () => {
   const only = (changes: Record<string, unknown>) =>
     read(record([{ consumerId: 'C1', consumer: fileOf(ADA, changes) }]));
   assert.equal(consumersOf(only({}))[0]?.consumerId, 'C1');

@@ -1,6 +1,6 @@
 /**
- * An attempt that was given up, and is answered while the attempts that a person permitted after it cannot leave. A run keeps
- * the time-outs that it was prepared with: these were shorter than those of the worker, so its request outlives its activity.
+ * The answer to an attempt that was given up arrives while the resends that an operator permitted cannot connect. A run
+ * keeps the time-outs with which it was prepared. They are shorter than the worker's, so its request outlives its activity.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => harness?.close());
 
-/** From now on, and for longer than the first request takes to be answered, nobody gets through to the gateway. */
+/** The gateway refuses connections from now on, for longer than the first request takes to be answered. */
 async function refuseConnections(): Promise<void> {
   const answer = await fetch(`${harness.sandboxUrl}/_sandbox/faults`, {
     method: 'PUT',
@@ -31,7 +31,7 @@ async function refuseConnections(): Promise<void> {
   assert.equal(answer.status, 200);
 }
 
-test('an answer that comes while the resend cannot leave holds the inquiry: nothing more is sent, and it may be accepted', async () => {
+test('a late answer while the resend cannot connect holds the inquiry as AnsweredLate, and an operator can accept it', async () => {
   const input = journeyInput({ stages: ['PREQUAL'] });
   const customerTraceNumber = traceOf(harness, input.journeyId, 'PREQUAL');
   await harness.addFaults([{ customerTraceNumber, attempt: 1, fault: 'slowAfterPosting', delayMs: 6_000 }]);

@@ -1,4 +1,4 @@
-/** Started again for another customer: nothing that was asked for the first is posted a second time without a decision. */
+/** A journey is started again for another customer: no inquiry of the first customer is posted again without a decision. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => harness?.close());
 
-/** As a deploy does it: the worker that starts next has another customer. */
+/** Acts as a deploy: the worker that starts next has another customer. */
 async function changeCustomer(customerId: string): Promise<string> {
   await harness.stopWorker();
   const profiles = harness.config.profiles as Map<string, GatewayProfile>;
@@ -37,7 +37,7 @@ function twoStages() {
   return journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
 }
 
-/** A journey whose first stage was answered, and which was cut off at its gate. */
+/** A journey whose first stage was answered, and which was terminated at its gate. */
 async function answeredAndTerminated(input = twoStages()): Promise<{ input: typeof input; first: string }> {
   const handle = await harness.start(input);
   const { stages } = await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
@@ -60,7 +60,7 @@ async function untilHeld(handle: JourneyHandle, first: string) {
   return status;
 }
 
-/** The run tells the ledger in the background. */
+/** Waits for the row: the run writes it in the background. */
 async function untilTold(ledger: Ledger, runKey: string): Promise<WorkRow[]> {
   for (let tries = 1; ; tries++) {
     const { rows } = await ledger.work.open({ runKey, limit: 10 });
@@ -71,7 +71,7 @@ async function untilTold(ledger: Ledger, runKey: string): Promise<WorkRow[]> {
 }
 
 describe('a journey that is started again for another customer', () => {
-  test('holds, names the other inquiry, and posts once more only by a decision', async (t) => {
+  test('is held, names the other inquiry, and posts again only after a resend decision', async (t) => {
     const { input, first } = await answeredAndTerminated();
     await changeCustomer('CORRECTED1');
     const again = await harness.start(input);
@@ -95,7 +95,7 @@ describe('a journey that is started again for another customer', () => {
     const ends = (await ledger.work.of(input.journeyId)).map(({ closed }) => closed?.how);
     assert.deepEqual(ends, ['decided']);
     assert.equal(await postedFor(input.journeyId), 2);
-    // The decision was about this stage; the next one was never made for anybody.
+    // The decision was about this stage. The next stage was posted for neither customer.
     await update(again, 'advance', { journeyId: input.journeyId, to: 'PREAPP' });
     assert.equal((await again.result()).outcome, 'completed');
     assert.equal(await postedFor(input.journeyId), 3);
@@ -106,7 +106,7 @@ describe('a journey that is started again for another customer', () => {
     );
   });
 
-  test('and given up is posted no more; started for the first customer again it goes on with what came', async () => {
+  test('posts nothing after an abandon, and continues with the first answer when started for the first customer again', async () => {
     const { input, first } = await answeredAndTerminated();
     const own = await changeCustomer('CORRECTED2');
     const again = await harness.start(input);

@@ -17,7 +17,7 @@ async function scheduledIn(handle: Awaited<ReturnType<World['start']>>): Promise
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
-/** The address of another ledger, which has nothing. */
+/** The address of another ledger, which is empty. */
 async function anotherLedger(world: World): Promise<string> {
   const url = `file:${join(dirname(world.ledgerFile), `other-${randomUUID()}.db`)}`;
   const keyRing = await openKeyRing({ keyRingFile: world.workerEnv.KEY_RING_FILE ?? '', keyRingMayBeMade: false });
@@ -27,7 +27,7 @@ async function anotherLedger(world: World): Promise<string> {
 }
 
 describe('a first attempt', { concurrency: 4 }, () => {
-  test('whose worker is killed is held where another ledger stands in the place of its own', async (t) => {
+  test('is held as LedgerChanged when its worker is killed and the next worker has another ledger', async (t) => {
     const world = await startWorld(t);
     const victim = await world.startWorker();
     // Posts, and never answers.
@@ -40,7 +40,7 @@ describe('a first attempt', { concurrency: 4 }, () => {
     await assertSent(world, input.journeyId, { received: 1, posted: 1 });
     assert.equal((await scheduledIn(handle)).prepareJourney, 1, 'the run keeps the ledger that it began with');
 
-    // On its own ledger again, a resend means to go on: the attempt is there.
+    // On its own ledger again, a resend means to continue: that ledger has the attempt.
     await elsewhere.terminate();
     await world.startWorker();
     await resend(handle, await untilHeld(handle, 'LedgerChanged'), 'unknown');
@@ -49,7 +49,7 @@ describe('a first attempt', { concurrency: 4 }, () => {
     await handle.terminate();
   });
 
-  test('is not made where the journey is withdrawn before a worker has it', async () => {
+  test('is not made when the journey is withdrawn before a worker takes it', async () => {
     const harness = await startHarness({ withoutWorker: true });
     try {
       const input = prequalOnly();

@@ -78,7 +78,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       return { handles, gate, hold, consent };
     }
 
-    /** Has each of them go on, which none may do on this ledger. */
+    /** Tries to continue each of them, which none may do on this ledger. */
     async function goOnInVain({ handles, gate, hold, consent }: Awaited<ReturnType<typeof waitingJourneys>>) {
       const before = await received(handles);
       const journeyIdOf = ({ workflowId }: JourneyHandle) => workflowId.replace('journey-', '');
@@ -95,7 +95,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       assert.deepEqual(await received(handles), before);
     }
 
-    /** On the right ledger again, a `resend` means to go on; the lost answer needs its own decision there. The consent is written. */
+    /** On the right ledger again, a `resend` means to continue. A lost answer needs its own decision there. */
     async function goOn({ gate, hold, consent }: Awaited<ReturnType<typeof waitingJourneys>>) {
       for (const handle of [gate, hold]) {
         const status = await untilStatus(handle, ({ state }) => state === 'held');
@@ -112,7 +112,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       assert.deepEqual(await received([gate, hold, consent]), [2, 2, 2]);
     }
 
-    test('that is given up on an empty ledger says that no ledger has the decision', async () => {
+    test('that finds an empty ledger is held, and answers an abandon with recorded: false', async () => {
       const waiting = await waitingJourneys();
       await whileStopped(async () => {
         await store.backUp('own');
@@ -126,7 +126,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       await whileStopped(() => store.restore('own'));
     });
 
-    test('that meets the ledger of others is held, and leaves no trace in it', async () => {
+    test('that finds a foreign ledger is held, and writes nothing to it', async () => {
       const waiting = await waitingJourneys();
       await whileStopped(async () => {
         await store.backUp('own');
@@ -143,7 +143,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       await goOn(waiting);
     });
 
-    /** As an operator does it, who has asked the provider. */
+    /** Acts as an operator who has asked the provider. */
     function acceptRestore(acceptanceId: string): Promise<void> {
       const acceptance = { acceptanceId, by: 'ops', reason: 'the disk was lost' };
       return withLedger(harness, async (ledger) => {
@@ -151,7 +151,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       });
     }
 
-    test('that meets its ledger as it was before the send waits for a person, and goes on with the right one', async () => {
+    test('that finds an older copy of its ledger waits for an operator, and continues on the right ledger', async () => {
       await whileStopped(() => store.backUp('older'));
       const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4001'))] });
       const handle = await harness.start(input);
@@ -174,7 +174,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       assert.deepEqual(await received([handle, other]), [1, 1]);
 
       await whileStopped(() => store.restore('own'));
-      // It lacks what was sent on the copy.
+      // This ledger lacks the attempts that were sent on the copy.
       await acceptRestore('A2');
       await update(handle, 'resolveInquiry', decisionAbout(changed, { decisionId: 'D8' }));
       // The first decision was written into the ledger that is gone.
@@ -185,7 +185,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       assert.equal((await harness.received(handle)).length, 2);
     });
 
-    test('whose answer a person accepts while another ledger is there stays on hold until it is its own', async () => {
+    test('that finds an empty ledger stays on hold after an accept decision until its own ledger is back', async () => {
       const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
       const handle = await harness.start(input);
       const lost = await untilStatus(handle, ({ state }) => state === 'held');

@@ -1,4 +1,4 @@
-/** PostgreSQL: what a worker does while `setup` has the ledger's tables to itself. */
+/** On PostgreSQL, a worker runs while `setup` holds locks on the ledger's tables. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
@@ -30,7 +30,7 @@ after(async () => {
   await postgres?.stop();
 });
 
-/** A `setup` that has the tables, until it is let go; it changes nothing. */
+/** A `setup` that locks the tables until `finish` is called. It changes nothing. */
 async function beginSetup(t: TestContext) {
   const engine = await openEngine({ url: harness.config.ledger.url });
   const [has, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -56,7 +56,7 @@ async function beginSetup(t: TestContext) {
 const oneStage = (lastFour = '0001') =>
   journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
 
-/** Polled all the while: a hold that comes and goes would be seen. */
+/** Fails if a journey has a hold or a refused message, or has closed. */
 async function assertWaits(handles: readonly JourneyHandle[]): Promise<void> {
   for (const handle of handles) {
     const { holds, refusedMessages } = await statusOf(handle);
@@ -65,8 +65,8 @@ async function assertWaits(handles: readonly JourneyHandle[]): Promise<void> {
   }
 }
 
-describe('while `setup` migrates a ledger on PostgreSQL', { concurrency: 1 }, () => {
-  test('for longer than any statement may take, journeys wait without a hold, and go on', async (t) => {
+describe('a `setup` that migrates a ledger on PostgreSQL', { concurrency: 1 }, () => {
+  test('delays journeys without a hold, also when it takes longer than the statement time-out', async (t) => {
     const held = await harness.start(oneStage('4002'));
     const share = { shareId: 'S1', endUserCode: 'EU999' };
     const sharing = journeyInput({ stages: ['PREQUAL'], shares: [share] });

@@ -1,6 +1,6 @@
 /**
- * A worker of production, whose PostgreSQL stops waiting for its standby while the worker runs: it is not ready until commits
- * wait again.
+ * The PostgreSQL of a production worker stops waiting for its standby while the worker runs. The worker is not ready until
+ * commits wait again.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -66,7 +66,7 @@ async function waitUntilReady(isWanted: boolean): Promise<{ checks: { ledger: { 
   }
 }
 
-test('a production worker is not ready while commits wait for no standby, and is again once they do', async () => {
+test('a production worker is not ready while PostgreSQL commits without its standby, and is ready again afterwards', async () => {
   await waitUntilReady(true);
   await commitsWaitFor('');
   const { checks } = await waitUntilReady(false);

@@ -1,4 +1,4 @@
-/** A Temporal database that was lost or begun anew, beside the ledger that was there before: the ledger answers. */
+/** The Temporal database was lost or is new, and the ledger is the former one: the ledger answers. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
@@ -47,7 +47,7 @@ const RECEIVED: [name: string, input: LendingJourneyInput, requests: number, dec
   ['accepted', oneStage('4002'), 1, { action: 'accept', outcome: 'noRecord', providerSaid: 'posted' }],
 ];
 
-/** Plays a journey to its end, as the platform does it anew each time. */
+/** Plays a journey to its end, with the same messages each time. */
 async function play(harness: Harness, input: LendingJourneyInput, decision?: object): Promise<JourneyHandle> {
   const { journeyId } = input;
   const handle = await harness.start(input);
@@ -70,7 +70,7 @@ async function isOver(handle: JourneyHandle): Promise<boolean> {
   return (await handle.describe()).status.name !== 'RUNNING';
 }
 
-/** Acknowledged, and in the ledger alone from then on: the run is lost with its server. */
+/** The refusal is acknowledged. Afterwards only the ledger has it: the run is lost with its server. */
 async function refuseBeforeTheLoss(): Promise<LendingJourneyInput> {
   const applicants = [applicant('1A'), applicant('2A')];
   const input = journeyInput({ stages: ['PREQUAL'], applicants, shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
@@ -84,7 +84,7 @@ async function refuseBeforeTheLoss(): Promise<LendingJourneyInput> {
   return input;
 }
 
-/** A consent system that has the grant on file, and knows nothing of the revocation, tells it once more. */
+/** A consent system that has the grant and does not know the revocation sends the grant again. */
 async function assertStillRefused(harness: Harness, input: LendingJourneyInput): Promise<void> {
   const { journeyId } = input;
   const handle = await harness.start(input);
@@ -99,7 +99,7 @@ async function assertStillRefused(harness: Harness, input: LendingJourneyInput):
   assert.deepEqual(products, ['PREQUAL']);
 }
 
-test('journeys started again on an empty Temporal server end as they did, and send nothing', async () => {
+test('journeys started again on an empty Temporal server end with the same result, and send nothing', async () => {
   const lost = oneStage('4002');
   const refused = await refuseBeforeTheLoss();
   const heldBefore = await untilStatus(await old.start(lost), ({ state }) => state === 'held');
@@ -129,7 +129,7 @@ test('journeys started again on an empty Temporal server end as they did, and se
     assert.equal((await old.received(again[index] as JourneyHandle)).length, requests, name);
   }
   await assertStillRefused(harness, refused);
-  // What was not decided about waits for its decision again.
+  // An inquiry without a decision waits for one again.
   const heldAgain = await harness.start(lost);
   const { holds } = await untilStatus(heldAgain, ({ state }) => state === 'held');
   assert.equal(holds[0]?.customerTraceNumber, heldBefore.holds[0]?.customerTraceNumber);

@@ -44,7 +44,7 @@ const CHANGES: [what: string, changes: () => Partial<GatewayProfile>][] = [
 
 describe('a worker that is started again', () => {
   for (const [what, changes] of CHANGES) {
-    test(`with another ${what} holds what began before, sends nothing, and goes on once it is back`, async () => {
+    test(`with another ${what} holds running journeys, sends nothing, and continues once the profile is back`, async () => {
       const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
       const handle = await harness.start(input);
       await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
@@ -61,7 +61,7 @@ describe('a worker that is started again', () => {
       const lostChanged = await untilStatus(lost, ({ holds: [first] }) => first?.failureType === 'ProfileChanged');
       assert.equal(changed.holds[0]?.failureType, 'ProfileChanged');
       assert.deepEqual(changed.holds[0]?.allowedActions, ['resend', 'abandon']);
-      // Still the other profile: to go on is to be held again.
+      // The profile is still the other one, so a decision to continue leads to another hold.
       await update(handle, 'resolveInquiry', decisionAbout(changed));
       const isHeldAnew = ({ holds: [first] }: typeof changed) =>
         first !== undefined && first.since !== changed.holds[0]?.since;
@@ -80,7 +80,7 @@ describe('a worker that is started again', () => {
     });
   }
 
-  test('with another address and the former one in its profile goes on, but not for another customer', async () => {
+  test('with a new address and the former one under `formerly` continues journeys, but not for another customer', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
     const handle = await harness.start(input);
     await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
@@ -99,7 +99,7 @@ describe('a worker that is started again', () => {
     await update(handle, 'resolveInquiry', decisionAbout(held));
     assert.equal((await handle.result()).outcome, 'completed');
     assert.equal((await receivedBy(other.url)) - sentBefore, 1);
-    // What begins now is bound to the new address, and to go back needs the entry of that one.
+    // Runs that begin now are bound to the new address, so going back would need an entry for it.
     await restartWith({ ...own, formerly: undefined as never });
   });
 
@@ -108,7 +108,7 @@ describe('a worker that is started again', () => {
     ...CHANGES,
   ];
   for (const [what, changes] of REFUSALS) {
-    test(`with another profile (${what}) asks the ledger before it says that nothing was sent`, async () => {
+    test(`with another profile (${what}) reads the ledger before it reports that nothing was sent`, async () => {
       const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { pass: 'auto' } } });
       const customerTraceNumber = traceOf(harness, input.journeyId, 'PREAPP');
       await harness.addFaults([{ customerTraceNumber, attempt: 1, fault: 'resetBeforePosting' }]);
@@ -116,7 +116,7 @@ describe('a worker that is started again', () => {
       await untilStatus(handle, ({ state }) => state === 'held');
       const own = harness.config.profiles.get('default') as GatewayProfile;
       await restartWith(changes());
-      // The run forgets its attempt; that it cannot make another one says nothing of the first.
+      // The run forgets its attempt. That it cannot make another attempt says nothing about the first.
       const again = await resetTo(harness, handle, await taskBeforeSend(handle, 2));
       const { holds } = await untilStatus(again, ({ state }) => state === 'held');
       await untilIdle(again);

@@ -39,7 +39,7 @@ function oneStage(lastFour: string) {
 
 type Commands = ReturnType<typeof activityCommands>;
 
-/** Of an activity that is over. */
+/** The gRPC code for a command about an activity that has closed. */
 const GRPC_NOT_FOUND = 5;
 
 /** A journey whose request has reached the gateway and is not answered yet, and the commands about it. */
@@ -50,7 +50,7 @@ async function inFlight(lastFour: string): Promise<{ handle: JourneyHandle; comm
   return { handle, commands: activityCommands(harness, handle, activityId) };
 }
 
-/** Acts on an attempt in flight. On a busy machine its answer may come first: then on another one. */
+/** Acts on an attempt in flight. If its answer is first, as on a busy machine, it tries another attempt. */
 async function actedOn(lastFour: string, act: (commands: Commands) => Promise<unknown>): Promise<JourneyHandle> {
   for (let tries = 1; ; tries++) {
     const { handle, commands } = await inFlight(lastFour);
@@ -64,7 +64,7 @@ async function actedOn(lastFour: string, act: (commands: Commands) => Promise<un
   }
 }
 
-/** 1.5 s until the answer; and one that is posted and never answered. */
+/** The gateway answers the first after 1.5 s. It posts the second and never answers. */
 const ANSWERED_LATER = '4011';
 const NEVER_ANSWERED = '4008';
 
@@ -87,16 +87,16 @@ for (const [where, env] of QUEUES) {
   describe(`an attempt in flight ${where}`, { concurrency: 12 }, () => {
     useHarness(env);
     for (const [what, act] of HANDS) {
-      test(`that is ${what} goes on to its answer, and the journey with it`, async () => {
+      test(`that is ${what} is sent once, and the journey receives its answer`, async () => {
         const handle = await actedOn(ANSWERED_LATER, act);
         assert.equal((await handle.result()).stages[0]?.state, 'record');
         assert.equal((await harness.received(handle)).length, 1);
       });
 
-      test(`that is ${what} and whose answer is lost becomes a hold after one request`, async () => {
+      test(`that is ${what} and whose answer is lost is held after one request`, async () => {
         const { handle, commands } = await inFlight(NEVER_ANSWERED);
         await act(commands);
-        // A paused activity that has failed is over: no operator has to unpause it.
+        // A paused activity that has failed is closed: no operator has to unpause it.
         const held = await untilStatus(handle, ({ state }) => state === 'held');
         assert.equal(held.holds[0]?.failureType, 'OutcomeUnknown');
         assert.equal((await harness.received(handle)).length, 1);
@@ -111,7 +111,7 @@ for (const [where, env] of QUEUES) {
 describe('an attempt that waits for its token', () => {
   useHarness(ON_WORKFLOW_QUEUE);
   for (const hand of ['reset', 'pause'] as const) {
-    test(`and is told to ${hand} has claimed nothing: it is made once, after all`, async () => {
+    test(`claims nothing before an operator’s ${hand}, and is posted once afterwards`, async () => {
       await harness.addFaults([{ target: 'token', fault: 'slow', delayMs: 1_800 }]);
       // The first attempt meets 401, and the second one needs a token of its own.
       const handle = await harness.start(oneStage('3401'));
@@ -146,7 +146,7 @@ async function whileLedgerIsLocked(work: () => Promise<void>): Promise<void> {
 
 describe('an outage of the ledger', () => {
   useHarness({});
-  test('retries that were bounded to one in an outage of the ledger end no journey: its decision is recorded when that is over', async () => {
+  test('ends no journey when an operator limits recordDecision to one try; the decision is recorded afterwards', async () => {
     const handle = await harness.start(oneStage('4002'));
     const held = await untilStatus(handle, ({ state }) => state === 'held');
     // A decision is recorded once the hold's row is open.

@@ -61,7 +61,7 @@ async function sharesReceived(handle: JourneyHandle): Promise<number> {
 }
 
 describe('two shares', () => {
-  test('are posted once each, under numbers of their own, also after a reset that forgets the consents: the ledger has them', async () => {
+  test('are posted once each, under separate trace numbers, also after a reset that forgets the consents', async () => {
     const input = sharesTo('S1', 'S2');
     const { journeyId } = input;
     const handle = await harness.start(input);
@@ -110,7 +110,7 @@ describe('a share', { concurrency: 4 }, () => {
     );
   });
 
-  test('whose consent is revoked while it is on hold is not sent again, whatever is decided', async () => {
+  test('whose consent is revoked while it is on hold is not sent again, even after a resend decision', async () => {
     const input = sharesTo('S1');
     const customerTraceNumber = traceOf(harness, input.journeyId, 'SECONDUSE', 'S1');
     await harness.addFaults([{ customerTraceNumber, attempt: 1, fault: 'resetBeforePosting' }]);
@@ -122,13 +122,13 @@ describe('a share', { concurrency: 4 }, () => {
     await update(handle, 'resolveInquiry', decisionAbout(status));
     assert.equal((await handle.result()).shares[0]?.state, 'revoked');
     assert.equal(await sharesReceived(handle), 1);
-    // The stage's and the share's: the run itself makes no further one; the ledger would refuse it, too.
+    // One attempt of the stage, one of the share. The run makes no further attempt; the ledger would refuse it, too.
     await assert.rejects(taskBeforeSend(handle, 3), /has made 2 attempts/);
     // The gateway may have posted the share. The consumer who revoked the consent has a right to know that.
     assert.deepEqual(await attentionOf((await share(input.journeyId))?.customerTraceNumber), ['revokedAfterPosting']);
   });
 
-  test('whose consent was revoked between two runs of its journey is not posted by the second', async () => {
+  test('whose consent was revoked between two runs of its journey is not posted by the second run', async () => {
     const input = sharesTo('S1');
     const { journeyId } = input;
     const first = await harness.start(input);
@@ -140,7 +140,7 @@ describe('a share', { concurrency: 4 }, () => {
       workflowId: `late-consent-${journeyId}`,
       args: [{ consent: revocationOf(grant) }],
     });
-    // The second run hears of the refusal when it starts, and waits for no consent.
+    // The second run receives the refusal when it starts, and waits for no consent.
     const handle = await harness.start(input);
     assert.equal((await handle.result()).shares[0]?.state, 'revoked');
     assert.equal(await sharesReceived(handle), 0);
@@ -156,9 +156,9 @@ describe('a share', { concurrency: 4 }, () => {
   }
 });
 
-/** What happens after the reset until the share's wait is over. */
+/** Ends the share's wait after the reset. */
 const ENDS: Record<string, (run: JourneyHandle, journeyId: string) => Promise<unknown>> = {
-  'a grant that named another person, and its time': async (run, journeyId) => {
+  'a grant for another person and a time-out': async (run, journeyId) => {
     await update(run, 'recordConsent', grantFor(journeyId, 'S1'));
     await amendAsOther(run);
   },
@@ -176,9 +176,9 @@ async function amendAsOther(run: JourneyHandle): Promise<void> {
   await update(run, 'resolveInquiry', decisionAbout(held, { action: 'amend', applicants }));
 }
 
-describe('a share that was posted before a reset is told as posted, once its wait ends', { concurrency: 4 }, () => {
+describe('a share that was posted before a reset', { concurrency: 4 }, () => {
   for (const [by, end] of Object.entries(ENDS)) {
-    test(`by ${by}`, async () => {
+    test(`is reported as posted when its wait ends by ${by}`, async () => {
       const input = {
         ...journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('1422'))] }),
         shares: [{ shareId: 'S1', endUserCode: USERS.S1, awaitConsentFor: 'PT4S' }],

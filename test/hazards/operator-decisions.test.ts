@@ -1,4 +1,4 @@
-/** Decisions that make no sense: refused with the reason, and without a trace in the history or the ledger. */
+/** Invalid decisions are refused with the reason, and leave no trace in the history or the ledger. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { DecisionRecord } from '../../src/ledger/records.ts';
@@ -32,14 +32,14 @@ const reference = {
 type BadDecision = [what: string, decision: object, reason: RegExp];
 
 const ANYWHERE: BadDecision[] = [
-  ['about an inquiry that nobody knows', { customerTraceNumber: 'PQUNKNOWN' }, /no inquiry/],
+  ['about an unknown inquiry', { customerTraceNumber: 'PQUNKNOWN' }, /no inquiry/],
   ['about an attempt that was never made', { attempt: 2 }, /attempt 1/],
   ['about no attempt', { attempt: 0 }, /attempt/],
   ['for another journey', { journeyId: 'another' }, /another journey/],
   ['without a name', { by: '' }, /by/],
   ['without a reason', { reason: ' ' }, /reason/],
-  ['with an action of its own', { action: 'retry' }, /action/],
-  ['with a field too many', { confirm: true }, /unknown field/],
+  ['with an unknown action', { action: 'retry' }, /action/],
+  ['with an unknown field', { confirm: true }, /unknown field/],
 ];
 
 const ACCEPT = { action: 'accept', providerSaid: 'posted' };
@@ -62,7 +62,7 @@ const HOLDS: Record<string, { lastFour: string; bad: BadDecision[] }> = {
         /not empty/,
       ],
       [
-        'to accept a reference to somebody else',
+        'to accept a reference to another applicant',
         {
           ...ACCEPT,
           outcome: 'record',
@@ -108,10 +108,10 @@ async function held(lastFour: string): Promise<{ handle: JourneyHandle; status: 
   return { handle, status };
 }
 
-/** One journey at a time: the whole ledger is compared. */
+/** The tests run one journey at a time, because they compare the whole ledger. */
 describe('a decision', () => {
   for (const [failureType, { lastFour, bad }] of Object.entries(HOLDS)) {
-    test(`about ${failureType} that makes no sense leaves history and ledger as they were`, async () => {
+    test(`that is invalid for a hold of ${failureType} is refused, and leaves history and ledger unchanged`, async () => {
       const { handle, status } = await held(lastFour);
       assert.equal(status.holds[0]?.failureType, failureType);
       const events = (await eventsOf(handle)).length;
@@ -128,7 +128,7 @@ describe('a decision', () => {
     });
   }
 
-  test('that amends with applicants who break the interface’s tables leaves the ledger and the hold as they were', async () => {
+  test('that amends with invalid applicants leaves the ledger and the hold unchanged', async () => {
     const { handle, status } = await held('1422');
     const rows = ledgerRows(harness);
     const applicants = [{ ...applicant('1A'), dob: '1985-02-30' }];
@@ -145,7 +145,7 @@ describe('a decision', () => {
     await handle.terminate();
   });
 
-  test('about a hold that has been decided is refused, and a repeated one is answered as such', async () => {
+  test('about a decided hold is refused, and a repeated decision is answered as a duplicate', async () => {
     const { handle, status } = await held('1403');
     await update(handle, 'resolveInquiry', decisionAbout(status));
     await untilStatus(handle, ({ holds }) => holds[0]?.attempts === 2);
@@ -172,21 +172,21 @@ describe('a decision', () => {
     });
   }
 
-  test('that another one has overtaken is refused with what stands, and what it would have sent is sent once', async () => {
+  test('that another decision has overtaken is refused with the recorded one, and the resend is sent once', async () => {
     const { handle, status } = await held('1503');
     await decidedElsewhere(status, { action: 'resend' });
     const overtaken = /^nothing was decided: by now another resend of its attempt 1 stands$/;
     assert.match(await refusalOf(update(handle, 'resolveInquiry', decisionAbout(status))), overtaken);
     const again = await untilStatus(handle, ({ holds }) => holds[0]?.attempts === 2);
     assert.match(await refusalOf(update(handle, 'resolveInquiry', decisionAbout(status))), overtaken);
-    // Nothing was decided under its id: about the next hold it may be used.
+    // The decision id is unused, so it may be used for the next hold.
     const { duplicate } = await update(handle, 'resolveInquiry', decisionAbout(again, { action: 'abandon' }));
     assert.equal(duplicate, false);
     assert.equal((await handle.result()).outcome, 'abandoned');
     assert.equal((await harness.received(handle)).length, 2);
   });
 
-  test('to resend what was accepted meanwhile is refused, and nothing is sent', async () => {
+  test('to resend an inquiry that was accepted meanwhile is refused, and nothing is sent', async () => {
     const { handle, status } = await held('1503');
     const none = { kind: 'outcome', outcome: 'noRecord' };
     await decidedElsewhere(status, { action: 'accept', answer: none });
@@ -196,7 +196,7 @@ describe('a decision', () => {
     assert.equal((await harness.received(handle)).length, 1);
   });
 
-  test('about what was abandoned meanwhile is refused, and the journey ends as abandoned', async () => {
+  test('about an inquiry that was abandoned meanwhile is refused, and the journey ends as abandoned', async () => {
     const { handle, status } = await held('4002');
     await decidedElsewhere(status, { action: 'abandon' });
     const overtaken = /^nothing was decided: by now the inquiry is abandoned$/;

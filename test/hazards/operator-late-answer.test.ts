@@ -1,6 +1,6 @@
 /**
- * Answers that come after their attempt was given up. A run keeps the time-outs that it was prepared with: these were
- * shorter than those of the worker that carries it on, so that its requests outlive their activities.
+ * Answers that arrive after their attempt was given up. A run keeps the time-outs with which it was prepared. They are
+ * shorter than the worker's, so its requests outlive their activities.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => harness?.close());
 
-/** A journey that is held because its time is over, while its answer is yet to come. */
+/** A journey that is held because its attempt timed out. The answer arrives later. */
 async function heldUnanswered(answeredAfterMs: number) {
   const input = journeyInput({ stages: ['PREQUAL'] });
   const customerTraceNumber = traceOf(harness, input.journeyId, 'PREQUAL');
@@ -41,8 +41,8 @@ async function lateAnswer(inquiry: ReadInquiry): Promise<string | undefined> {
   return (await inquiry())?.attempts[0]?.lateAnswerAt;
 }
 
-describe('an answer that comes after its attempt was given up', { concurrency: 4 }, () => {
-  test('and before anybody has decided is the outcome: a resend decided after that is not sent', async () => {
+describe('an answer that arrives after its attempt was given up', { concurrency: 4 }, () => {
+  test('and before any decision is the outcome; a later resend decision is refused', async () => {
     const { handle, status, inquiry } = await heldUnanswered(3_000);
     await until(async () => (await inquiry())?.attempts[0]?.state === 'answered', 'the answer was not recorded');
     const late = decisionAbout(status);
@@ -55,7 +55,7 @@ describe('an answer that comes after its attempt was given up', { concurrency: 4
     assert.equal(await lateAnswer(inquiry), undefined);
   });
 
-  test('and after a resend was decided is kept beside the row, flagged, and given to nobody', async () => {
+  test('and after a resend decision is recorded as late, and the journey does not receive it', async () => {
     const { handle, status, inquiry } = await heldUnanswered(5_000);
     await update(handle, 'resolveInquiry', decisionAbout(status));
     const result = await handle.result();
@@ -76,7 +76,7 @@ describe('an answer that comes after its attempt was given up', { concurrency: 4
     assert.equal((await harness.received(handle)).length, 2);
   });
 
-  test('and after the inquiry was abandoned is flagged as well, and the journey stays abandoned', async () => {
+  test('and after an abandon decision is recorded as late, and the journey stays abandoned', async () => {
     const { handle, status, inquiry } = await heldUnanswered(4_000);
     await update(handle, 'resolveInquiry', decisionAbout(status, { action: 'abandon' }));
     assert.equal((await handle.result()).outcome, 'abandoned');

@@ -1,4 +1,4 @@
-/** What operators and consumers may do while an attempt waits in the gateway's queue, with no worker to take it. */
+/** Operators and consumers act on an attempt that waits in the gateway's queue without a worker. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
@@ -38,14 +38,14 @@ async function waiting(lastFour?: string) {
 }
 
 describe('while no gateway worker runs', () => {
-  test('an attempt that is paused is not sent; reset and unpaused, it is sent once', async () => {
+  test('a paused attempt is not sent, and is sent once after a reset and an unpause', async () => {
     const { handle, commands } = await withoutGatewayWorker(harness, async () => {
       const paused = await waiting();
       await paused.commands.pause();
       return paused;
     });
     await commands.reset();
-    // The worker takes a later one, and would have taken this one too.
+    // The worker takes a later attempt, so it would have taken this one too.
     await (await harness.start(oneStage())).result();
     assert.equal((await harness.received(handle)).length, 0);
     await commands.unpause();
@@ -53,7 +53,7 @@ describe('while no gateway worker runs', () => {
     assert.equal((await harness.received(handle)).length, 1);
   });
 
-  test('an attempt gets five tries and a shorter start-to-close: it times out, is not repeated, and its answer counts', async () => {
+  test('an attempt with five tries and a shorter start-to-close time-out is sent once, and its late answer counts', async () => {
     const { handle } = await withoutGatewayWorker(harness, async () => {
       const changed = await waiting('4011');
       await changed.commands.widenRetries();
@@ -68,7 +68,7 @@ describe('while no gateway worker runs', () => {
     assert.equal((await harness.received(handle)).length, 1);
   });
 
-  test('a share whose consent is revoked is taken out of the queue and never sent', async () => {
+  test('a queued share whose consent is revoked is never sent', async () => {
     const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
     const handle = await harness.start(input);
     await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
@@ -79,7 +79,7 @@ describe('while no gateway worker runs', () => {
       await update(handle, 'recordConsent', { ...grant, decision: 'revoked' });
       assert.equal((await handle.result()).shares[0]?.state, 'revoked');
     });
-    // The worker that is back has nothing of it left to take.
+    // The worker that is back finds no attempt of the share in the queue.
     await (await harness.start(oneStage())).result();
     assert.deepEqual(
       (await harness.received(handle)).map(({ productCode }) => productCode),

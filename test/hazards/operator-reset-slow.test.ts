@@ -1,4 +1,4 @@
-/** `temporal workflow reset`: the workflow forgets what it did, the ledger does not. Counted at the gateway. */
+/** After `temporal workflow reset` the workflow has forgotten its actions, and the ledger has not. The gateway counts. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
@@ -68,7 +68,7 @@ async function playInFull(): Promise<JourneyHandle> {
   return handle;
 }
 
-/** Resets a run that is over to each of its workflow tasks in turn. `when` says which. */
+/** Resets a closed run to each of its workflow tasks in turn. `when` names the task. */
 async function* resetToEach(handle: JourneyHandle, options: Pick<ResetOptions, 'forgetMessages'> = {}) {
   const { runId } = (await handle.describe()).raw.workflowExecutionInfo?.execution ?? {};
   for (const task of await workflowTasksOf(handle)) {
@@ -77,7 +77,7 @@ async function* resetToEach(handle: JourneyHandle, options: Pick<ResetOptions, '
   }
 }
 
-/** Resets the journey to each of its workflow tasks in turn; what comes of it must be the same every time. */
+/** Resets the journey to each of its workflow tasks in turn. The result must be the same every time. */
 async function resetToEveryTask(handle: JourneyHandle, resolve?: object): Promise<number> {
   const result = await handle.result();
   const received = await harness.received(handle);
@@ -101,11 +101,11 @@ async function decideWhereHeld(again: JourneyHandle, decision: object): Promise<
     return !['running', 'waitingAtGate', 'waitingForConsent'].includes(status.state);
   }, 'neither held nor over');
   if (status?.state !== 'held') return;
-  // The run may have taken the old one meanwhile, and be over.
+  // The run may have accepted the old decision meanwhile, and have closed.
   await update(again, 'resolveInquiry', decisionAbout(status, decision)).catch(() => undefined);
 }
 
-describe('a journey that is over, reset to each of its workflow tasks', { concurrency: 8 }, () => {
+describe('a closed journey that is reset to each of its workflow tasks', { concurrency: 8 }, () => {
   test('ends the same way and sends nothing: stages, gates, consents and a share', async (t) => {
     const handle = await playInFull();
     assert.equal((await harness.received(handle)).length, 4);
@@ -140,7 +140,7 @@ describe('a journey that is over, reset to each of its workflow tasks', { concur
     });
   }
 
-  test('ends the same way and sends nothing: 401 and 429, each followed by one attempt of their own', async () => {
+  test('ends the same way and sends nothing: 401 and 429, each followed by a second attempt', async () => {
     for (const lastFour of ['3401', '3429']) {
       const handle = await harness.start(oneStage(lastFour));
       await handle.result();
@@ -150,8 +150,8 @@ describe('a journey that is over, reset to each of its workflow tasks', { concur
   });
 });
 
-describe('a journey that runs', { concurrency: 8 }, () => {
-  test('reset to before the send while its request is in flight waits for the answer of the first', async () => {
+describe('a running journey', { concurrency: 8 }, () => {
+  test('that is reset to before the send while its request is in flight waits for the answer to that request', async () => {
     const handle = await harness.start(oneStage('4011'));
     await until(async () => (await harness.received(handle)).length === 1, 'nothing was received');
     const again = await resetTo(harness, handle, await taskBeforeSend(handle));
@@ -166,7 +166,7 @@ describe('a journey that runs', { concurrency: 8 }, () => {
     );
   });
 
-  test('reset to before a send whose answer was lost is held again, and the provider’s word decides', async () => {
+  test('that is reset to before a send whose answer was lost is held again, and sends nothing', async () => {
     const handle = await harness.start(oneStage('4002'));
     const first = await untilStatus(handle, ({ state }) => state === 'held');
     const again = await resetTo(harness, handle, await taskBeforeSend(handle));
@@ -181,8 +181,8 @@ describe('a journey that runs', { concurrency: 8 }, () => {
     assert.equal((await harness.received(currentRun(harness, handle))).length, 1);
   });
 
-  test('whose resend was lost as well: a reset replays the first resend, and it permits nothing more', async () => {
-    // Refused by status each time: 503 may have been posted for all that is known.
+  test('whose resend was lost as well sends nothing after a reset: the replayed decision permits no third attempt', async () => {
+    // The gateway answers 503 each time, after which the request may have been posted.
     const handle = await harness.start(oneStage('1503'));
     const first = await untilStatus(handle, ({ state }) => state === 'held');
     await update(handle, 'resolveInquiry', decisionAbout(first));
@@ -204,7 +204,7 @@ describe('a journey that runs', { concurrency: 8 }, () => {
     await again.terminate();
   });
 
-  test('reset to before the decision, without its messages, refuses another one, and goes on with what the ledger has', async () => {
+  test('that is reset to before a decision without its messages refuses a new one, and takes the ledger’s answer', async () => {
     const handle = await playHeld('4001', { action: 'resend' });
     const result = await handle.result();
     const task = await taskOfMessage(handle, 'resolveInquiry');
@@ -265,7 +265,7 @@ describe('a journey whose first share is withdrawn, whose second is revoked, and
   /** A share that the run had begun to post, as far as it knew, shows the number that the claim refused. */
   const withoutNumber = ({ customerTraceNumber: _, ...share }: JourneyStatus['shares'][number]) => share;
 
-  /** Says again only what the run asks for: the decision about its hold, and the grant of the third share. */
+  /** Sends again only the messages that the run waits for: the decision about its hold, and the grant of the third share. */
   async function answerWhatItAsks(again: JourneyHandle, journeyId: string): Promise<void> {
     await until(async () => {
       const status = await statusOf(again);
@@ -301,7 +301,7 @@ describe('a journey whose first share is withdrawn, whose second is revoked, and
   }
 });
 
-describe('a run that a refusal has ended, reset to each of its workflow tasks without its messages', () => {
+describe('after a reset to each workflow task without its messages', () => {
   const BY = { by: 'ops', reason: 'the applicant has withdrawn' };
   const scenario = (name: string) => async () =>
     (await SHARE_SCENARIOS.find((found) => found.name === name)?.play(harness)) as JourneyHandle;
@@ -341,7 +341,7 @@ describe('a run that a refusal has ended, reset to each of its workflow tasks wi
   const withoutNumbers = (result: object) =>
     JSON.parse(JSON.stringify(result, (name, value) => (name === 'customerTraceNumber' ? undefined : value)));
 
-  /** A run that knows nothing of its withdrawal waits at its gate again; the claim behind it does. */
+  /** A run that has forgotten its withdrawal waits at its gate again. The claim after the gate finds the withdrawal. */
   async function passGate(again: JourneyHandle): Promise<void> {
     let status = await statusOf(again);
     await until(async () => {

@@ -1,4 +1,4 @@
-/** The same journey started again: while it runs, after it was cut off, and with other applicants than before. */
+/** A journey is started again: while it runs, after its termination, and with other applicants. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
@@ -66,7 +66,7 @@ describe('a journey that is started again', { concurrency: 8 }, () => {
     assert.equal(result.stages[0]?.reportReferenceNumber, posted?.reportReferenceNumber);
   });
 
-  test('after it was terminated is answered by the ledger, and goes on from there', async () => {
+  test('after it was terminated takes its first answer from the ledger, and continues with the next stage', async () => {
     const input = twoStages();
     const before = await answeredAndTerminated(input);
     const again = await harness.start(input);
@@ -118,14 +118,14 @@ describe('a journey that is started again with a corrected applicant', { concurr
     await again.terminate();
   });
 
-  test('and abandoned leaves the first request as it is: the next start with the first applicant gets its answer', async () => {
+  test('and abandoned leaves the first request unchanged; the next start with the first applicant gets its answer', async () => {
     const input = twoStages();
     const before = await answeredAndTerminated(input);
     const other = await harness.start({ ...input, applicants: [applicant('1A')] });
     const status = await untilStatus(other, ({ state }) => state === 'held');
     await update(other, 'resolveInquiry', decisionAbout(status, { action: 'abandon' }));
     assert.equal((await other.result()).outcome, 'abandoned');
-    // A completed journey is never run again without an operator who says so; to the ledger it is all one.
+    // Only an operator can run a completed journey again. The ledger treats every start in the same way.
     const again = await harness.start(input);
     await untilStatus(again, ({ state }) => state === 'waitingAtGate');
     assert.deepEqual(await references(again), before);
@@ -163,7 +163,7 @@ describe('a journey that is started again with a corrected applicant, whose atte
     const status = await untilStatus(again, ({ state }) => state === 'held');
     assert.equal(status.holds[0]?.failureType, 'RequestDiffers');
     assert.deepEqual((await references(again)).references, []);
-    // The run notes that it waits for a person, once it does.
+    // The run writes the row of its hold to the ledger.
     assert.deepEqual({ ...ledgerRows(short), work_for_people: [] }, { ...rows, work_for_people: [] });
     assert.equal((await short.received(currentRun(short, again))).length, 1);
     await again.terminate();
@@ -181,12 +181,12 @@ describe('a journey that is started again with a corrected applicant, whose atte
   }
 });
 
-test('a journey that is started again while there is no token is held for its earlier attempt, and sends nothing', async () => {
+test('a journey that is started again while no token can be fetched is held for its earlier attempt, and sends nothing', async () => {
   const input = oneStage('4002');
   const first = await harness.start(input);
   await untilStatus(first, ({ holds }) => holds[0]?.failureType === 'OutcomeUnknown');
   await first.terminate();
-  // Its 401 has the worker drop the token that everybody shares.
+  // Its 401 makes the worker drop the token that all attempts share.
   await harness.addFaults([{ target: 'token', fault: 'refused' }]);
   const other = await harness.start(oneStage('3401'));
   await untilStatus(other, ({ holds }) => holds[0]?.failureType === 'CredentialsRefused');

@@ -1,4 +1,4 @@
-/** A token that is revoked behind the back of one of two workers. */
+/** The token of one of two workers is revoked. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { runWorker } from '../../src/worker.ts';
@@ -9,7 +9,7 @@ let harness: Harness;
 const stop = new AbortController();
 let second: Promise<void> | undefined;
 before(async () => {
-  // Each worker has one inquiry at a time, and it takes a while: what is asked for at once takes both.
+  // Each worker has one slow inquiry at a time, so several journeys at once need both workers.
   harness = await startHarness({ env: { GATEWAY_CONNECTIONS: '1' }, sandbox: { latencyMs: 500 } });
   const ready = Promise.withResolvers<void>();
   second = runWorker(harness.config, { signal: stop.signal, onReady: ready.resolve });
@@ -34,7 +34,7 @@ async function runJourneys(count: number) {
   return { handles, results: await Promise.all(handles.map((handle) => handle.result())) };
 }
 
-test('401 from one worker’s token only: that attempt ends, the next one has a new token, and each inquiry is posted once', async () => {
+test('a 401 for one worker’s token ends that attempt; the next has a new token, and each inquiry is posted once', async () => {
   // Until both workers have a token: each fetches its own when it first has something to do.
   await until(async () => {
     await runJourneys(6);

@@ -1,4 +1,4 @@
-/** Answers that come and do not get through: to Temporal, to the right journey, or past a slow one before them. */
+/** Answers that do not reach Temporal or their own journey, or that never arrive. */
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -51,8 +51,8 @@ async function swappingGateway(t: TestContext, behind: string): Promise<string> 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('an answer that does not get through', { concurrency: 4 }, () => {
-  test('to Temporal, costs a look into the ledger or a workflow task, and no request', async (t) => {
+describe('an answer', { concurrency: 4 }, () => {
+  test('that is lost on its way to Temporal is read from the ledger or by a new workflow task, without a request', async (t) => {
     const world = await startWorld(t);
     const worker = await world.startWorker();
     for (const [what, point, answer, cost] of [
@@ -75,7 +75,7 @@ describe('an answer that does not get through', { concurrency: 4 }, () => {
     }
   });
 
-  test('requests behind a slow connection, wait unclaimed and are sent once each', async (t) => {
+  test('that never arrives leaves the requests behind it unclaimed, and each of them is sent once', async (t) => {
     const world = await startWorld(t);
     await world.startWorker({ GATEWAY_CONNECTIONS: '1' });
     // Never answered; the HTTP time-out frees the connection.
@@ -98,7 +98,7 @@ describe('an answer that does not get through', { concurrency: 4 }, () => {
     await assertSent(world, stuck.journeyId, { received: 1, posted: 1 });
   });
 
-  test('two answers that are crossed on their way, reach neither journey', async (t) => {
+  test('that is swapped with another one on its way reaches neither journey', async (t) => {
     const world = await startWorld(t);
     await world.startWorker({ GATEWAY_BASE_URL: await swappingGateway(t, world.sandboxUrl) });
     const inputs = [prequalOnly(), prequalOnly()];

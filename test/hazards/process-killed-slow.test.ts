@@ -1,4 +1,4 @@
-/** A worker is killed or stopped at any instant of an attempt: what the gateway received, and how the journey ends. */
+/** A worker is killed or stopped during an attempt. Checks the requests at the gateway, and how the journey ends. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
@@ -15,14 +15,14 @@ import {
 
 let postgres: PostgresServer | undefined;
 
-describe('a worker process that ends', { concurrency: 3 }, () => {
+describe('a worker process', { concurrency: 3 }, () => {
   before(async () => {
     if (ENGINES.includes('PostgreSQL')) postgres = await startPostgres();
   });
   after(() => postgres?.stop());
 
   for (const engine of ENGINES) {
-    test(`killed at five points of five attempts, sends none of them twice undecided (${engine})`, async (t) => {
+    test(`that is killed at five points of five attempts sends none twice without a decision (${engine})`, async (t) => {
       const world = await startWorld(t, engine === 'PostgreSQL' && postgres ? { postgres } : {});
       const victim = await world.startWorker();
       const inputs = {
@@ -49,7 +49,7 @@ describe('a worker process that ends', { concurrency: 3 }, () => {
       await victim.kill();
       await world.startWorker();
 
-      await t.test('before the claim: it is sent once, by another', async () => {
+      await t.test('before the claim: another worker sends the request once', async () => {
         const result = await assertOwnRecord(world, beforeClaim);
         // The look-up after the lost activity has closed the attempt as never sent: the next one is the one that is sent.
         assert.equal(result.stages[0]?.attempts, 2);
@@ -68,7 +68,7 @@ describe('a worker process that ends', { concurrency: 3 }, () => {
         );
         await assertSent(world, inputs.beforeClaim.journeyId, { received: 1, posted: 1 });
       });
-      await t.test('between record and completion: the journey goes on with the answer', async () => {
+      await t.test('between record and completion: the journey continues with the answer', async () => {
         const result = await assertOwnRecord(world, afterRecord);
         assert.equal(result.stages[0]?.attempts, 1);
         await assertSent(world, inputs.afterRecord.journeyId, { received: 1, posted: 1 });
@@ -78,7 +78,7 @@ describe('a worker process that ends', { concurrency: 3 }, () => {
         ['during the send', duringSend, inputs.duringSend, 1],
         ['between answer and record', afterAnswer, inputs.afterAnswer, 1],
       ] as const) {
-        await t.test(`${title}: a hold, and one request for its decision`, async () => {
+        await t.test(`${title}: the inquiry is held, and the resend decision sends one request`, async () => {
           const hold = await untilHeld(handle);
           await assertSent(world, input.journeyId, { received: sent, posted: sent });
           await resend(handle, hold);
@@ -91,7 +91,7 @@ describe('a worker process that ends', { concurrency: 3 }, () => {
     });
   }
 
-  test('told to stop before a claim and with a request in flight, takes and tells the answers before it ends', async (t) => {
+  test('that is stopped before a claim and with a request in flight completes both attempts before it exits', async (t) => {
     const world = await startWorld(t);
     const worker = await world.startWorker();
     // The second answers after one and a half seconds.

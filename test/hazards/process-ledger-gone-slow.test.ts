@@ -1,4 +1,4 @@
-/** A ledger that is gone before, during and after the send: without it nothing is sent, and no answer is lost. */
+/** The ledger is unreachable before, during or after the send: nothing is sent without it, and no answer is lost. */
 
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
@@ -28,14 +28,14 @@ async function assertAnsweredOnce(world: ProcessWorld, handle: JourneyHandle): P
   const { journeyId } = await assertOwnRecord(world, handle);
   await assertSent(world, journeyId, { received: 1, posted: 1 });
   const [inquiry] = await world.ledger.inquiriesOf(journeyId);
-  // On a slow machine another one may come before it that was not sent in its time.
+  // On a slow machine an attempt that missed its sendBy may precede it.
   const states = inquiry?.attempts.map(({ state }) => state).filter((state) => state !== 'notSent');
   assert.deepEqual(states, ['answered']);
 }
 
 const isWaitingForTheLedger = (status: object) => JSON.stringify(status).includes('the ledger cannot be reached');
 
-describe('a ledger that is gone', { concurrency: 3 }, () => {
+describe('an unreachable ledger', { concurrency: 3 }, () => {
   before(async () => {
     postgres = await startPostgres();
   });
@@ -44,7 +44,7 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
   for (const engine of ENGINES) {
     const options = () => (engine === 'PostgreSQL' ? { postgres } : {});
 
-    test(`for longer than an attempt lives, delays three journeys and loses none of their answers (${engine})`, async (t) => {
+    test(`delays three journeys for longer than an attempt lives, and loses none of their answers (${engine})`, async (t) => {
       const world = await startWorld(t, options());
       const worker = await world.startWorker(ROOMY_TIMEOUTS);
       // "During" answers after one and a half seconds.
@@ -64,7 +64,7 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
       unclaimed.release();
       answered.release();
       await untilStatus(before, isWaitingForTheLedger);
-      // The answers are in the runs' hands, which record them for as long as it takes.
+      // The runs have the answers, and try to record them until the ledger is back.
       for (const handle of [during, later]) {
         await until('the run records the answer', async () => (await scheduled(handle, 'recordOutcome')) === 1);
       }
@@ -75,7 +75,7 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
       assert.equal(await scheduled(before, 'recordOutcome'), 0);
 
       await t.test(
-        'and gone for a moment after the answer, is written to by the attempt itself, report and all',
+        'a ledger that is back a moment after the answer gets outcome and report from the attempt itself',
         async () => {
           const input = prequalOnly();
           const stop = worker.stopAt(input.journeyId, 'afterAnswer');
@@ -93,7 +93,7 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
     });
   }
 
-  test('when a refusal comes, gets what the gateway wrote beside it later, sealed on its way (SQLite)', async (t) => {
+  test('gets the body of a refusal later; the history holds it sealed (SQLite)', async (t) => {
     const world = await startWorld(t);
     const worker = await world.startWorker(ROOMY_TIMEOUTS);
     const input = prequalOnly('1422');
@@ -113,7 +113,7 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
     await handle.terminate();
   });
 
-  test('locked by another process before the claim and after the answer, is waited for (SQLite)', async (t) => {
+  test('only delays an attempt when another process locks it before the claim or after the answer (SQLite)', async (t) => {
     const world = await startWorld(t);
     const worker = await world.startWorker();
     const inputs = { before: prequalOnly(), after: prequalOnly() };
@@ -133,12 +133,12 @@ describe('a ledger that is gone', { concurrency: 3 }, () => {
     for (const handle of [before, later]) await assertAnsweredOnce(world, handle);
   });
 
-  test('whose commits were not answered: asked again where it was the outcome, not ours where it was the claim (PostgreSQL)', async (t) => {
+  test('that did not confirm its last commit records an outcome once, and turns a claim into a hold (PostgreSQL)', async (t) => {
     const world = await startWorld(t, { postgres });
     const worker = await world.startWorker(ROOMY_TIMEOUTS);
     const unanswered = async (handle: JourneyHandle, stop: Stop) => {
       await stop.reached;
-      // The next commit is to be the attempt's, not that of what was said before the start.
+      // The next commit must be that of the attempt, not one from before its start.
       await until('the attempt alone is under way', async () => {
         const { raw } = await handle.describe();
         return raw.pendingActivities?.length === 1;

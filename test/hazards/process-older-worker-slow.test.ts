@@ -1,6 +1,6 @@
 /**
- * Workers of two versions on one ledger, which the newer version's `setup` migrates in the middle of a storm: the older one
- * stops claiming and ends by itself, no journey is lost, and each inquiry is posted once. docs/deploy.md, "Upgrading".
+ * Workers of two versions run on one ledger. The newer version's `setup` migrates it under load. The older worker stops
+ * claiming and exits, no journey is lost, and each inquiry is posted once. docs/deploy.md, "Upgrading".
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -29,7 +29,7 @@ describe('workers of two versions', { concurrency: 1 }, () => {
   });
 
   for (const engine of ENGINES) {
-    test(`migrated in a storm: no journey is lost, none is posted twice, the older worker ends (${engine})`, async (t) => {
+    test(`lose no journey and post none twice while the ledger is migrated; the older worker exits (${engine})`, async (t) => {
       const world = await startWorld(t, engine === 'PostgreSQL' ? { postgres } : {});
       const cli = join(tree, 'src/cli.ts');
       const older = await world.startWorker();

@@ -1,4 +1,4 @@
-/** Workers that live and are out of touch: cut off, frozen, or hanging. What they bring too late is never returned. */
+/** Workers that are alive but cut off, frozen or hanging. An answer that they bring too late is never returned. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,14 +39,14 @@ async function timeOuts(handle: JourneyHandle): Promise<number> {
   return events?.filter(({ activityTaskTimedOutEventAttributes }) => activityTaskTimedOutEventAttributes).length ?? 0;
 }
 
-describe('a worker out of touch', { concurrency: 3 }, () => {
+describe('a worker process', { concurrency: 3 }, () => {
   before(async () => {
     postgres = await startPostgres();
   });
   after(() => postgres?.stop());
 
   for (const engine of ENGINES) {
-    test(`cut off from Temporal, leaves its answer in the ledger, and its late one beside it (${engine})`, async (t) => {
+    test(`that is cut off from Temporal records its answer in the ledger, and a late answer beside it (${engine})`, async (t) => {
       const world = await startWorld(t, engine === 'PostgreSQL' ? { postgres } : {});
       const wire = await temporalWire(t);
       const cutOff = await world.startWorker({ TEMPORAL_ADDRESS: `127.0.0.1:${wire.port}` });
@@ -86,14 +86,14 @@ describe('a worker out of touch', { concurrency: 3 }, () => {
     });
   }
 
-  test('hanging past its time with its answer, spares the resend where it is recorded before it', async (t) => {
+  test('that hangs past its time-out makes a resend unnecessary if it records its answer first', async (t) => {
     const world = await startWorld(t);
     const worker = await world.startWorker();
     const input = prequalOnly();
     const stop = worker.stopAt(input.journeyId, 'afterAnswer');
     const handle = await world.start(input);
     const hold = await untilHeld(handle);
-    // It heart-beats all the while: it was the attempt's own time that ended it.
+    // It sends heartbeats all the time, so the start-to-close time-out ended it.
     assert.equal(await scheduled(handle, 'closeAttempt'), 1);
     stop.release();
     await until('the answer is recorded', async () => {
@@ -105,7 +105,7 @@ describe('a worker out of touch', { concurrency: 3 }, () => {
     await assertSent(world, input.journeyId, { received: 1, posted: 1 });
   });
 
-  test('frozen after the claim until sendBy is over, sends nothing, and the next attempt is sent once', async (t) => {
+  test('that is frozen after the claim until sendBy has passed sends nothing, and the next attempt is sent once', async (t) => {
     const world = await startWorld(t);
     const worker = await world.startWorker(ROOMY_TIMEOUTS);
     const input = prequalOnly();
@@ -114,7 +114,7 @@ describe('a worker out of touch', { concurrency: 3 }, () => {
     await stop.reached;
     worker.freeze();
     await sleep(Number(SHORT_TIMEOUTS.SEND_BY_MS) + 300);
-    // In its queue before it wakes: the first thing that it does is to try to send.
+    // Its first action after it wakes is to try to send.
     stop.release();
     worker.thaw();
     const result = await assertOwnRecord(world, handle);
@@ -130,7 +130,7 @@ describe('a worker out of touch', { concurrency: 3 }, () => {
     await assertSent(world, input.journeyId, { received: 1, posted: 1 });
   });
 
-  test('frozen after the claim until its decision is taken, never sends', async (t) => {
+  test('that is frozen after the claim until an operator has decided to resend never sends', async (t) => {
     const world = await startWorld(t);
     const wire = await temporalWire(t);
     const frozen = await world.startWorker({ TEMPORAL_ADDRESS: `127.0.0.1:${wire.port}` });
@@ -154,7 +154,7 @@ describe('a worker out of touch', { concurrency: 3 }, () => {
     await assertSent(world, input.journeyId, { received: 1, posted: 1 });
   });
 
-  test('frozen before its claim until its journey was withdrawn and has ended, never sends', async (t) => {
+  test('that is frozen before its claim until its journey is withdrawn and closed never sends', async (t) => {
     const world = await startWorld(t);
     const wire = await temporalWire(t);
     const frozen = await world.startWorker({ TEMPORAL_ADDRESS: `127.0.0.1:${wire.port}` });

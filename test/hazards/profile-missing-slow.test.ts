@@ -1,4 +1,4 @@
-/** Starts that are checked by a worker without their profile: another one takes them, and a misspelt profile is refused. */
+/** A worker without the profile of a start leaves it to another worker. A misspelt profile is refused. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -60,7 +60,7 @@ async function oneOfEach(profile: string): Promise<WorkflowHandle[]> {
   ]);
 }
 
-/** The paths that a run was refused for; none where it came to a result. */
+/** The paths of the problems for which a run was refused. Empty if it has a result. */
 async function refusedPaths(handle: WorkflowHandle): Promise<string[]> {
   try {
     await handle.result();
@@ -73,16 +73,16 @@ async function refusedPaths(handle: WorkflowHandle): Promise<string[]> {
 }
 
 describe('a worker without the profile', () => {
-  test('and every other one refuse a profile that no worker has', async () => {
+  test('refuses a start whose profile no worker has', async () => {
     const runs = await oneOfEach('proving');
     for (const run of runs) assert.deepEqual(await refusedPaths(run), ['/profile']);
-    // No profile can have such a name: it is refused at once.
+    // No profile can have such a name, so every worker refuses it.
     const [odd] = await oneOfEach('No such profile');
     assert.ok(odd);
     assert.deepEqual(await refusedPaths(odd), ['/profile']);
   });
 
-  test('leaves every start to a worker that has it, and the status says at once what is wrong', async () => {
+  test('leaves every start to a worker that has it, and the run’s status reports the missing profile', async () => {
     const runs = await oneOfEach('proving');
     for (const run of runs) {
       const status = () => run.query<{ problems?: { path: string }[] }>('status');
@@ -103,7 +103,7 @@ describe('a worker without the profile', () => {
     ]);
   });
 
-  test('refuses neither shares nor applicants that a running journey is told of', async () => {
+  test('retries the check of shares and applicants that a running journey receives, and refuses none', async () => {
     const dependencies = { config: { profiles: new Map() } } as unknown as ActivityDependencies;
     const { checkShare, checkApplicants } = createStartActivities(dependencies);
     const message = { journeyId: 'J-1', share: { shareId: 'S1', endUserCode: 'EU999' } };

@@ -1,4 +1,4 @@
-/** The ledger is put back from a copy that lacks the claim of a request that is at the gateway. A person decides. */
+/** The ledger is restored from a copy that lacks the claim of a request in flight. An operator decides. */
 import assert from 'node:assert/strict';
 import { cp, rm } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ import {
   untilHeld,
 } from '../support/process-world.ts';
 
-/** The watch has seen this many attempts. */
+/** Waits until the watch has seen this many attempts. */
 function untilSeen({ client, ledger, workerEnv }: ProcessWorld, attempts: number): Promise<void> {
   const watch = client.workflow.getHandle(toLedgerWatchId(ledger.identity.ledgerId, workerEnv.TASK_QUEUE ?? ''));
   return until(`the watch has seen ${attempts}`, async () => {
@@ -42,8 +42,8 @@ async function accept({ ledgerFile, workerEnv }: ProcessWorld): Promise<void> {
 }
 
 for (const isSeen of [true, false]) {
-  const when = isSeen ? 'accepted while a worker runs' : 'which nothing has seen, accepted before one starts';
-  test(`a request in flight whose claim an older copy lacks, ${when}, is not sent again, but held`, async (t) => {
+  const when = isSeen ? 'accepted while a worker runs' : 'accepted before a worker starts';
+  test(`a request in flight is held, not sent again, when a restored copy that lacks its claim is ${when}`, async (t) => {
     const world = await startWorld(t);
     const { ledgerFile } = world;
     const env: Record<string, string> = isSeen ? { LEDGER_WATCH_EVERY_MS: '200' } : {};

@@ -1,4 +1,4 @@
-/** Shares to which the ledger objects when their attempt is claimed, however long ago it was queued: end to end. */
+/** The ledger refuses the claim of a share, also if its attempt was queued long before. End to end. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -31,7 +31,7 @@ after(() => harness?.close());
 
 const authorization = { by: 'records', reason: 'only a test' };
 
-/** What makes a report one that must not be shared any more. */
+/** Ways to make a report one that must no longer be shared. */
 const GONE: Record<string, (runKey: string) => Promise<unknown>> = {
   'under a legal hold': (runKey) =>
     withLedger(harness, (ledger) => ledger.retention.setLegalHold(runKey, { ...authorization, matter: '2026-17' })),
@@ -86,7 +86,7 @@ describe('a journey’s share whose report', () => {
     await assertNothingSent(journeyId);
   });
 
-  // To dispose of a journey is to give up its inquiries, this one too.
+  // The disposal of a journey abandons its inquiries, the share too.
   for (const [what, end] of [
     ['under a legal hold', 'reportGone'],
     ['disposed of', 'abandoned'],
@@ -125,7 +125,7 @@ const consentValidFor = `PT${VALID_FOR_MS / 1_000}S`;
 
 async function queueUntilTooOld(handle: JourneyHandle, consent: ConsentMessage): Promise<void> {
   await withoutGatewayWorker(harness, async () => {
-    // Given again here: the worker before may have taken long to stop.
+    // The grant is dated here, because the worker may have taken long to stop.
     const given = { ...consent, decidedAt: new Date().toISOString() };
     await update(handle, 'recordConsent', given);
     await pendingAttempt(handle, { of: 'submitInquiry' });
@@ -134,7 +134,7 @@ async function queueUntilTooOld(handle: JourneyHandle, consent: ConsentMessage):
 }
 
 describe('a grant that becomes too old while the attempt is queued', () => {
-  test('makes a journey’s share wait again, for its applicant', async () => {
+  test('makes a journey’s share wait for its applicant again', async () => {
     const { handle, shareId, journeyId } = await waitingJourney({ consentValidFor });
     await queueUntilTooOld(handle, grant(journeyId, shareId));
     const { shares, refusedMessages } = await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
@@ -148,7 +148,7 @@ describe('a grant that becomes too old while the attempt is queued', () => {
 
 const SPENT = /another share was posted under this grant: .* under a new consentId/;
 
-test('a grant that two shares of one id bring is spent by one of them, and the other waits for its applicant', async () => {
+test('of two shares with the same id and the same grant one is posted, and the other waits for its applicant', async () => {
   const { handle, shareId, journeyId } = await waitingJourney();
   const granted = grant(journeyId, shareId);
   const { byItself } = await withoutGatewayWorker(harness, async () => {

@@ -1,4 +1,4 @@
-/** An older copy of the ledger is found before anything is sent on it, also where no run that knows better goes on. */
+/** The watch detects an older copy of the ledger before anything is sent on it, also if no run knows a lost attempt. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ function watch() {
   });
 }
 
-/** The watch has seen the newest attempt that there is. */
+/** Waits until the watch has seen the newest attempt. */
 async function untilSeen(): Promise<void> {
   const newest = await withLedger(harness, async (ledger) => (await ledger.restoreState()).newest);
   const handle = await watch();
@@ -47,7 +47,7 @@ async function completed(): Promise<void> {
   assert.equal((await handle.result()).outcome, 'completed');
 }
 
-/** What programs beside the ledger find while no worker runs. */
+/** The findings of `audit verify` and `doctor` while no worker runs. */
 async function foundBy(env: Record<string, string>): Promise<{ verify: number | null; doctor: string | undefined }> {
   const [verified, examined] = await Promise.all([
     runCli(['audit', 'verify', '--json'], { env }),
@@ -60,8 +60,8 @@ async function foundBy(env: Record<string, string>): Promise<{ verify: number | 
   return { verify: verified.code, doctor: checks.find(({ check }) => check === 'ledger-watch')?.status };
 }
 
-describe('a ledger that is put back from an older copy while no worker runs', () => {
-  test('claims nothing, for no run, until somebody has accepted it, and is found anew the next time', async () => {
+describe('a ledger that is restored from an older copy while no worker runs', () => {
+  test('allows no claim until an operator accepts it, and is detected again after the next restore', async () => {
     const { config } = harness;
     const env = { LEDGER_URL: config.ledger.url, KEY_RING_FILE: config.keyRingFile, PAYLOAD_ENCRYPTION: 'off' };
     const { address, namespace } = config.temporal;
@@ -76,7 +76,7 @@ describe('a ledger that is put back from an older copy while no worker runs', ()
       await harness.stopWorker();
       assert.deepEqual(await foundBy(asked), { verify: 0, doctor: 'pass' });
       await store.restore('older');
-      // The ledger itself does not know: only what was seen outside of it tells.
+      // The ledger itself cannot detect it. Only the position that the watch saw shows it.
       assert.deepEqual(await foundBy(asked), { verify: 3, doctor: 'fail' });
       assert.equal((await withLedger(harness, (ledger) => ledger.restoreState())).lost, undefined);
       await harness.startWorker();
@@ -99,7 +99,7 @@ describe('a ledger that is put back from an older copy while no worker runs', ()
     }
   });
 
-  test('is watched by one workflow, whichever worker starts', async () => {
+  test('is watched by the same workflow run after a worker restart', async () => {
     const handle = await watch();
     const { runId, status } = await handle.describe();
     assert.equal(status.name, 'RUNNING');

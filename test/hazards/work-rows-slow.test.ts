@@ -1,4 +1,4 @@
-/** What an operator does to a run that waits, and what the ledger's list says then: it has what needs a person, and no more. */
+/** An operator acts on a waiting run. Afterwards the ledger's list has exactly the rows that need an operator. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, type TestContext, test } from 'node:test';
@@ -60,8 +60,8 @@ async function heldByRunAlone() {
   return { input, handle, status };
 }
 
-describe('a run that waits', { concurrency: 4 }, () => {
-  test('reset into a hold that was decided since is on the list again, until it is decided again', async () => {
+describe('a waiting run', { concurrency: 4 }, () => {
+  test('that is reset to a decided hold is listed again until the next decision', async () => {
     const input = oneStage('4002');
     const { journeyId } = input;
     const handle = await harness.start(input);
@@ -80,7 +80,7 @@ describe('a run that waits', { concurrency: 4 }, () => {
     await untilOpen(journeyId, []);
   });
 
-  test('reset to before its hold, which then never comes, is off the list', async () => {
+  test('that is reset to before its hold and is not held again leaves the list', async () => {
     const { input, handle } = await heldByRunAlone();
     const { journeyId } = input;
     await handle.signal('requestWithdrawal', { journeyId, by: 'ops', reason: 'the customer has left' });
@@ -88,13 +88,13 @@ describe('a run that waits', { concurrency: 4 }, () => {
     assert.deepEqual(await openOf(journeyId), ['RequestDiffers 1'], 'it waits for its decision all the same');
     const [first] = await workflowTasksOf(handle);
     if (!first) return assert.fail('no task');
-    // The withdrawal is admitted again, before anything is asked.
+    // The withdrawal is admitted again before the run makes an inquiry.
     const again = await resetTo(harness, handle, first);
     assert.equal((await again.result()).outcome, 'withdrawn');
     await untilOpen(journeyId, []);
   });
 
-  test('terminated and started again without that hold: the row stands until the new run begins', async () => {
+  test('that is terminated keeps its row until a new run without that hold begins', async () => {
     const { input, handle } = await heldByRunAlone();
     await handle.terminate();
     assert.deepEqual(await openOf(input.journeyId), ['RequestDiffers 1']);
@@ -105,7 +105,7 @@ describe('a run that waits', { concurrency: 4 }, () => {
   });
 });
 
-test('a row that is missing is opened by a reset of the run; one that no run waits for is closed at its end', async (t) => {
+test('a reset opens the missing row of a held run, and the end of a run closes a row that no run waits for', async (t) => {
   const { input, handle, status } = await heldByRunAlone();
   const { journeyId } = input;
   const database = new DatabaseSync(harness.config.ledger.url.slice('file:'.length), { timeout: 10_000 });
@@ -134,7 +134,7 @@ test('a row that is missing is opened by a reset of the run; one that no run wai
   assert.deepEqual(await openOf(journeyId), []);
 });
 
-describe('a row that the ledger does not take', () => {
+describe('a row that the ledger refuses', () => {
   const refuse = (kind: string) => `CREATE TRIGGER refused BEFORE INSERT ON work_for_people WHEN NEW.kind = '${kind}'
     BEGIN SELECT RAISE(ABORT, 'on purpose'); END`;
 
@@ -145,7 +145,7 @@ describe('a row that the ledger does not take', () => {
     return () => database.exec('DROP TRIGGER refused');
   }
 
-  test('of a flag keeps its run from its end, for as long as it takes', async (t) => {
+  test('for a flag delays the end of its run until the ledger accepts the row', async (t) => {
     const input = journeyInput({
       stages: ['PREQUAL', 'PRECLOSE'],
       applicants: [applicant('1A', newSsn('0020'))],
@@ -162,7 +162,7 @@ describe('a row that the ledger does not take', () => {
     assert.deepEqual(await openOf(input.journeyId), ['reportChanged']);
   });
 
-  test('of a hold keeps a decision from being recorded before it, and a cancelled run from its end', async (t) => {
+  test('for a hold delays the recording of its decision, and the end of a cancelled run', async (t) => {
     const take = refuseRows(t, 'held');
     const input = { ...oneStage(), stages: ['PREQUAL', 'PREAPP'] as ('PREQUAL' | 'PREAPP')[] };
     const first = await harness.start(input);

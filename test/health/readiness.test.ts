@@ -1,4 +1,4 @@
-/** `/healthz` and `/readyz` over a socket, with each thing that a worker stands on broken in its turn. */
+/** Tests `/healthz` and `/readyz` over a socket while each dependency of a worker fails in turn. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ async function answered(url: string): Promise<[number, unknown]> {
   return [answer.status, await answer.json()];
 }
 
-/** A worker with everything in order, on a ledger and a key ring of its own. */
+/** Creates the parts of a healthy worker, with its own ledger and key ring. */
 async function partsOf(t: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-health-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
@@ -72,7 +72,7 @@ async function partsOf(t: TestContext) {
   return { state, parts, keys, keyFile, directory, newLedger };
 }
 
-/** The problems that a fresh reading finds, without a cached answer. */
+/** Returns the problems of a new report, without cached results. */
 async function wrong(parts: WorkerParts): Promise<Record<string, string>> {
   const readiness = new Readiness();
   readiness.set(readinessChecks(parts));
@@ -82,7 +82,7 @@ async function wrong(parts: WorkerParts): Promise<Record<string, string>> {
   return Object.fromEntries(found);
 }
 
-test('a worker is alive before it is ready, and says what it waits for', async (t) => {
+test('a starting worker is alive but not ready, and reports what it waits for', async (t) => {
   const readiness = new Readiness();
   const url = await served(t, readiness);
   assert.deepEqual(await answered(`${url}/healthz`), [200, { status: 'ok' }]);
@@ -94,7 +94,7 @@ test('a worker is alive before it is ready, and says what it waits for', async (
   assert.equal((await answered(`${url}/metrics`))[0], 404);
 });
 
-test('a check that throws or hangs is a failure by name, and shows nothing of what it threw', async (t) => {
+test('a check that throws or hangs fails by name, without the text of its error', async (t) => {
   const readiness = new Readiness(50);
   const url = await served(t, readiness);
   const hangs: ReadinessCheck = () => new Promise<never>(() => {});
@@ -115,13 +115,13 @@ test('a check that throws or hangs is a failure by name, and shows nothing of wh
   });
 });
 
-test('a port that is taken is told by its variable', async (t) => {
+test('the error for a port in use names its variable', async (t) => {
   const url = await served(t, new Readiness());
   const port = Number(new URL(url).port);
   await assert.rejects(startHealthServer({ host: '127.0.0.1', port }, new Readiness()), /HEALTH_ADDRESS/);
 });
 
-test('each thing that a worker stands on keeps it from being ready', async (t) => {
+test('a worker is not ready while any of its dependencies fails', async (t) => {
   const { state, parts, keys, keyFile, directory, newLedger } = await partsOf(t);
   assert.deepEqual(await wrong(parts), {});
 
@@ -163,7 +163,7 @@ test('each thing that a worker stands on keeps it from being ready', async (t) =
   assert.equal((await wrong({ ...parts, ledger: { identity, lookUp, restoreState } })).ledger, undefined);
 });
 
-test('a worker that the ledger takes nothing more from is not ready', async (t) => {
+test('a worker that is too old for the ledger is not ready', async (t) => {
   const { parts, state } = await partsOf(t);
   assert.deepEqual(await wrong(parts), {});
   state.isTooOld = true;

@@ -35,7 +35,7 @@ async function signalsOf(handle: Pick<JourneyHandle, 'fetchHistory'>): Promise<b
   return signals.map(({ input }) => wasEncrypted(input?.payloads?.[0]));
 }
 
-test('a caller in Python, with a token and no key, starts a journey, sends consent and reads its result', async () => {
+test('a caller in Python with a token and no key starts a journey, sends consent and reads its result', async () => {
   const { journey, journeyFile, consentFiles } = await sharedJourney(world);
   const [first = '', second = ''] = consentFiles;
   const running = python('run_journey.py', journeyFile, first);
@@ -65,7 +65,7 @@ test('a caller in Python, with a token and no key, starts a journey, sends conse
   const [started] = events ?? [];
   assert.ok(wasEncrypted(started?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]));
 
-  // And after the end: it reaches the ledger, under an id by which disposal finds it.
+  // A consent after the end of the journey reaches the ledger, under an id by which disposal finds it.
   const revocation = consentMessage(journey.journeyId, { applicantId: '1A', decision: 'revoked' });
   const file = await world.put('revocation.json', revocation);
   assert.equal((await python('send_consent.py', file)).stdout, 'recorded\n');
@@ -82,7 +82,7 @@ test('a caller in Python, with a token and no key, starts a journey, sends conse
   assert.deepEqual([stands.decision, stands.changed], ['revoked', true]);
 });
 
-test('a caller in Python whose message says something else than one under the same key hears what differs', async () => {
+test('a caller in Python that sends other content under the same key gets an error that names the difference', async () => {
   const { journey, journeyFile } = await sharedJourney(world);
   const handle = await world.harness.start(journey);
   const { journeyId, applicants } = journey;

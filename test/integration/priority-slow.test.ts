@@ -1,4 +1,4 @@
-/** Whose turn it is where more waits than the gateway's limit lets through: on a real server, counted at the gateway. */
+/** The order of inquiries that wait for the gateway's rate limit, on a real server. The sandbox gateway counts them. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { until } from '../support/process-world.ts';
 
 const ACTIVITY = proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY;
 const LIMIT = 10;
-/** What the server lets through at once after it was idle: a second's worth, and one. */
+/** The number of tasks that the server dispatches at once after it was idle: a second's worth, and one. */
 const BURST = LIMIT + 1;
 
 let harness: Harness;
@@ -28,7 +28,7 @@ after(async () => {
   await harness?.close();
 });
 
-/** Nothing is handed out until it is opened again. */
+/** While the gate is closed, the server dispatches no task of the queue. */
 async function setGate(isOpen: boolean): Promise<void> {
   const { temporal: server, taskQueue } = harness.config;
   await harness.client.workflowService.updateTaskQueueConfig({
@@ -39,7 +39,7 @@ async function setGate(isOpen: boolean): Promise<void> {
   });
 }
 
-/** Until the attempt of each waits in the gateway's queue. */
+/** Returns when the attempt of each journey waits in the gateway's queue. */
 async function untilQueued(runs: JourneyHandle[]): Promise<void> {
   for (const { workflowId } of runs) {
     await until(`${workflowId} waits in the queue`, async () => {
@@ -56,7 +56,7 @@ async function startQueued(endUserCode: string, count: number, workClass: WorkCl
   return runs;
 }
 
-test('interactive journeys come before batches, end users take turns, and the limit holds', async () => {
+test('interactive journeys are sent before batches, end users take turns, and the rate limit holds', async () => {
   await setGate(false);
   const runs = [
     ...(await startQueued('EUFLOOD', 16, 'batch')),
@@ -79,7 +79,7 @@ test('interactive journeys come before batches, end users take turns, and the li
   assert.ok(tookMs >= ((runs.length - BURST) / LIMIT) * 1_000, `${runs.length} were posted in ${tookMs} ms`);
 });
 
-test('a journey that another program starts, without a word about it, shares by end user too', async () => {
+test('a journey that another program starts without a fairness key has its end user as the key', async () => {
   const input = journeyInput({ endUserCode: 'EURAW', stages: ['PREQUAL'] });
   const run = await harness.start(input);
   await run.result();
@@ -90,8 +90,8 @@ test('a journey that another program starts, without a word about it, shares by 
   assert.deepEqual(scheduled, ['EURAW']);
 });
 
-test('an inquiry that waited for its turn for longer than retries last is retried all the same', async () => {
-  // What a day in the queue is to a day of retries; the next runs are prepared with these.
+test('an inquiry that waited in the queue for longer than retries last is still retried', async () => {
+  // These settings of the next runs stand for a day in the queue and a day of retries.
   Object.assign(harness.config.protocol, { giveUpAfterMs: 5_000, submitTimeoutMs: 4_000, backoffInitialMs: 100 });
   await setGate(false);
   const [run] = await startQueued('EULATE', 1, 'interactive');

@@ -18,19 +18,19 @@ async function takenPort(t: TestContext): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-test('0 gives three different free ports', async () => {
+test('the port 0 is replaced by three different free ports', async () => {
   const ports = Object.values(await choosePorts(FREE));
   assert.equal(new Set(ports).size, 3);
 });
 
-test('a port that was asked for and is taken, or asked for twice, is an error, not another port', async (t) => {
+test('a requested port that is in use or requested twice is an error', async (t) => {
   const port = await takenPort(t);
   await assert.rejects(choosePorts({ ...FREE, uiPort: port }), PortTakenError);
   const [free = 0] = await freePorts(1);
   await assert.rejects(choosePorts({ ...FREE, uiPort: free, sandboxPort: free }), PortTakenError);
 });
 
-test('a command finds the environment that runs in its folder or above, unless variables name another or its process is gone', async (t) => {
+test('a command finds the live environment of its folder or a parent, unless variables name another', async (t) => {
   const folder = await temporaryDirectory(t);
   const below = join(folder, 'below');
   await mkdir(join(folder, DEFAULT_DATA_DIR));
@@ -50,7 +50,7 @@ test('a command finds the environment that runs in its folder or above, unless v
   }
   await remove();
   assert.deepEqual(found(), {});
-  // Above the largest process id of any system.
+  // This process id is larger than any that a system assigns.
   await writeFile(join(folder, DEFAULT_DATA_DIR, 'ready.json'), JSON.stringify({ pid: 2 ** 30, variables }));
   assert.deepEqual(found(), {});
 });

@@ -31,7 +31,7 @@ const SHELL = {
   GATEWAY_PROFILES_FILE: 'profiles.json',
 };
 
-test('what leads elsewhere reaches no worker, and profiles do', () => {
+test('a worker gets the gateway profiles of the shell, but no variables of another environment', () => {
   const child = createChildEnvironment(ADDRESSES, SHELL);
   assert.doesNotMatch(JSON.stringify(child), /sentinel/);
   assert.equal(child.PAYLOAD_ENCRYPTION, 'on');
@@ -39,7 +39,7 @@ test('what leads elsewhere reaches no worker, and profiles do', () => {
   assert.equal(child.LOG_LEVEL, 'DEBUG');
 });
 
-test('a command beside `dev` gets the profiles that its worker has', () => {
+test('a command beside `dev` gets the same profiles as the worker', () => {
   const { GATEWAY_PROFILES_FILE: found, ...rest } = createReadyVariables(ADDRESSES, {
     GATEWAY_PROFILES_FILE: 'profiles.json',
   });
@@ -47,7 +47,7 @@ test('a command beside `dev` gets the profiles that its worker has', () => {
   assert.deepEqual(createReadyVariables(ADDRESSES, {}), rest);
 });
 
-test('a program sources one file with every variable, which its owner alone may read', async (t) => {
+test('the env file has every variable for a program to source, and only its owner can read it', async (t) => {
   const dataDir = await temporaryDirectory(t);
   const path = join(dataDir, 'env');
   await writeFile(path, 'a file of before', { mode: 0o644 });

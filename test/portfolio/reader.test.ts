@@ -1,4 +1,4 @@
-/** The portfolio's files without Temporal: what is read of them, what is refused, what is written. */
+/** Reading, refusing and writing portfolio files, without Temporal. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -97,7 +97,7 @@ const withLine = (line: string | Buffer) =>
   Buffer.concat([Buffer.from(csvText(2)), Buffer.from(line), Buffer.from(`\n${formatCsvLine(9)}\n`)]);
 
 describe('a portfolio file', () => {
-  test('is read in chunks, from any of its rows', async () => {
+  test('is read in chunks, starting at any row', async () => {
     const found = await examined(csvText(5));
     assert.equal(found.rows, 5);
     assert.equal(found.badRows, 0);
@@ -138,7 +138,7 @@ describe('a portfolio file', () => {
     assert.equal((await rowsOf(found, 'jsonl'))[0]?.applicants.length, 2);
   });
 
-  test('has no made-up row outside the sandbox', async () => {
+  test('may have rows with test SSNs only in the sandbox', async () => {
     const profile: RowProfile = { ...PROFILE, environment: 'uat', ssnsWithNine: 'itinOnly' };
     const text = csvText(3).replace(/,9\d{8},/, ',912700001,');
     const { rows, bad } = await examined(text, { profile });
@@ -152,7 +152,7 @@ describe('a portfolio file', () => {
     );
   });
 
-  test('is refused without a header that is known, and its own words are not repeated', async () => {
+  test('is refused without a valid header, and the error does not quote the file', async () => {
     assert.match(await refusal(''), /^\/file is empty$/);
     assert.match(await refusal(HEADER), /header and no rows/);
     assert.match(await refusal(`${HEADER}\n`), /no row that could be sent/);
@@ -165,7 +165,7 @@ describe('a portfolio file', () => {
     assert.match(await refusal(`${'x'.repeat(1_000_000)}\n`), /too long/);
   });
 
-  test('has each bad row reported by line, place and rule, never by what is in it', async () => {
+  test('has each bad row reported by line, path and rule, never by value', async () => {
     const cases: [string | Buffer, { path: string; column?: string; rule: RegExp }][] = [
       [formatCsvLine(7).replace('62704', 'ABCDE'), { path: '/applicants/0/addresses/0/zip', column: 'zip', rule: /./ }],
       [formatCsvLine(7).replace('ACC-7', ''), { path: '/accountId', column: 'accountId', rule: /must be 1 to 64/ }],
@@ -194,7 +194,7 @@ describe('a portfolio file', () => {
     }
   });
 
-  test('has its bad JSONL rows reported alike', async () => {
+  test('has its bad JSONL rows reported in the same way', async () => {
     const joint = JSON.stringify({ ...JSON.parse(jsonlLine(7)), more: 1 });
     for (const [line, rule] of [
       ['{"accountId":', /must be a JSON object/],
@@ -213,7 +213,7 @@ describe('a portfolio file', () => {
     }
   });
 
-  test('sends no row of two that have one id', async () => {
+  test('has no row sent if its id occurs twice', async () => {
     const found = await examined(`${csvText(3)}${formatCsvLine(1, '0404')}\n${formatCsvLine(1)}\n`);
     assert.equal(found.rows, 2);
     assert.equal(found.badRows, 3);
@@ -222,13 +222,13 @@ describe('a portfolio file', () => {
     assert.match(found.bad[0]?.problems[0]?.rule ?? '', /is that of line 5 too/);
   });
 
-  test('does not send a last line that has no end, since more than that may be missing', async () => {
+  test('does not have its last row sent if the line end is missing', async () => {
     const found = await examined(csvText(3).slice(0, -1));
     assert.equal(found.rows, 2);
     assert.match(found.bad[0]?.problems[0]?.rule ?? '', /no line end/);
   });
 
-  test('is refused with more bad rows than are allowed, and their report stays', async () => {
+  test('is refused with more bad rows than allowed, and the report of bad rows is kept', async () => {
     const text = `${csvText(2)}a,b\nc,d\n`;
     assert.match(await refusal(text, { maxBadRows: 1 }), /has 2 bad rows, more than the 1/);
     const report = await readFile(join(directory, `p${count - 1}.csv.bad`), 'utf8');
@@ -243,7 +243,7 @@ describe('a portfolio file that has been examined', () => {
     return await requireUnchanged(handle, { mark, digest }, { inFull, onBlock: () => {} });
   };
 
-  test('is known again, also where only its times have changed', async () => {
+  test('is recognized, also if only its times have changed', async () => {
     const found = await examined(csvText(3));
     assert.deepEqual(await unchanged(found), found.mark);
     await utimes(join(directory, found.file), 1, 1);
@@ -251,7 +251,7 @@ describe('a portfolio file that has been examined', () => {
     await unchanged(found, true);
   });
 
-  test('is not taken for one that somebody has written to, replaced or shortened', async () => {
+  test('is not recognized if it was changed, replaced or shortened', async () => {
     const text = csvText(3);
     const other = text.replace('Springfield', 'Shelbyville').replace('12 Example', '1 Example');
     for (const change of [
@@ -268,7 +268,7 @@ describe('a portfolio file that has been examined', () => {
     }
   });
 
-  test('has no row where another is', async () => {
+  test('refuses a row whose place has another account', async () => {
     const found = await examined(csvText(3));
     await using handle = await openPortfolio(directory, found.file);
     const form = { format: 'csv' as const, columns: found.columns ?? [], badLines: found.badLines };
@@ -279,7 +279,7 @@ describe('a portfolio file that has been examined', () => {
 });
 
 describe('the place of a portfolio file', () => {
-  test('is inside its directory, and no link leads out of it', async () => {
+  test('is inside its directory, also through symbolic links', async () => {
     const outside = await mkdtemp(join(tmpdir(), 'credit-journey-outside-'));
     await writeFile(join(outside, 'secret.csv'), csvText(1));
     await symlink(join(outside, 'secret.csv'), join(directory, 'link.csv'));
@@ -302,7 +302,7 @@ describe('the place of a portfolio file', () => {
     await rm(outside, { recursive: true });
   });
 
-  test('is the folder of its end user: one of another, by whatever link, is as one that is not there', async () => {
+  test('is the folder of its end user; a file of another end user is reported like a missing file', async () => {
     const theirs = toPortfolioFolder({ endUserCode: 'EU456' });
     await writePortfolio(portfolios, 'theirs.csv', csvText(1), theirs);
     await writePortfolio(portfolios, 'ours.csv', csvText(1));
@@ -322,7 +322,7 @@ describe('the place of a portfolio file', () => {
     assert.deepEqual(await ruleFor(FOLDER, 'theirs.csv'), missing);
     assert.deepEqual(await ruleFor('default/EU789', 'ours.csv'), missing);
     for (const file of ['way/theirs.csv', '../EU456/theirs.csv']) assert.ok(await ruleFor(FOLDER, file), file);
-    // A directory that is away is waited for.
+    // A directory that is missing is awaited.
     const away = join(portfolios, 'away');
     await assert.rejects(requirePortfolio(away, FOLDER, 'ours.csv'), PortfolioUnavailableError);
   });
@@ -341,7 +341,7 @@ describe('the result file', () => {
       .map((line) => JSON.parse(line) as RowResult)
       .map(({ accountId, outcome }) => `${accountId} ${outcome}`);
 
-  test('grows behind what was written, however often that is done, and has its name at the end', async () => {
+  test('is written again without duplicates after a retry, and gets its final name at the end', async () => {
     const outputs = await newOutputs();
     await writeResults(outputs, 0, [result('A-1')]);
     const first = await writeResults(outputs, 0, [result('A-1'), result('A-2')]);
@@ -356,13 +356,13 @@ describe('the result file', () => {
     await assert.rejects(stat(outputs.unfinished));
   });
 
-  test('of a review without results is empty', async () => {
+  test('is empty for a review without results', async () => {
     const outputs = await newOutputs();
     for (let calls = 0; calls < 2; calls++) await finishResults(outputs, 0);
     assert.equal((await stat(outputs.results)).size, 0);
   });
 
-  test('a review that was reset after its end has its earlier rows from its first result file', async () => {
+  test('keeps the earlier rows when a review is reset after its end', async () => {
     const outputs = await newOutputs();
     const two = await writeResults(outputs, 0, [result('A-1'), result('A-2')]);
     await finishResults(outputs, await writeResults(outputs, two, [result('A-3')]));
@@ -374,7 +374,7 @@ describe('the result file', () => {
     await assert.rejects(stat(outputs.unfinished));
   });
 
-  test('results that this worker does not find are waited for', async () => {
+  test('is awaited if this worker does not find the earlier results', async () => {
     const outputs = await newOutputs();
     const lacking = { name: 'PortfolioUnavailableError', code: 'RESULTS' };
     await assert.rejects(writeResults(outputs, 7, [result('A-1')]), lacking);

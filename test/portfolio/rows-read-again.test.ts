@@ -1,4 +1,4 @@
-/** Rows of an examined file as another worker reads them, whose limits or rules differ: none is passed over in silence. */
+/** A worker with other limits or rules reads the rows of an examined file: none is skipped silently. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => rm(directory, { recursive: true, force: true }));
 
-/** No profile outside the sandbox takes the people of the samples. */
+/** Profiles outside the sandbox refuse the people of the samples. */
 function ofNoSample(line: string): string {
   return line.replaceAll('Casey', 'Robin').replaceAll('Sample', 'Vale');
 }
@@ -33,7 +33,7 @@ function issuedLine(index: number): string {
   return ofNoSample(jsonlLine(index)).replace('"ssn":"9', '"ssn":"8');
 }
 
-/** A profile, a stricter one, and a row that the first alone takes. */
+/** A profile, a stricter profile, and a row that only the first accepts. */
 const PAIRS: [RowProfile, RowProfile, string][] = [
   [WIDE, NARROW, jointLine(1)],
   [SENDS_ALL, SENDS_NONE_WITH_NINE, ofNoSample(jsonlLine(1))],
@@ -66,7 +66,7 @@ function fileOf(...lines: string[]): Promise<string> {
   return writePortfolio(directory, `p${count++}.jsonl`, lines.map((line) => `${line}\n`).join(''));
 }
 
-test('a worker with stricter limits reads each row that was counted, also one that was begun', async () => {
+test('a worker with stricter limits reads each row that was counted, also a row that was begun', async () => {
   for (const [wide, narrow, line] of PAIRS) {
     const examined = await examinedBy(wide, await fileOf(issuedLine(0), line, issuedLine(2)));
     assert.equal(examined.rows, 3);
@@ -74,7 +74,7 @@ test('a worker with stricter limits reads each row that was counted, also one th
   }
 });
 
-test('a worker with wider limits takes no row that was reported as bad', async () => {
+test('a worker with wider limits sends no row that was reported as bad', async () => {
   for (const [wide, narrow, line] of PAIRS) {
     const examined = await examinedBy(narrow, await fileOf(issuedLine(0), line, issuedLine(2)));
     assert.deepEqual([examined.rows, examined.badRows, examined.known.badLines], [2, 1, [2]]);
@@ -82,10 +82,10 @@ test('a worker with wider limits takes no row that was reported as bad', async (
   }
 });
 
-test('a row that a worker cannot read is left to another one, unless the file has changed', async () => {
+test('a row that a worker cannot read is left to another worker, unless the file has changed', async () => {
   const file = await fileOf(issuedLine(0), '{"accountId":', issuedLine(2));
   const examined = await examinedBy(WIDE, file);
-  // As by a worker whose rules took the second line for a row.
+  // Acts as a worker whose rules accepted the second line as a row.
   const known = { ...examined.known, badLines: [] };
   const { readPortfolioRows, readPortfolioRowsAt } = activitiesOf(WIDE);
   const places = [{ accountId: 'ACC-1', offset: Buffer.byteLength(issuedLine(0)) + 1, line: 2 }];

@@ -20,7 +20,7 @@ const nowSeconds = NOW.getTime() / 1000;
 const GRANT = aConsent() as ConsentMessage;
 const rsa = await generateKeyPair('RS256', { modulusLength: 2048 });
 
-/** Judged at `NOW`; good for an hour unless the parts say otherwise. */
+/** Tests judge it at `NOW`. It is valid for an hour unless the parts say otherwise. */
 const made = (parts: ProofParts = {}) => proved(GRANT, { expiresAt: nowSeconds + 3_600, ...parts });
 
 async function verdictOn(message: ConsentMessage, keys: string | undefined = file): Promise<string> {
@@ -31,8 +31,8 @@ async function verdictOn(message: ConsentMessage, keys: string | undefined = fil
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const payload = { consent: GRANT, exp: nowSeconds + 3_600 };
 
-describe('a proof', () => {
-  test('of this very message is accepted, whatever the order of its members', async () => {
+describe('a proof of a consent', () => {
+  test('of the same message is accepted, in any order of its members', async () => {
     const reordered = Object.fromEntries(Object.entries(GRANT).reverse());
     assert.equal(await verdictOn(await made()), 'accepted');
     assert.equal(await verdictOn(await made({ consent: reordered, claims: { iat: nowSeconds } })), 'accepted');
@@ -50,7 +50,7 @@ describe('a proof', () => {
     ['with more than it proves', { secondaryUser: { endUserCode: 'EU456', endUser: 'Another' } }],
   ];
   for (const [what, change] of messages) {
-    test(`replayed ${what} differs`, async () => {
+    test(`that is replayed ${what} is refused: differs`, async () => {
       assert.equal(await verdictOn({ ...(await made()), ...change }), 'differs');
     });
   }
@@ -64,7 +64,7 @@ describe('a proof', () => {
     ['that is no JWS', async () => 'a.b.c', 'malformed'],
     ['of alg none', async () => new UnsecuredJWT(payload).encode(), 'badSignature'],
     [
-      'by a key that is not known',
+      'by an unknown key',
       () => new SignJWT(payload).setProtectedHeader({ alg: 'RS256', kid: 'other' }).sign(rsa.privateKey),
       'unknownKey',
     ],
@@ -110,7 +110,7 @@ describe('a proof', () => {
     });
   }
 
-  test('that is not there, or cannot be checked, is refused', async () => {
+  test('that is missing or cannot be checked is refused', async () => {
     assert.equal(await verdictOn(GRANT), 'missing');
     const verify = createConsentProofVerifier(undefined);
     assert.deepEqual(await verify(await made(), NOW), { accepted: false, reason: 'notCheckable' });
@@ -118,7 +118,7 @@ describe('a proof', () => {
 });
 
 describe('the key set', () => {
-  test('is read anew when it changes, and nothing is judged while it cannot be used', async () => {
+  test('is read again when its file changes, and no proof is judged while the file is invalid', async () => {
     const changing = join(directory, 'changing.json');
     writeFileSync(changing, JSON.stringify(CONSENT_KEYS));
     const verify = createConsentProofVerifier(changing);
@@ -131,7 +131,7 @@ describe('the key set', () => {
     assert.deepEqual(await verify(message, NOW), { accepted: false, reason: 'unknownKey' });
   });
 
-  test('holds public keys alone that can be used', async () => {
+  test('is refused unless all its keys are public and usable', async () => {
     const extractable = await generateKeyPair('ES256', { extractable: true });
     const weak = { kty: 'RSA', e: 'AQAB', n: Buffer.alloc(128, 255).toString('base64url') };
     const wrong: [string, unknown][] = [

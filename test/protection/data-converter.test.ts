@@ -1,4 +1,4 @@
-/** Codec and failure converter on a real server and worker: what is stored cannot be read, and nothing stops a run. */
+/** Codec and failure converter on a real server and worker: stored data is unreadable, and no payload stops a run. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -54,7 +54,7 @@ before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'credit-journey-codec-'));
   keyFile = join(directory, 'keys.json');
   await createKeyRing(keyFile);
-  // Polls never: what it learns it learns because a payload names a key that it lacks.
+  // Never polls: it reads the file again only because a payload names a key that it lacks.
   workerRing = await WatchedKeyRing.open(keyFile, { pollMs: 3_600_000 });
   served = await testServer();
   const { address } = served;
@@ -182,7 +182,7 @@ describe('what Temporal stores', () => {
     assert.ok(!bytesOf(await rawHistory(noted)).includes(SENTINEL));
   });
 
-  test('shows a workflow’s failure where the bundle lacks the converter, and the check tells the two apart', async () => {
+  test('shows a workflow’s failure if the bundle lacks the converter; hasFailureConverter finds such a bundle', async () => {
     const { code } = await bundleWorkflowCode({ workflowsPath, logger: quiet });
     assert.equal(hasFailureConverter(code), false);
     assert.equal(hasFailureConverter(bundle), true);
@@ -200,7 +200,7 @@ describe('what Temporal stores', () => {
 });
 
 describe('a message that cannot be decoded', () => {
-  test('does not stop the run: signals are noted as refused, updates are refused, queries answer', async () => {
+  test('does not stop the run: signals are recorded as refused, updates are refused, and queries answer', async () => {
     const client = await encryptingClient();
     const handle = await start(client, { messages: 5 });
     for (const [told, payload] of Object.entries(GARBAGE)) {
@@ -215,7 +215,7 @@ describe('a message that cannot be decoded', () => {
     assert.deepEqual(await handle.result(), [...Object.keys(GARBAGE), '"good"', '"in the clear"']);
   });
 
-  test('makes of a start a failure of the run, not of its task', async () => {
+  test('fails the run that it starts, not its workflow task', async () => {
     for (const [told, payload] of Object.entries(GARBAGE)) {
       const workflowId = `codec-${randomUUID()}`;
       const taskQueue = await sharedQueue();
@@ -230,7 +230,7 @@ describe('a message that cannot be decoded', () => {
     }
   });
 
-  test('does not stop the run even as a reference into somebody’s external storage', async () => {
+  test('does not stop the run, also as a reference into foreign external storage', async () => {
     const handle = await start(await encryptingClient(), { messages: 3 });
     const reference = (data: string): Payload => ({
       metadata: {
@@ -249,7 +249,7 @@ describe('a message that cannot be decoded', () => {
 });
 
 describe('keys', () => {
-  test('are rotated under load, and every journey goes on', async () => {
+  test('are rotated under load, and every journey continues', async () => {
     const before = await encryptingClient();
     const handles = await Promise.all(Array.from({ length: 10 }, () => start(before, { messages: 2 })));
     await Promise.all(handles.map((handle) => handle.signal('note', 'old')));
@@ -268,7 +268,7 @@ describe('keys', () => {
     assert.deepEqual(unknownKeys, []);
   });
 
-  test('that are unknown raise an alert and are waited for; once refused, the run goes on without', async () => {
+  test('that are unknown raise an alert, and the run waits until they are refused', async () => {
     const client = await encryptingClient();
     const keys = payloadRing('payload-on-its-way');
     const stranger = await clientWith(createDataConverter({ keys, namespace: served.namespace, mode: 'client' }));

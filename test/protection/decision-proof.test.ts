@@ -46,7 +46,7 @@ async function verdictOn(
 }
 
 describe('a proof of a decision', () => {
-  test('names the key that has signed it, by its id or else by its thumbprint', async () => {
+  test('names the key that signed it by its id, or by its thumbprint if it has no id', async () => {
     assert.equal(await verdictOn(good), 'by decisions');
     const { publicKey, privateKey } = await generateKeyPair('ES256');
     const nameless = keyFile('nameless.json', { keys: [await exportJWK(publicKey)] });
@@ -69,7 +69,7 @@ describe('a proof of a decision', () => {
     ['contentDigest', { contentDigest: 'another' }],
   ];
   for (const [member, change] of others) {
-    test(`of another ${member} is refused`, async () => {
+    test(`for another ${member} is refused`, async () => {
       assert.equal(
         await verdictOn(await signDecision({ ...CONTENT, ...change }, CLAIMS)),
         `is refused: differs in ${member}`,
@@ -77,7 +77,7 @@ describe('a proof of a decision', () => {
     });
   }
 
-  test('that is none, or says more or less, is refused, and says why', async () => {
+  test('that is missing, malformed or for other fields is refused with the reason', async () => {
     const cases: [string | undefined, string][] = [
       [undefined, 'is required: the profile takes a decision only with a proof (decisionTrust)'],
       [await signDecision(CONTENT, { ...CLAIMS, exp: undefined }), 'is refused: malformed'],
@@ -89,12 +89,12 @@ describe('a proof of a decision', () => {
     for (const [proof, rule] of cases) assert.equal(await verdictOn(proof), rule);
   });
 
-  test('by a key for consents proves no decision', async () => {
+  test('by a key for consents is refused', async () => {
     const consents = keyFile('consents.json', CONSENT_KEYS);
     assert.equal(await verdictOn(good, { keys: consents }), 'is refused: unknownKey');
   });
 
-  test('is not needed where the namespace is trusted, and must be good all the same', async () => {
+  test('is optional if the namespace is trusted, but is refused if it is invalid', async () => {
     const trust = 'namespace';
     assert.equal(await verdictOn(undefined, { trust }), 'by undefined');
     assert.equal(await verdictOn(good, { trust }), 'by decisions');
@@ -117,7 +117,7 @@ test('the example in Python makes the same payload', async () => {
   }
 });
 
-test('what is personal is signed as a digest of canonical JSON, which other languages make alike', () => {
+test('personal content is signed as a digest of canonical JSON, which other languages can reproduce', () => {
   // A recorded value: other signers must produce the same digest.
   const json =
     '{"reference":{"applicants":[{"applicantId":"1A","consumerId":"C-1"}],"reportReferenceNumber":"RPT-1","requestedAt":"2026-03-01T11:00:00Z"}}';

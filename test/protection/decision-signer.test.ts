@@ -37,7 +37,7 @@ function keySetOf(name: string, jwk: object, kid: string): string {
 }
 
 for (const [name, { publicKey, privateKey }] of Object.entries(PAIRS)) {
-  test(`a proof by a key of ${name} is good, from a PEM file and from a JWK`, async () => {
+  test(`a proof by a key of ${name} is valid, from a PEM file and from a JWK`, async () => {
     const pem = file(`${name}.pem`, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string);
     const jwk = file(`${name}.json`, JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid: 'own' }));
     for (const signer of [await loadDecisionSigner(pem), await loadDecisionSigner(jwk)]) {
@@ -57,7 +57,7 @@ for (const [name, { publicKey, privateKey }] of Object.entries(PAIRS)) {
   });
 }
 
-test('a key that may not sign is refused, and nothing of the file is told', async () => {
+test('a key that may not sign is refused, and the error quotes nothing of the file', async () => {
   const { publicKey } = PAIRS['P-256'];
   const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 });
   const bad = {
@@ -84,7 +84,7 @@ test('a key that may not sign is refused, and nothing of the file is told', asyn
   }
 });
 
-test('doctor says whether workers take what the API signs', async () => {
+test('doctor reports whether workers accept the decisions that the API signs', async () => {
   const { privateKey, publicKey } = PAIRS['P-256'];
   const named = JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid: 'api-1' });
   const [check] = createDecisionSignerChecks(file('doctor.json', named));
@@ -102,7 +102,7 @@ test('doctor says whether workers take what the API signs', async () => {
   assert.deepEqual(createDecisionSignerChecks(undefined), []);
 });
 
-test('doctor fails in production where every user of the machine may read the key', async () => {
+test('doctor fails in production if every user of the machine may read the key', async () => {
   const [signer, keySet] = [join(directory, 'open.json'), join(directory, 'open-jwks.json')];
   const keyId = await makeSigningKey({ file: signer, keySet });
   const [check] = createDecisionSignerChecks(signer);

@@ -33,7 +33,7 @@ async function watched(t: TestContext, file: string, options: KeyRingWatchOption
 }
 
 describe('rotating keys', () => {
-  test('makes one new current key for each use; the ones before still decrypt', async () => {
+  test('makes one new current key for each use; the former keys still decrypt', async () => {
     const { file, ring } = await newRing();
     const wrapped = await ring.wrap('ledger', Buffer.alloc(32, 7), 'place');
     const rotated = await rotateKeys(file);
@@ -49,7 +49,7 @@ describe('rotating keys', () => {
     assert.deepEqual((await readdir(dirname(file))).sort(), ['keys.json', 'keys.json.lock']);
   });
 
-  test('of one use leaves the other as it is', async () => {
+  test('for one use leaves the key of the other use unchanged', async () => {
     const { file, ring } = await newRing();
     await rotateKeys(file, ['payload']);
     const after = await loadKeyRing(file);
@@ -57,7 +57,7 @@ describe('rotating keys', () => {
     assert.notEqual(after.current('payload').id, ring.current('payload').id);
   });
 
-  test('by many at once loses no key', async () => {
+  test('by several processes at once loses no key', async () => {
     const { file } = await newRing();
     const rotations = await Promise.all(Array.from({ length: 8 }, () => rotateKeys(file, ['payload'])));
     const { keys } = await loadKeyRing(file);
@@ -66,7 +66,7 @@ describe('rotating keys', () => {
     for (const { current, retired } of rotations.flat()) assert.ok(ids.has(current) && ids.has(retired));
   });
 
-  test('replaces the file and never writes into it: whoever has it open sees the whole of one or the other', async () => {
+  test('replaces the file as a whole, so that an open file keeps its content', async () => {
     const { file } = await newRing();
     const before = await readFile(file, 'utf8');
     const kept = `${file}.kept`;
@@ -75,7 +75,7 @@ describe('rotating keys', () => {
     assert.equal(await readFile(kept, 'utf8'), before);
   });
 
-  test('follows a link, and leaves the file with its owner', async () => {
+  test('follows a symbolic link, and keeps the owner of the file', async () => {
     const { file } = await newRing();
     const name = join(directory, `link-${files}.json`);
     await symlink(file, name);
@@ -86,7 +86,7 @@ describe('rotating keys', () => {
     assert.equal((await stat(file)).uid, isRoot ? 1234 : process.getuid?.());
   });
 
-  test('is refused where there is no key ring, or one that others can read', async () => {
+  test('is refused if the key ring is missing or others can read it', async () => {
     const { file } = await newRing();
     await assert.rejects(rotateKeys(`${file}.not`), KeyRingError);
     assert.deepEqual(await readdir(dirname(file)), ['keys.json']);
@@ -96,7 +96,7 @@ describe('rotating keys', () => {
 });
 
 describe('refusing a key', () => {
-  test('is written once and stays over a rotation', async () => {
+  test('is recorded once and remains after a rotation', async () => {
     const { file } = await newRing();
     assert.equal(await refuseKey(file, 'payload-gone'), true);
     assert.equal(await refuseKey(file, 'payload-gone'), false);
@@ -107,7 +107,7 @@ describe('refusing a key', () => {
     assert.equal(await ring.find('payload', 'payload-other'), 'unknown');
   });
 
-  test('is not possible for a key that is there, or for what is no key id', async () => {
+  test('is not possible for a key of the ring, or for an invalid key id', async () => {
     const { file, ring } = await newRing();
     const before = await readFile(file, 'utf8');
     await assert.rejects(refuseKey(file, ring.current('payload').id), KeyRingError);
@@ -115,7 +115,7 @@ describe('refusing a key', () => {
     assert.equal(await readFile(file, 'utf8'), before);
   });
 
-  test('keeps that key out of the ring for good: a run that had gone on without would not replay', async () => {
+  test('keeps that key out of the ring forever, so that runs that continued without it replay', async () => {
     const { file, ring } = await newRing();
     const content = JSON.parse(await readFile(file, 'utf8'));
     await writeFile(file, JSON.stringify({ ...content, refused: [ring.current('payload').id] }));
@@ -131,7 +131,7 @@ describe('the age of keys', () => {
   const ring = new KeyRing([ringKey('old', 'retired'), ringKey('payload-a'), ringKey('ledger-a', 'current', 'ledger')]);
   const at = (days: number) => computeKeyAges(ring, madeMs + days * DAY_MS).map(({ verdict }) => verdict);
 
-  test('is good until day 76, then due, and overdue after 90 days; a retired key may be of any age', () => {
+  test('is good until day 76, then due, and overdue after 90 days; a retired key may have any age', () => {
     assert.deepEqual(at(0), ['retired', 'good', 'good']);
     assert.deepEqual(at(75.9), ['retired', 'good', 'good']);
     assert.deepEqual(at(76), ['retired', 'due', 'due']);
@@ -142,7 +142,7 @@ describe('the age of keys', () => {
 });
 
 describe('a watched key ring', () => {
-  test('finds a key that came after it was opened, without waiting for its poll', async (t) => {
+  test('finds a key that was added after it was opened, without waiting for its poll', async (t) => {
     const { file } = await newRing();
     const ring = await watched(t, file);
     const [rotated] = await rotateKeys(file, ['payload']);
@@ -153,7 +153,7 @@ describe('a watched key ring', () => {
     assert.equal(ring.current('payload').id, rotated.current);
   });
 
-  test('unwraps what was wrapped under a key that came later, and names one that did not come', async (t) => {
+  test('unwraps data keys under a key that was added later, and names a key that is missing', async (t) => {
     const { file } = await newRing();
     const ring = await watched(t, file);
     await rotateKeys(file);
@@ -168,14 +168,14 @@ describe('a watched key ring', () => {
     );
   });
 
-  test('sees by itself that the file was changed', async (t) => {
+  test('detects a change of the file by polling', async (t) => {
     const { file } = await newRing();
     const ring = await watched(t, file, { pollMs: 10 });
     const [rotated] = await rotateKeys(file, ['payload']);
     while (ring.current('payload').id !== rotated?.current) await delay(5);
   });
 
-  test('keeps its keys where the file becomes unusable or goes, says so once, and recovers', async (t) => {
+  test('keeps its keys when the file becomes unusable or disappears, reports that once, and recovers', async (t) => {
     const { file, ring: before } = await newRing();
     const failures: unknown[] = [];
     const ring = await watched(t, file, { pollMs: 3_600_000, onReloadFailed: (error) => failures.push(error) });

@@ -38,7 +38,7 @@ async function problemsAfter(change: (content: { version: number; keys: FileKey[
 }
 
 describe('a key ring file', () => {
-  test('is made once, for its owner alone, with one current key of each use', async () => {
+  test('is created once, readable by its owner only, with one current key of each use', async () => {
     const file = newFile();
     const ring = await createKeyRing(file);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -54,7 +54,7 @@ describe('a key ring file', () => {
     assert.deepEqual(await readdir(join(file, '..')), ['keys.json']);
   });
 
-  test('of many makers at once one wins, and the others can read its file', async () => {
+  test('is created by only one of several processes at once, and is complete', async () => {
     const file = newFile();
     const made = await Promise.allSettled(Array.from({ length: 5 }, () => createKeyRing(file)));
     assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 1);
@@ -83,7 +83,7 @@ describe('a key ring file', () => {
     });
   });
 
-  test('that is malformed says where, all at once, and never what', async () => {
+  test('that is malformed is refused with the paths of all problems and no value', async () => {
     const problems = await problemsAfter((content) => {
       content.version = 2;
       Object.assign(content.keys[0] ?? {}, { secret: 'c2hvcnQ=', owner: 'x' });
@@ -100,7 +100,7 @@ describe('a key ring file', () => {
     assert.deepEqual(await problemsAfter(() => []), [' must be an object']);
   });
 
-  test('must hold exactly one current key of each use, and each id once', async () => {
+  test('must have exactly one current key of each use, and unique ids', async () => {
     assert.deepEqual(await problemsAfter((content) => content.keys.pop() && undefined), [
       '/keys must hold exactly one current key for ledger, not 0',
     ]);
@@ -115,7 +115,7 @@ describe('a key ring file', () => {
 });
 
 describe('a key ring', () => {
-  test('unwraps what it wrapped, for the same use and place only', async () => {
+  test('unwraps the data keys that it wrapped, for the same use and place only', async () => {
     const ring = await createKeyRing(newFile());
     const dataKey = Buffer.from('0123456789abcdef0123456789abcdef');
     const wrapped = await ring.wrap('ledger', dataKey, 'place');

@@ -47,7 +47,7 @@ function useEnvironment(variables: Record<string, string | undefined>): void {
   }
 }
 
-/** Until the test is over. */
+/** Sets the environment until the test is over. */
 function withEnvironment(t: TestContext, variables: Record<string, string | undefined>): void {
   useEnvironment(variables);
   t.after(() => useEnvironment(server.env));
@@ -83,7 +83,7 @@ function secretsIn(ring: KeyRing): Buffer[] {
   return ring.keys.map(({ secret }) => secret.export());
 }
 
-/** Loading fails, and the error says this. It names no part of the service's answer. */
+/** Checks that loading fails with this message, which has no part of the service's answer. */
 async function assertNotLoaded(file: string, says: RegExp): Promise<void> {
   await assert.rejects(loadKeyRing(file), (error) => {
     assert.ok(error instanceof KeyServiceError && error instanceof KeyRingError, inspect(error));
@@ -95,7 +95,7 @@ async function assertNotLoaded(file: string, says: RegExp): Promise<void> {
 }
 
 describe('a key ring under AWS KMS', () => {
-  test('holds its keys wrapped, and opens with them', async () => {
+  test('stores its keys wrapped, and opens with them', async () => {
     const { file, ring } = await newRing();
     const keys = await keysIn(file);
     for (const key of keys) {
@@ -113,7 +113,7 @@ describe('a key ring under AWS KMS', () => {
     assert.equal((await stat(file)).mode & 0o777, 0o600);
   });
 
-  test('keeps the key’s ARN where an alias was named: the alias may be moved to another key', async () => {
+  test('stores the key’s ARN for an alias, which may later name another key', async () => {
     server.pointAlias('alias/journeys', arn);
     const file = newFile();
     await createKeyRing(file, { kms: 'aws-kms:alias/journeys' });
@@ -122,7 +122,7 @@ describe('a key ring under AWS KMS', () => {
     await loadKeyRing(file);
   });
 
-  test('costs no call afterwards: payloads and data keys need no KMS', async (t) => {
+  test('calls KMS only to open: payloads and data keys need no further call', async (t) => {
     const { file } = await newRing();
     const keys = await WatchedKeyRing.open(file, { pollMs: 3_600_000 });
     t.after(() => keys.close());
@@ -134,7 +134,7 @@ describe('a key ring under AWS KMS', () => {
     assert.deepEqual(Buffer.from(await keys.unwrap('ledger', wrapped, 'place')), Buffer.alloc(32, 7));
   });
 
-  test('does not open where a wrapped key was given another id or use, or other bytes', async () => {
+  test('does not open if the id, use or bytes of a wrapped key were changed', async () => {
     const changes: ((keys: FileKey[]) => void)[] = [
       ([first]) => Object.assign(first ?? {}, { id: 'payload-other' }),
       ([first, second]) => {
@@ -154,7 +154,7 @@ describe('a key ring under AWS KMS', () => {
     await assertNotLoaded(file, /"payload-other" by aws-kms:.* from its copy/);
   });
 
-  test('must have for each key either a secret, or what is wrapped and by what', async () => {
+  test('must have for each key either a secret, or its wrapped form and the KMS key', async () => {
     const { file } = await newRing();
     await changeKeys(file, ([first, second]) => {
       Object.assign(first ?? {}, { secret: Buffer.alloc(32).toString('base64') });
@@ -176,8 +176,8 @@ describe('a key ring under AWS KMS', () => {
   });
 });
 
-describe('where KMS does not do its part', () => {
-  test('an unreachable one is named with every key and with what to do, and no file is made', async (t) => {
+describe('when KMS fails', () => {
+  test('the error for an unreachable KMS names every key and the remedy, and no file is created', async (t) => {
     const { file, ring } = await newRing();
     withEnvironment(t, { AWS_ENDPOINT_URL_KMS: await deadEndpoint() });
     await assertNotLoaded(file, /AWS_ENDPOINT_URL_KMS/);
@@ -192,7 +192,7 @@ describe('where KMS does not do its part', () => {
     await refuseKey(file, 'payload-gone');
   });
 
-  test('one that is asked without credentials or region, or over http beyond this machine, is told as that', async (t) => {
+  test('the error names missing credentials, a missing region, or plain http to another machine', async (t) => {
     const { file } = await newRing();
     withEnvironment(t, { AWS_ENDPOINT_URL_KMS: 'http://kms.example.com' });
     await assertNotLoaded(file, /https/);
@@ -202,7 +202,7 @@ describe('where KMS does not do its part', () => {
     await assert.rejects(createKeyRing(newFile(), { kms: 'aws-kms:alias/journeys' }), /AWS_REGION/);
   });
 
-  test('each of its refusals is told with what to do, and with nothing of what it answered', async (t) => {
+  test('the error for each refusal names the remedy, and quotes nothing of the answer', async (t) => {
     const { file } = await newRing();
     t.after(() => server.refuse());
     const cases: [type: string, says: RegExp, status?: number][] = [
@@ -223,7 +223,7 @@ describe('where KMS does not do its part', () => {
     }
   });
 
-  test('a running worker keeps its keys, says so once for each change, and follows when it can', async (t) => {
+  test('a running worker keeps its keys, reports once for each change, and reloads when KMS is back', async (t) => {
     const { file, ring: first } = await newRing();
     const failures: unknown[] = [];
     const onReloadFailed = (error: unknown) => failures.push(error);
@@ -245,7 +245,7 @@ describe('where KMS does not do its part', () => {
 });
 
 describe('changes to a ring under AWS KMS', () => {
-  test('a rotation wraps the new keys as the ones before are, or by the one that is named', async () => {
+  test('a rotation wraps new keys with the former KMS key, or with the one in its options', async () => {
     const { file, ring } = await newRing();
     await rotateKeys(file, ['payload']);
     const other = `aws-kms:${server.createKey()}`;
@@ -258,7 +258,7 @@ describe('changes to a ring under AWS KMS', () => {
     assert.equal(keys[0]?.id, ring.current('payload').id);
   });
 
-  test('a ring in the clear is brought under it and out again, and its keys stay the same ones', async () => {
+  test('a ring in the clear is wrapped and unwrapped again, and its keys stay the same', async () => {
     const file = newFile();
     const clear = await createKeyRing(file);
     const before = await keysIn(file);
@@ -272,7 +272,7 @@ describe('changes to a ring under AWS KMS', () => {
     assert.deepEqual(await keysIn(file), before);
   });
 
-  test('the commands tell what wraps each key, and print no secret', async () => {
+  test('the commands show the KMS key of each key, and print no secret', async () => {
     const file = newFile();
     const env = { ...server.env, KEY_RING_FILE: file };
     const printed: string[] = [];
@@ -312,7 +312,7 @@ const WITHOUT_SDK = `
   console.log(await loadKeyRing(process.env.WRAPPED_RING).catch((error) => error.message));
 `;
 
-test('the SDK is loaded for a wrapped ring alone, and told by name where it is not installed', async () => {
+test('the AWS SDK is loaded only for a wrapped ring; the error names the package if it is not installed', async () => {
   const { file } = await newRing();
   const clear = newFile();
   await createKeyRing(clear);

@@ -28,7 +28,7 @@ async function encoded(value: unknown): Promise<Payload> {
   return payload;
 }
 
-/** Both sides refuse it, each in its own way. */
+/** Checks that worker and client refuse the payload, each in its own way. */
 async function assertRefused(payload: Payload, reason: UndecodableReason, what?: string): Promise<void> {
   assert.equal(markerReason((await worker.decode([payload]))[0]), reason, what);
   await assert.rejects(
@@ -38,7 +38,7 @@ async function assertRefused(payload: Payload, reason: UndecodableReason, what?:
   );
 }
 
-/** One bit, another one, all of them. */
+/** The bits to flip in a byte: the lowest, the highest, and all. */
 const FLIPS = [0x01, 0x80, 0xff];
 
 function flipped(bytes: Uint8Array, index: number, flip: number): Uint8Array {
@@ -55,7 +55,7 @@ async function forged(plaintext: Uint8Array): Promise<Payload> {
 }
 
 describe('an encoded payload', () => {
-  test('comes back as it was, whatever it held', async () => {
+  test('decodes to the same value for every kind of content', async () => {
     const values = [
       { ssn: '900-00-0001', name: 'Zoë' },
       null,
@@ -74,7 +74,7 @@ describe('an encoded payload', () => {
     assert.deepEqual(await worker.encode([]), []);
   });
 
-  test('holds no more memory than it has bytes, once it is decoded', async () => {
+  test('holds no more memory than it has bytes once it is decoded', async () => {
     for (const value of ['short', 'credit '.repeat(200), randomBytes(200).toString('hex')]) {
       const [decoded] = await worker.decode([await encoded(value)]);
       const held = decoded?.data?.buffer.byteLength ?? Number.POSITIVE_INFINITY;
@@ -82,13 +82,13 @@ describe('an encoded payload', () => {
     }
   });
 
-  test('keeps metadata that the caller put beside the encoding', async () => {
+  test('keeps metadata that the caller added', async () => {
     const payload = { ...payloadOf(1), metadata: { ...payloadOf(1).metadata, type: Buffer.from('Keyword') } };
     const [decoded] = await client.decode(await client.encode([payload]));
     assert.equal(Buffer.from(decoded?.metadata?.type ?? []).toString(), 'Keyword');
   });
 
-  test('shows its encoding, key id and namespace, and nothing of what is inside', async () => {
+  test('shows its encoding, key id and namespace, and nothing of its content', async () => {
     const sentinel = 'SENTINEL-900000001';
     const payload = await encoded({ ssn: sentinel });
     const metadata = Object.entries(payload.metadata ?? {}).map(([name, bytes]) => [
@@ -104,7 +104,7 @@ describe('an encoded payload', () => {
     assert.ok(wasEncrypted(payload));
   });
 
-  test('is another one each time', async () => {
+  test('has a new nonce each time', async () => {
     const nonces = new Set<string>();
     for (let times = 0; times < 200; times += 1) {
       nonces.add(
@@ -116,7 +116,7 @@ describe('an encoded payload', () => {
     assert.equal(nonces.size, 200);
   });
 
-  test('is compressed where that pays, and never longer than it was but for the envelope', async () => {
+  test('is compressed if that makes it shorter, and grows by the envelope at most', async () => {
     const long = await encoded({ text: 'credit '.repeat(2_000) });
     assert.ok((long.data?.byteLength ?? 0) < 500);
     const random = payloadOf(randomBytes(5_000));
@@ -155,13 +155,13 @@ describe('a payload that was tampered with', () => {
     }
   });
 
-  test('is refused where metadata is missing or another one is put in its place', async () => {
+  test('is refused if metadata is missing or another key has the same id', async () => {
     const payload = await encoded(1);
     const { encoding, namespace } = payload.metadata ?? {};
     assert.ok(encoding && namespace);
     await assertRefused({ ...payload, metadata: { encoding, namespace } }, 'malformed');
     await assertRefused({ metadata: { encoding } }, 'malformed');
-    // Another key of the same name, as two rings that were made by hand have.
+    // Another key has the same id, as in two key rings that were made by hand.
     const others = createPayloadCodec({ keys: payloadRing(), namespace: NAMESPACE, mode: 'client' });
     const [other] = await others.encode([payloadOf(1)]);
     assert.ok(other);
@@ -172,7 +172,7 @@ describe('a payload that was tampered with', () => {
     );
   });
 
-  test('is refused where what is inside makes no sense, though it has the right key', async () => {
+  test('is refused if its content is malformed, though it has the right key', async () => {
     const inner = proto.temporal.api.common.v1.Payload.encode(payloadOf({ a: 1 })).finish();
     assert.deepEqual(decodedValue((await client.decode([await forged(Buffer.concat([Buffer.of(0), inner]))]))[0]), {
       a: 1,
@@ -193,7 +193,7 @@ describe('a payload that was tampered with', () => {
 });
 
 describe('namespaces', () => {
-  test('are decoded only where they are on the allow-list', async () => {
+  test('are decoded only if they are on the allow-list', async () => {
     const payload = await encoded('x');
     const allowing = { keys, namespace: 'other', mode: 'worker' } as const;
     assert.equal(markerReason((await createPayloadCodec(allowing).decode([payload]))[0]), 'foreignNamespace');
@@ -202,8 +202,8 @@ describe('namespaces', () => {
   });
 });
 
-describe('a key that the ring lacks', () => {
-  test('is waited for: both sides throw, name it, and raise the alert', async () => {
+describe('the key of a payload', () => {
+  test('is named in the error of worker and client if the ring lacks it, and raises the alert', async () => {
     const [payload] = await createPayloadCodec({
       keys: payloadRing('payload-new'),
       namespace: NAMESPACE,
@@ -224,7 +224,7 @@ describe('a key that the ring lacks', () => {
     }
   });
 
-  test('is a refusal for good once an operator has refused it', async () => {
+  test('causes a permanent refusal once an operator has refused it', async () => {
     const [payload] = await createPayloadCodec({
       keys: payloadRing('payload-new'),
       namespace: NAMESPACE,
@@ -236,7 +236,7 @@ describe('a key that the ring lacks', () => {
     assert.equal(markerReason((await codec.decode([payload]))[0]), 'keyRefused');
   });
 
-  test('is not the ledger’s, even under the same id', async () => {
+  test('is not replaced by a ledger key with the same id', async () => {
     const ring = new KeyRing([ringKey('payload-b'), { ...ringKey('payload-a'), use: 'ledger' }]);
     await assert.rejects(
       createPayloadCodec({ keys: ring, namespace: NAMESPACE, mode: 'worker' }).decode([await encoded(1)]),
@@ -244,7 +244,7 @@ describe('a key that the ring lacks', () => {
     );
   });
 
-  test('is no hindrance when it was only retired', async () => {
+  test('still decodes if it was only retired', async () => {
     const payload = await encoded('old');
     const rotated = new KeyRing([{ ...keys.current('payload'), status: 'retired' }, ringKey('payload-b')]);
     const codec = createPayloadCodec({ keys: rotated, namespace: NAMESPACE, mode: 'worker' });
@@ -255,7 +255,7 @@ describe('a key that the ring lacks', () => {
 });
 
 describe('a payload in the clear', () => {
-  test('passes unchanged where the SDK reads it', async () => {
+  test('passes unchanged if the SDK can read it', async () => {
     for (const value of [{ journeyId: 'J-1', decision: 'denied' }, undefined, new Uint8Array([1]), 'x', null]) {
       const payload = payloadOf(value);
       assert.equal(wasEncrypted(payload), false);
@@ -266,7 +266,7 @@ describe('a payload in the clear', () => {
     assert.equal(wasEncrypted(undefined), false);
   });
 
-  test('counts for a worker only where it leads to no posting', async () => {
+  test('is accepted by a worker only if it cannot lead to a posting', async () => {
     const consent = { journeyId: 'J-1', shareId: 'S-1', consentId: 'C-1' };
     const [who, share] = [
       { by: 'ops', reason: 'asked' },
@@ -298,7 +298,7 @@ describe('a payload in the clear', () => {
     for (const value of counted) assert.deepEqual(await worker.decode([payloadOf(value)]), [payloadOf(value)]);
   });
 
-  test('is refused where the SDK would throw in the middle of a workflow', async () => {
+  test('is refused if the SDK would throw in the middle of a workflow', async () => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000);
     const CASES: [Payload, UndecodableReason][] = [
       [rawPayload('json/plain', '{"ssn": 900'), 'unparsable'],
@@ -322,7 +322,7 @@ describe('a payload in the clear', () => {
     }
   });
 
-  test('is refused alone: what came beside it is decoded', async () => {
+  test('is refused alone, and the other payloads of the same message are decoded', async () => {
     const payloads = [await encoded(1), rawPayload('json/plain', '{'), payloadOf(2)];
     const decoded = await worker.decode(payloads);
     assert.deepEqual(decoded.map(decodedValue), [1, createUndecodable('unparsable'), 2]);
@@ -335,8 +335,8 @@ describe('a payload in the clear', () => {
   });
 });
 
-describe('the marker', () => {
-  test('is told from everything else', () => {
+describe('the marker of an undecodable payload', () => {
+  test('is distinguished from all other values', () => {
     for (const reason of UNDECODABLE_REASONS)
       assert.ok(isUndecodable(JSON.parse(JSON.stringify(createUndecodable(reason)))));
     const OTHERS = [null, undefined, 1, 'x', [], {}, { undecodable: null }, { undecodable: {} }];

@@ -1,4 +1,4 @@
-/** The format as other languages have it: fixed vectors, decoded here and in Python, and back. */
+/** The payload format for other languages: fixed vectors, decoded here and in Python, and back. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash, createSecretKey } from 'node:crypto';
@@ -66,7 +66,7 @@ async function python(request: object): Promise<unknown> {
   return json(child.stdout);
 }
 
-test('the dictionary that is published is the one in use, and has not changed', () => {
+test('the published dictionary is the dictionary in use, and has not changed', () => {
   assert.equal(dictionary, PAYLOAD_DICTIONARY_1.toString('utf8'));
   assert.equal(
     createHash('sha256').update(PAYLOAD_DICTIONARY_1).digest('hex'),
@@ -74,7 +74,7 @@ test('the dictionary that is published is the one in use, and has not changed', 
   );
 });
 
-test('every vector decodes to its payload, or is refused for its reason', async () => {
+test('every vector decodes to its payload, or is refused with its reason', async () => {
   for (const { name, encrypted, payload, refused } of vectors) {
     const outcome = await codec.decode([payloadFrom(encrypted)]).then(
       ([decoded]) => ({ payload: printed(decoded ?? {}) }),
@@ -84,13 +84,13 @@ test('every vector decodes to its payload, or is refused for its reason', async 
   }
 });
 
-test('Python decodes and refuses the same vectors alike', async () => {
+test('Python decodes and refuses the same vectors with the same results', async () => {
   const answers = await python({ payloads: vectors.map(({ encrypted }) => encrypted) });
   const expected = vectors.map(({ payload, refused }) => (payload ? { payload } : { refused }));
   assert.deepEqual(answers, expected);
 });
 
-test('what Python encodes is decoded here', async () => {
+test('the codec decodes a payload that Python encoded', async () => {
   const value = { journeyId: 'J-1', decision: 'granted', note: 'Zoë' };
   const encrypted = (await python({ value, keyId: Object.keys(keys)[0], namespace: 'credit' })) as PrintedPayload;
   const [decoded] = await codec.decode([payloadFrom(encrypted)]);

@@ -11,7 +11,7 @@ function flipped(bytes: Uint8Array, index: number): Uint8Array {
 }
 
 describe('a sealed report', () => {
-  test('opens for its ledger, trace number, attempt and kind, and for no other', async () => {
+  test('opens only for its own ledger, trace number, attempt and kind', async () => {
     const keys = keyRing();
     const sealed = await seal(keys, 'a report, Zoë', FOR);
     assert.equal(await unseal(keys, sealed, FOR), 'a report, Zoë');
@@ -45,7 +45,7 @@ describe('a sealed report', () => {
     for (const change of changes) await assert.rejects(unseal(keys, change, FOR), SealBrokenError);
   });
 
-  test('names the key that is missing and what to do', async () => {
+  test('names the missing key and the remedy', async () => {
     const sealed = await seal(keyRing('mine'), 'report', FOR);
     await assert.rejects(unseal(keyRing('yours'), sealed, FOR), (error: Error) => {
       return (
@@ -58,7 +58,7 @@ describe('a sealed report', () => {
 describe('the cipher of a ledger', () => {
   const cipher = new LedgerCipher('ledger-1', Buffer.alloc(32, 1));
 
-  test('gives the same digest for the same text, and another under another ledger or secret', () => {
+  test('gives the same digest for the same text, and another digest for another ledger or secret', () => {
     assert.equal(cipher.digest('x'), new LedgerCipher('ledger-1', Buffer.alloc(32, 1)).digest('x'));
     assert.notEqual(cipher.digest('x'), new LedgerCipher('ledger-2', Buffer.alloc(32, 1)).digest('x'));
     assert.notEqual(cipher.digest('x'), new LedgerCipher('ledger-1', Buffer.alloc(32, 2)).digest('x'));

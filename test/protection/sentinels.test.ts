@@ -1,4 +1,4 @@
-/** The search that the privacy test rests on finds what it says it finds, wherever it stands. */
+/** The search of the privacy test finds each sentinel in every spelling and place. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ const PERSON: Sentinel[] = [
 ];
 const search = new SentinelSearch(PERSON);
 
-/** In the middle of bytes that mean nothing. None of them is a letter or a digit, which would go on with the text. */
+/** Puts the text between meaningless bytes. None is a letter or a digit, which would extend the text. */
 function namesIn(text: string | Uint8Array): string[] {
   const noise = randomBytes(512).map((byte) => byte | 0x80);
   return search.find(Buffer.concat([noise, Buffer.from(text as string), noise])).map(({ sentinel }) => sentinel.name);
@@ -51,7 +51,7 @@ test('a value is found in each of its spellings', () => {
   for (const [name, text] of texts) assert.deepEqual([...new Set(namesIn(text))], [name], String(text));
 });
 
-test('a value is found in base64, wherever it begins in it', () => {
+test('a value is found in base64 at every offset', () => {
   for (const { name, value } of PERSON.filter(({ value }) => value.length > 5)) {
     for (const text of [value, value.toUpperCase(), value.toLowerCase()]) {
       for (const before of ['', 'a', 'ab', '{"deep":"']) {
@@ -64,12 +64,12 @@ test('a value is found in base64, wherever it begins in it', () => {
   }
 });
 
-test('figures are no findings: a fraction of a second, a few digits within more', () => {
+test('digits of a fraction of a second or of a longer number are no finding', () => {
   const figures = ['2026-01-05T10:00:00.912345678Z', '0.0912345678', '"nanos":912345678', '"nanos":193702271'];
   for (const text of [...figures, 'pid 100544', '0.00544', 'Mistralogu']) assert.deepEqual(namesIn(text), [], text);
 });
 
-test('five digits within an id or a digest are no finding; beside one they are', () => {
+test('five digits within an id or a digest are no finding; five digits beside an id are', () => {
   const ids = [
     'run 01a2f005-44bc-7c00-a544-0a00544f12c3 of',
     ' journey-T-4b00544f-d332 ',
@@ -80,12 +80,12 @@ test('five digits within an id or a digest are no finding; beside one they are',
   assert.deepEqual(namesIn('01a20025-4bce-7c00-a544-0a1b5d4f12c3 "00544"'), ['zip']);
 });
 
-test('a finding shows what stands around it, and nothing of what that says', () => {
+test('a finding shows the form of the text around it, and none of its letters and digits', () => {
   const [found] = search.find(Buffer.from('{"first":"Ann","zip":"00544","x":7}'));
   assert.equal(found?.around, 'a":"aaa","aaa":"00000","a":0}');
 });
 
-test('every finding is told, once for each spelling', () => {
+test('every finding is reported once for each spelling', () => {
   const found = search.find(Buffer.from('Mistralogue 912-34-5678 912345678 Mistralogue'));
   assert.deepEqual(
     found.map(({ sentinel, spelling }) => `${sentinel.name} ${spelling}`),

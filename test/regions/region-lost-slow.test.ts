@@ -1,4 +1,4 @@
-/** A region is lost under load: the other goes on as docs/deploy.md says, on an older Temporal and the synchronous standby. */
+/** A region is lost under load. The other takes over as in docs/deploy.md, on an older Temporal and the standby. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -49,7 +49,9 @@ async function done(region: Region, ...args: string[]): Promise<void> {
   assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.stderr}${ran.stdout}`);
 }
 
-test('nothing is posted twice, and what was acknowledged is found', { timeout: 400_000 }, async (t) => {
+test('after the loss of a region nothing is posted twice, and all acknowledged messages are in the ledger', {
+  timeout: 400_000,
+}, async (t) => {
   const callers = new Callers(regions.first.journeys);
   const who = ['--by', 'ops', '--reason', 'the region is lost'];
   const steps: [step: string, ms: number][] = [];
@@ -62,7 +64,7 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
   const all = <T>(count: number, act: (index: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, i) => act(i)));
 
-  // Before the copy: what waits there for a message.
+  // Before the copy: runs that wait for a message.
   const ended = await all(3, () => callers.start(oneStage()));
   const atGate = await all(3, () => callers.start(withGate()));
   const held = await all(4, () => callers.start(oneStage('4002')));
@@ -74,7 +76,7 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
   for (const id of [...forConsent, refused]) await callers.untilState(id, 'waitingForConsent');
   await callers.consent(refused, consentMessage(refused, { applicantId: '1A', consentId: 'C-1A' }));
 
-  // A load that goes on until the region is lost; at its end some are on the wire.
+  // The load continues until the region is lost. At that moment some requests are in flight.
   const background: string[] = [];
   let isLost = false;
   t.after(() => {
@@ -94,7 +96,7 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
   const copiedAt = Date.now();
   regions.copyTemporal();
 
-  // After it: what Temporal's copy does not have.
+  // After the copy: messages and runs that Temporal's copy lacks.
   for (const id of atGate) await callers.advance(id, 'PREAPP');
   const [resent = '', resentToo = '', abandoned = ''] = held;
   for (const [index, id] of [resent, resentToo, abandoned].entries()) {
@@ -135,9 +137,9 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
   for (const id of [resent, abandoned]) assert.equal(byOwner.get(id)?.decisions, 1, id);
   for (const id of forConsent) assert.equal(byOwner.get(id)?.consents, 1, id);
   assert.ok((byOwner.get(refused)?.consents ?? 0) >= 1);
-  // What was there, and has not moved since, is not named.
+  // Runs that the copy has, and that have not changed since, are not named.
   for (const id of ended) assert.equal(byOwner.has(id), false, id);
-  // Whichever background run has a row and is not in the copy is named.
+  // Every background run that has a row and is not in the copy is named.
   const ledger = await regions.openLedger();
   for await (const { runKey, claimedAt } of ledger.inquiriesBetween({
     from: new Date(copiedAt + 1_000).toISOString(),
@@ -148,7 +150,7 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
   await timed('workers', () => second.startWorker());
   callers.moveTo(second.journeys);
   await timed('send again', async () => {
-    // Platforms send again all that they have sent since the copy: a start that is there is found.
+    // Platforms send again all messages since the copy. A start of a run that exists finds that run.
     const again = callers.taken.filter(({ at }) => at >= copiedAt - MARGIN_MS);
     for (const one of again) {
       if (one.kind === 'start') {
@@ -167,7 +169,7 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
       }
     }
     await callers.decide(resent, decisionAboutHold(await callers.untilState(resent, 'held'), 'resend', 'D-0'));
-    // A person who knows nothing of the first decision takes another: what stands goes before it.
+    // An operator who does not know the first decision sends another. The recorded one takes precedence.
     const anew = decisionAboutHold(await callers.untilState(resentToo, 'held'), 'abandon', 'D-1-again');
     await assert.rejects(callers.decide(resentToo, anew), /nothing was decided/);
     await callers.decide(abandoned, decisionAboutHold(await callers.untilState(abandoned, 'held'), 'abandon', 'D-2'));
@@ -182,7 +184,7 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
   await timed('compare again', () => compare(second, since, 0));
   await timed('resume', () => done(second, 'resume', ...who));
 
-  // All end; what was on the wire when the region was lost waits for a person.
+  // All runs end. Requests that were in flight when the region was lost wait for an operator.
   await timed('all have ended', async () => {
     for (const one of started) {
       const { journeyId } = one.input;
@@ -196,7 +198,7 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
       await callers.until(journeyId, isOver);
     }
   });
-  // The revocation was told to a run that is gone, and still counts.
+  // The revocation was sent to a run that is gone, and still counts.
   assert.equal((await callers.status(refused)).shares[0]?.state, 'revoked');
 
   // Nothing twice without a decision.
@@ -206,7 +208,7 @@ test('nothing is posted twice, and what was acknowledged is found', { timeout: 4
     const resends = inquiry.decisions.filter(({ action }) => action === 'resend').length;
     assert.ok(count <= 1 + resends, `${name} was posted ${count} times`);
   }
-  // What was acknowledged is there.
+  // The ledger has every acknowledged decision and consent.
   const [decisions, consents] = [new Set<string>(), new Set<string>()];
   for await (const one of ledger.decisionsBetween()) decisions.add(`${one.runKey} ${one.decisionId}`);
   for await (const one of ledger.consentsBetween()) consents.add(`${one.runKey} ${one.consentId} ${one.decision}`);

@@ -49,7 +49,7 @@ const DECISIONS: Record<Kind, Decided> = {
   ReturnCodeUnknown: ANSWERED,
   ProfileChanged: GOES_ON,
   RequestDiffers: { action: 'amend', providerSaid: 'notAsked', leadsTo: 'waitingAtGate' },
-  // Its customer is the former one again by now.
+  // By now the profile has the former customer again.
   AnotherNumber: { ...HELD_AGAIN, next: 'ProfileChanged' },
   LedgerChanged: GOES_ON,
   LedgerRestored: GOES_ON,
@@ -89,7 +89,7 @@ async function listHolds(): Promise<string> {
   return shown.replaceAll(/ \\\n\s*/g, ' ');
 }
 
-describe('every surface describes a hold in the same words, and the printed command resolves it:', {
+describe('status, work list and run details describe a hold in the same words, and the printed command resolves it:', {
   concurrency: 2,
 }, () => {
   for (const kind of KINDS) {
@@ -100,7 +100,7 @@ describe('every surface describes a hold in the same words, and the printed comm
       assert.deepEqual(hold.allowedActions, FAILURES[kind].actions);
 
       const command = `npx credit-journey resolve ${journeyId} ${hold.customerTraceNumber} --attempt ${hold.attempts}`;
-      // While its ledger is not to be had, a run cannot write a row: only its status says that it is held.
+      // While its ledger is unreachable, a run cannot write a row: only its status shows the hold.
       const isRow = screen.includes(`\n    ${command}\n`);
       if (!isRow) assert.match(kind, /^Ledger/, screen);
       const status = await runInTerminal(['status', journeyId], [], env);

@@ -1,4 +1,4 @@
-/** The runbook says what it has to, and its commands do what it says, each against the failure that its page is about. */
+/** The runbook is complete, and its commands work, each against the failure of its page. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -39,7 +39,7 @@ function pagesOfRules(): [alert: string, page: string][] {
 }
 
 describe('the runbook', () => {
-  test('has a page for every alert, and its index names no other', () => {
+  test('has a page for every alert, and its index lists no other alerts', () => {
     const rules = pagesOfRules();
     for (const [alert, page] of rules) assert.ok(names.has(page), `${alert} names the page "${page}"`);
     const [, listed = ''] = /\*\*Alerts\*\*:([\s\S]*?)\n\n/.exec(index.text) ?? [];
@@ -47,14 +47,14 @@ describe('the runbook', () => {
     assert.deepEqual(pagesListed.sort(), [...new Set(rules.map(([, page]) => page))].sort());
   });
 
-  test('says on each page what it means, what to check, what to do and what never to do', () => {
+  test('has the same headings on each page: meaning, checks, remedies and what never to do', () => {
     for (const { name, headings, text } of others) {
       assert.deepEqual(headings, HEADINGS, name);
       for (const part of text.split(/^## /m)) assert.ok(part.trim().split('\n').length > 1, `${name}: ${part}`);
     }
   });
 
-  test('is reached from its index, page by page, and no link leads nowhere', () => {
+  test('has each page in its index, and no broken link', () => {
     for (const name of names) assert.ok(index.text.includes(`(${name}.md)`), `README.md does not link ${name}`);
     for (const { name, text } of pages) {
       for (const [, target = ''] of text.matchAll(/\]\(([^)#]+)/g)) {
@@ -64,7 +64,7 @@ describe('the runbook', () => {
     }
   });
 
-  test('has commands on every page that are run here, and says why where one is not', () => {
+  test('has at least one command on every page that the tests run', () => {
     for (const { name, blocks } of pages) {
       assert.ok(
         blocks.some(({ notRunBecause }) => notRunBecause === undefined),
@@ -74,7 +74,7 @@ describe('the runbook', () => {
   });
 });
 
-describe('each page’s commands, against the failure that it is about,', { concurrency: 2 }, () => {
+describe('the commands of each page, run against its failure,', { concurrency: 2 }, () => {
   let harness: Harness;
   let shell: Shell;
   let plain: Server;
@@ -125,7 +125,7 @@ describe('each page’s commands, against the failure that it is about,', { conc
   }
 });
 
-/** Whether it decides about one journey. Such a decision cannot be repeated. */
+/** Tells whether the command decides about one journey. Such a decision cannot be repeated. */
 function isDecision({ script, notRunBecause }: Block): boolean {
   return notRunBecause === undefined && /credit-journey resolve (<journeyId>|--ledger)/.test(script);
 }
@@ -134,7 +134,7 @@ function decisionsOf(all: readonly Page[], name: string): number {
   return all.find((page) => page.name === name)?.blocks.filter(isDecision).length ?? 0;
 }
 
-/** The hold is gone; where the cause is not, there may be another. */
+/** Waits until the hold is gone. If its cause remains, another hold may follow. */
 async function waitUntilDecided({ held }: Subject): Promise<void> {
   if (!held) return;
   await untilStatus(held.handle, ({ holds }) => holds.every(({ since }) => since !== held.hold.since));

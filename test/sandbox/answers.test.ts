@@ -8,7 +8,7 @@ function entries(report: Json): Entry[] {
   return report.applicants as Entry[];
 }
 
-test('answers a record with the fields of the interface, names in upper case, accounts masked, amounts as text', async (t) => {
+test('a record has the fields of the interface, upper-case names, masked accounts and amounts as text', async (t) => {
   const caller = await Caller.start(t);
   const report = await pullReport(caller, '0001');
   assert.equal(report.returnCode, 'Record');
@@ -32,7 +32,7 @@ test('answers a record with the fields of the interface, names in upper case, ac
   }
 });
 
-test('gives the same applicant the same file and consumerId, with a reference of its own for each posting', async (t) => {
+test('an applicant always gets the same file and consumerId, and each posting its own reference', async (t) => {
   const [caller, another] = [await Caller.start(t), await Caller.start(t)];
   const reports = [
     await pullReport(caller, '0001'),
@@ -45,7 +45,7 @@ test('gives the same applicant the same file and consumerId, with a reference of
   assert.notEqual(entries(await pullReport(caller, '0002'))[0]?.consumerId, entries(first ?? {})[0]?.consumerId);
 });
 
-test('derives the reference from trace number and sequence, so that a repeated run meets the same ones', async (t) => {
+test('the reference depends only on trace number and sequence, so that repeated runs get the same values', async (t) => {
   const request = reportRequest();
   const runs: unknown[][] = [];
   for (const caller of [await Caller.start(t), await Caller.start(t)]) {
@@ -56,7 +56,7 @@ test('derives the reference from trace number and sequence, so that a repeated r
   assert.notEqual(runs[0]?.[0], runs[0]?.[1]);
 });
 
-test('adds to REFUPD cross-references that resolve, and refIds to names', async (t) => {
+test('a REFUPD answer has cross-references that resolve, and names with refIds', async (t) => {
   const caller = await Caller.start(t, { with: ['reference-lists'] });
   const reply = await caller.post(reportRequest({ productCode: 'REFUPD' }));
   const consumer = (entries(json(reply))[0]?.consumer ?? {}) as Record<string, Json[]>;
@@ -76,7 +76,7 @@ test('adds to REFUPD cross-references that resolve, and refIds to names', async 
   }
 });
 
-test("admits SECONDUSE by name, by code or by both, and of some of the report's consumers", async (t) => {
+test("the sandbox accepts SECONDUSE by name, code or both, and for a part of the report's consumers", async (t) => {
   const caller = await Caller.start(t);
   const report = await pullReport(caller, '0001', '0002');
   const one = { applicants: [{ consumerId: entries(report)[1]?.consumerId }] };
@@ -95,7 +95,7 @@ test("admits SECONDUSE by name, by code or by both, and of some of the report's 
   );
 });
 
-test('refuses SECONDUSE of what it did not give out with 422 and posts nothing', async (t) => {
+test('the sandbox refuses SECONDUSE of a report or consumer that it did not issue with 422', async (t) => {
   const caller = await Caller.start(t);
   const report = await pullReport(caller, '0001', '0404');
   const other = await pullReport(caller, '0002');

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { parsePlan } from '../../sandbox/faults/plan.ts';
 import { applicant, Caller, type Json, json, reportRequest } from './caller.ts';
 
-test('limits a rule by product, digits, trace number, attempt and times', async (t) => {
+test('a rule can be limited by product, SSN digits, trace number, attempt and times', async (t) => {
   const caller = await Caller.start(t);
   const request = reportRequest({ customerTraceNumber: 'MINE' });
   const status = async (body: Json): Promise<number> => (await caller.post(body)).status;
@@ -25,20 +25,20 @@ test('limits a rule by product, digits, trace number, attempt and times', async 
   );
 });
 
-test('lets the first matching rule decide, before any magic applicant', async (t) => {
+test('the first matching rule decides, before any magic applicant', async (t) => {
   const caller = await Caller.start(t);
   await caller.plan({ fault: 'status', status: 500 }, { fault: 'status', status: 502 });
   assert.equal((await caller.post(reportRequest({ applicants: [applicant('1403')] }))).status, 500);
 });
 
-test('strikes only requests that keep the rules', async (t) => {
+test('a fault strikes only valid and authorized requests', async (t) => {
   const caller = await Caller.start(t);
   await caller.plan({ fault: 'status', status: 500 });
   assert.equal((await caller.post(reportRequest({ applicants: [] }))).status, 400);
   assert.equal((await caller.post(reportRequest(), { headers: { authorization: 'none' } })).status, 401);
 });
 
-/** Which of 40 inquiries a probability of one half strikes, sent in this order. */
+/** Sends 40 inquiries in this order and returns those that a fault with probability 0.5 strikes. */
 async function drawn(t: TestContext, seed: number, order: (traces: string[]) => string[]): Promise<string[]> {
   const caller = await Caller.start(t);
   const rules = [{ fault: 'status', status: 500, probability: 0.5 }];
@@ -51,14 +51,14 @@ async function drawn(t: TestContext, seed: number, order: (traces: string[]) => 
   return struck.sort();
 }
 
-test('draws by seed and trace number: the same load meets the same faults in whatever order it comes', async (t) => {
+test('a fault with a probability depends on seed and trace number, not on the order of requests', async (t) => {
   const forwards = await drawn(t, 7, (traces) => traces);
   assert.ok(forwards.length > 8 && forwards.length < 32);
   assert.deepEqual(await drawn(t, 7, (traces) => traces.toReversed()), forwards);
   assert.notDeepEqual(await drawn(t, 8, (traces) => traces), forwards);
 });
 
-test('takes the seed from its options where the plan has none', async (t) => {
+test('the seed comes from the sandbox options if the plan has none', async (t) => {
   const caller = await Caller.start(t, { seed: 42 });
   assert.equal(json(await caller.admin('PUT', 'faults', { rules: [] })).seed, 42);
 });
@@ -69,7 +69,7 @@ const WRONG_PLANS = [
   ['an unknown target', { rules: [{ target: 'dns', fault: 'reset' }] }, '/rules/0/target'],
   ['a parameter that the fault lacks', { rules: [{ fault: 'finMidBody', delayMs: 5 }] }, '/rules/0'],
   ['a missing parameter', { rules: [{ fault: 'status' }] }, '/rules/0/status'],
-  ['a status that is none', { rules: [{ fault: 'status', status: 200 }] }, '/rules/0/status'],
+  ['an invalid status', { rules: [{ fault: 'status', status: 200 }] }, '/rules/0/status'],
   [
     'a header that would break the answer',
     { rules: [{ fault: 'status', status: 429, retryAfter: '1\r\nx: y' }] },
@@ -85,11 +85,11 @@ const WRONG_PLANS = [
   ],
   ['a seed that is not an integer', { seed: 'x' }, '/seed'],
   ['an unknown field', { rules: [], extra: 1 }, ''],
-  ['rules that are no list', { rules: {} }, '/rules'],
-  ['what is not an object', 'nothing', ''],
+  ['rules that are not a list', { rules: {} }, '/rules'],
+  ['a plan that is not an object', 'nothing', ''],
 ] as const;
 
-test('refuses a plan that cannot be, by the place of its problem, and keeps the one in force', async (t) => {
+test('an invalid plan is refused by path, and the current plan remains in force', async (t) => {
   for (const [what, plan, path] of WRONG_PLANS) {
     const parsed = parsePlan(plan, 0);
     assert.ok('problems' in parsed, what);

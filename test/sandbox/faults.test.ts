@@ -7,7 +7,7 @@ interface Case {
   fault: string;
   params?: Json;
   posted: number;
-  /** The status that the list of requests tells. */
+  /** The status in the list of requests. */
   status: number | null;
   expect: (reply: Reply) => void;
   patienceMs?: number;
@@ -76,7 +76,7 @@ const CASES: readonly Case[] = [
     fault: 'resetMidBody',
     posted: 1,
     status: 200,
-    // What had come before the reset may be discarded with it.
+    // The reset may discard bytes that had arrived before it.
     expect: (reply) => assert.equal(reply.complete, false),
   },
   {
@@ -152,11 +152,11 @@ async function strike(t: TestContext, { fault, params, posted, status, expect, p
 for (const kind of CASES) {
   const { fault, params } = kind;
   const figures = params ? ` ${JSON.stringify(params)}` : '';
-  test(`${fault}${figures}: ${kind.posted ? 'posts once' : 'posts nothing'}, then serves the next`, (t) =>
+  test(`the fault ${fault}${figures} posts ${kind.posted ? 'once' : 'nothing'}, and the next request succeeds`, (t) =>
     strike(t, kind));
 }
 
-test('answers 429 with Retry-After in seconds, as a date, as any text, or without it', async (t) => {
+test('a status fault answers 429 with Retry-After in seconds, as a date, as any text, or without it', async (t) => {
   const caller = await Caller.start(t);
   const throttled = { fault: 'status', status: 429 };
   await caller.plan(
@@ -174,7 +174,7 @@ test('answers 429 with Retry-After in seconds, as a date, as any text, or withou
   assert.equal(headers[3], undefined);
 });
 
-test('redirects to where a client that follows would post', async (t) => {
+test('a redirect fault names an address that would post, and itself posts nothing', async (t) => {
   const caller = await Caller.start(t);
   await caller.plan({ fault: 'redirect', status: 308, times: 1 });
   const reply = await caller.post(reportRequest());
@@ -183,7 +183,7 @@ test('redirects to where a client that follows would post', async (t) => {
   assert.deepEqual(await caller.inquiries(), []);
 });
 
-test('quotes the request in error bodies only when a fault asks for it', async (t) => {
+test('an error body quotes the request only if the fault has echoRequest', async (t) => {
   const caller = await Caller.start(t);
   await caller.plan(
     { fault: 'status', status: 500, echoRequest: true, times: 1 },
@@ -195,7 +195,7 @@ test('quotes the request in error bodies only when a fault asks for it', async (
   assert.deepEqual(quoted, [true, true, false]);
 });
 
-test('answers any return code that is asked for', async (t) => {
+test('a returnCode fault answers with the given return code', async (t) => {
   const caller = await Caller.start(t);
   await caller.plan(
     { fault: 'returnCode', returnCode: 'Frozen', times: 1 },
@@ -205,7 +205,7 @@ test('answers any return code that is asked for', async (t) => {
   assert.equal((await pullReport(caller, '0404')).returnCode, 'Record');
 });
 
-test('answers and then accepts no connection for a while', async (t) => {
+test('a refuseConnections fault answers, then refuses connections for the given time', async (t) => {
   const caller = await Caller.start(t);
   await caller.plan({ fault: 'refuseConnections', forMs: 300, times: 1 });
   const reply = await caller.post(reportRequest());
@@ -218,14 +218,14 @@ test('answers and then accepts no connection for a while', async (t) => {
   assert.equal((await caller.inquiries()).length, 2);
 });
 
-test('accepts no connection from the moment a plan says so, and can be closed meanwhile', async (t) => {
+test('a plan can refuse connections at once, and the sandbox can be closed meanwhile', async (t) => {
   const caller = await Caller.start(t);
   assert.equal((await caller.admin('PUT', 'faults', { refuseConnectionsForMs: 60_000 })).status, 200);
   assert.equal((await caller.post(reportRequest())).error, 'ECONNREFUSED');
   await caller.sandbox.close();
 });
 
-test('closes while requests hang', async (t) => {
+test('the sandbox closes while requests hang', async (t) => {
   const caller = await Caller.start(t);
   await caller.plan({ fault: 'hangAfterPosting', times: 1 }, { fault: 'slowBeforePosting', delayMs: 60_000 });
   const hanging = [caller.post(reportRequest()), caller.post(reportRequest())];

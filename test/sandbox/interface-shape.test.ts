@@ -1,4 +1,4 @@
-/** What the interface shows of an answer, and no member more. */
+/** Tests that answers have exactly the members that the interface shows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -16,7 +16,7 @@ import {
 const REPORT = ['applicants', 'reportReferenceNumber', 'returnCode'];
 const CONSUMER = ['accounts', 'addresses', 'dob', 'names', 'ssn'];
 const ACCOUNT = ['accountNumber', 'balance', 'contributor', 'creditLimit', 'opened', 'statusCode', 'type'];
-/** 2.8 */
+/** The members of interface 2.8. */
 const FAILSAFE_ENTRY = [
   'applicantId',
   'consumerId',
@@ -33,7 +33,7 @@ const FAILSAFE_ENTRY = [
 const members = (object: unknown) => Object.keys(object as Json).sort();
 const listOf = (object: unknown, name: string) => (object as Json)[name] as Json[];
 
-test('reports have no applicantId, and are empty for an applicant without a record', async (t) => {
+test('a report has no applicantId and an empty entry for an applicant without a record', async (t) => {
   const caller = await Caller.start(t);
   const report = await pullReport(caller, '0001', '0404');
   assert.deepEqual(members(report), REPORT);
@@ -45,7 +45,7 @@ test('reports have no applicantId, and are empty for an applicant without a reco
   for (const account of listOf(found?.consumer, 'accounts')) assert.deepEqual(members(account), ACCOUNT);
 });
 
-test('an answer without a record has a code and no reasons', async (t) => {
+test('an answer without a record has a return code and no reasons', async (t) => {
   const caller = await Caller.start(t);
   const codes = { '0404': 'No Record', '0405': 'Suppress', '0406': 'Exempt', '0407': 'Error', '0408': 'Deferred' };
   for (const [digits, returnCode] of Object.entries(codes)) {
@@ -56,7 +56,7 @@ test('an answer without a record has a code and no reasons', async (t) => {
   assert.equal((await caller.inquiries()).length, Object.keys(codes).length);
 });
 
-test('REFUPD has refIds in names alone, and six cross-references in each account', async (t) => {
+test('a REFUPD answer has refIds only in names, and six cross-references in each account', async (t) => {
   const caller = await Caller.start(t);
   const report = json(await caller.post(reportRequest({ productCode: 'REFUPD' })));
   const [entry] = listOf(report, 'applicants');
@@ -70,7 +70,7 @@ test('REFUPD has refIds in names alone, and six cross-references in each account
   }
 });
 
-test('FAILSAFE has its ten fields, says No Record, and gives nothing of the request back', async (t) => {
+test('a FAILSAFE entry has ten fields and No Record, and echoes nothing of the request', async (t) => {
   const caller = await Caller.start(t);
   const answer = json(await caller.post(failsafeRequest('0001', '0404')));
   assert.deepEqual(members(answer), ['consumers']);
@@ -86,14 +86,14 @@ test('FAILSAFE has its ten fields, says No Record, and gives nothing of the requ
   assert.equal(new Set(consumers.map((consumer) => consumer.reportReferenceNumber)).size, 2);
 });
 
-test('FAILSAFE numbers its consumers in another order than the request', async (t) => {
+test('a FAILSAFE answer numbers its consumers in another order than the request', async (t) => {
   const caller = await Caller.start(t);
   const answer = json(await caller.post(failsafeRequest('0001', '0404', '0002')));
   const ids = listOf(answer, 'consumers').map(({ applicantId }) => applicantId);
   assert.deepEqual(ids, ['3A', '2A', '1A']);
 });
 
-test('a report of this shape can be shared, and its confirmation has two members', async (t) => {
+test('a report of this shape can be shared, and the confirmation has two members', async (t) => {
   const caller = await Caller.start(t);
   const applicants = [applicant('0001', '1A'), applicant('0002', '2A')];
   const report = json(await caller.post(reportRequest({ customerTraceNumber: freshTrace(), applicants })));

@@ -7,7 +7,7 @@ interface Listed {
   fault: string;
 }
 
-/** The statuses (0 for none) of so many requests of one trace number. */
+/** Sends the same request several times and returns the statuses, 0 if there is no answer. */
 async function statuses(caller: Caller, request: Json, times: number): Promise<number[]> {
   const all: number[] = [];
   for (let index = 0; index < times; index += 1) {
@@ -30,14 +30,14 @@ for (const [digits, expected, posted] of [
   ['4503', [503, 200], 1],
   ['1234', [200, 200], 2],
 ] as const) {
-  test(`an SSN that ends in ${digits} answers ${expected.join(', then ')} and posts ${posted} in all`, async (t) => {
+  test(`an SSN that ends in ${digits} gets ${expected.join(', then ')} and posts ${posted} in total`, async (t) => {
     const caller = await Caller.start(t);
     assert.deepEqual(await statuses(caller, of(digits), 2), expected);
     assert.equal((await caller.inquiries()).length, posted);
   });
 }
 
-test('an SSN that ends in 3401 is answered 401 until another token comes', async (t) => {
+test('an SSN that ends in 3401 gets 401 until the token is renewed', async (t) => {
   const caller = await Caller.start(t);
   const request = of('3401');
   assert.deepEqual(await statuses(caller, request, 2), [401, 401]);
@@ -45,7 +45,7 @@ test('an SSN that ends in 3401 is answered 401 until another token comes', async
   assert.deepEqual(await statuses(caller, request, 1), [200]);
 });
 
-test('lets the first applicant with a fault decide for a joint request, and each for its own outcome', async (t) => {
+test('in a joint request the first applicant with a fault or another code decides', async (t) => {
   const caller = await Caller.start(t);
   assert.deepEqual(await statuses(caller, of('0001', '1403'), 1), [403]);
   const report = await pullReport(caller, '0404', '0405');
@@ -58,7 +58,7 @@ for (const [digits, expected, posted] of [
   ['8429', [429, 200], 1],
   ['9008', [0, 200], 2],
 ] as const) {
-  test(`an SSN that ends in ${digits} takes effect on SECONDUSE alone`, async (t) => {
+  test(`an SSN that ends in ${digits} affects only SECONDUSE`, async (t) => {
     const caller = await Caller.start(t);
     const share = secondaryUse(await pullReport(caller, digits));
     assert.equal((await caller.inquiries()).length, 1);
@@ -67,7 +67,7 @@ for (const [digits, expected, posted] of [
   });
 }
 
-test('answers a SECONDUSE with the return code that the digits plus 5000 ask for', async (t) => {
+test('an SSN with the digits of a return code plus 5000 sets the return code of SECONDUSE', async (t) => {
   const caller = await Caller.start(t);
   for (const [digits, code] of [
     ['5001', 'Record'],
@@ -81,7 +81,7 @@ test('answers a SECONDUSE with the return code that the digits plus 5000 ask for
   }
 });
 
-test('serves every listed applicant as the list says', async (t) => {
+test('each listed magic applicant causes its listed fault', async (t) => {
   const caller = await Caller.start(t);
   const faults = json(await caller.admin('GET', 'faults'));
   const listed = (faults.magicApplicants as Listed[]).filter(
@@ -93,7 +93,7 @@ test('serves every listed applicant as the list says', async (t) => {
   assert.deepEqual(struck.sort(), listed.map(({ fault }) => fault).sort());
 });
 
-test('an SSN that ends in 0020 has a file that moves between preapproval and closing, and stays as it is else', async (t) => {
+test('an SSN that ends in 0020 has a file that changes only between PREAPP and PRECLOSE', async (t) => {
   const caller = await Caller.start(t);
   const accountsOf = async (productCode: string, digits = '0020') => {
     const { applicants } = json(await caller.post({ ...of(digits), productCode })) as {
@@ -106,7 +106,7 @@ test('an SSN that ends in 0020 has a file that moves between preapproval and clo
   assert.deepEqual((await accountsOf('PREQUAL')).accounts, before.accounts);
   assert.deepEqual((await accountsOf('ACCTRVW')).accounts, after.accounts);
   const [accounts = 0, names = 0, addresses = 0] = before.counts;
-  // One has vanished, another is new.
+  // An account has disappeared and another is new.
   assert.deepEqual(after.counts, [accounts, names + 1, addresses + 1]);
   assert.deepEqual(
     [before, after].map(({ accounts: listed }) => listed[1]?.statusCode),

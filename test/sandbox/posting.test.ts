@@ -15,7 +15,7 @@ async function stateFile(t: TestContext): Promise<string> {
   return join(directory, 'deep', 'state.jsonl');
 }
 
-test('lists each posted inquiry with what the interface names, how many applicants and when', async (t) => {
+test('a posted inquiry is listed with its codes, references, number of applicants and time', async (t) => {
   const caller = await Caller.start(t);
   const report = await pullReport(caller, '0001', '0002');
   const [inquiry] = await caller.inquiries();
@@ -33,7 +33,7 @@ test('lists each posted inquiry with what the interface names, how many applican
   });
 });
 
-test('posts the same trace number as often as it comes', async (t) => {
+test('the sandbox posts each request, even with a repeated trace number', async (t) => {
   const caller = await Caller.start(t);
   const request = reportRequest();
   await Promise.all([1, 2, 3].map(() => caller.post(request)));
@@ -42,7 +42,7 @@ test('posts the same trace number as often as it comes', async (t) => {
   assert.deepEqual(attempts.sort(), [1, 2, 3]);
 });
 
-test('lists every request with how it ended and nothing personal', async (t) => {
+test('each request is listed with its status and without personal data', async (t) => {
   const caller = await Caller.start(t);
   const request = reportRequest();
   await caller.post(request);
@@ -68,7 +68,7 @@ test('lists every request with how it ended and nothing personal', async (t) => 
   }
 });
 
-test('forgets everything but its tokens on reset, and whatever was under way then is never posted', async (t) => {
+test('a reset deletes everything except tokens, and requests under way are never posted', async (t) => {
   const caller = await Caller.start(t, { stateFile: await stateFile(t) });
   const report = await pullReport(caller, '0001');
   await caller.plan({ fault: 'slowBeforePosting', delayMs: 60_000 });
@@ -83,7 +83,7 @@ test('forgets everything but its tokens on reset, and whatever was under way the
   assert.equal((await caller.post(reportRequest())).status, 200);
 });
 
-test('keeps inquiries and references in its state file across a restart, and goes on counting postings', async (t) => {
+test('inquiries, references and the posting count survive a restart in the state file', async (t) => {
   const path = await stateFile(t);
   const request = reportRequest();
   const before = await startSandbox({ stateFile: path });
@@ -99,14 +99,14 @@ test('keeps inquiries and references in its state file across a restart, and goe
   assert.equal((await (await Caller.of(again)).inquiries()).length, 3);
 });
 
-test('refuses to start on a damaged state file and names the line, not what is in it', async (t) => {
+test('the sandbox refuses to start on a damaged state file and reports only the line number', async (t) => {
   const path = await stateFile(t);
   await (await startSandbox({ stateFile: path })).close();
   await writeFile(path, 'somebody\n');
   await assert.rejects(startSandbox({ stateFile: path }), { message: "the sandbox's state file is damaged in line 1" });
 });
 
-test('refuses options that cannot be', async () => {
+test('the sandbox refuses invalid options', async () => {
   for (const options of [
     { port: 70_000 },
     { port: Number.NaN },
@@ -120,7 +120,7 @@ test('refuses options that cannot be', async () => {
   }
 });
 
-test('posts first and takes its latency then', async (t) => {
+test('the latency delays the answer, not the posting', async (t) => {
   const caller = await Caller.start(t, { latencyMs: 60_000 });
   const lost = await caller.post(reportRequest(), { patienceMs: 200 });
   assert.equal(lost.status, 0);
@@ -137,7 +137,7 @@ async function spawnSandbox(t: TestContext, ...flags: string[]): Promise<{ child
   return { child, line: String(line) };
 }
 
-test('runs as a process of its own, survives kill -9 by its state file and ends on SIGTERM', async (t) => {
+test('the sandbox process recovers its state file after kill -9 and exits on SIGTERM', async (t) => {
   const path = await stateFile(t);
   const first = await spawnSandbox(t, '--port', '0', '--json', '--state-file', path);
   const address = JSON.parse(first.line);
@@ -154,7 +154,7 @@ test('runs as a process of its own, survives kill -9 by its state file and ends 
   assert.deepEqual(await once(second.child, 'exit'), [0, null]);
 });
 
-test('keeps a journal of connections, requests, postings and statuses, with nothing personal in it', async (t) => {
+test('the journal has connections, requests, postings and statuses, and no SSN', async (t) => {
   const journalFile = await stateFile(t);
   const caller = await Caller.start(t, { journalFile });
   await pullReport(caller, '0001', '0002');

@@ -16,8 +16,8 @@ import {
 } from './caller.ts';
 
 /**
- * Rows of table 2.3, one for each rule: path, a value that breaks the row, the rule's name. Own rules have a prefix. Every
- * row of each table is in test/gateway/interface-rows.test.ts.
+ * A row of table 2.3 for each rule: path, a value that breaks the row, the rule's name. The sandbox's own rules have a
+ * prefix. test/gateway/interface-rows.test.ts tests every row of each table.
  */
 const REPORT_ROWS: readonly [path: string, value: unknown, rule: string][] = [
   ['/customerId', undefined, 'required'],
@@ -41,7 +41,7 @@ const REPORT_ROWS: readonly [path: string, value: unknown, rule: string][] = [
   ['/applicants/0/addresses/0/zip4', '12', 'digits:4'],
 ];
 
-/** A copy of the request with one place changed; `undefined` takes the field out. */
+/** Copies the request with another value at a path. `undefined` removes the field. */
 function changed(request: Json, path: string, value: unknown): Json {
   const copy = structuredClone(request);
   const steps = path.slice(1).split('/');
@@ -51,7 +51,7 @@ function changed(request: Json, path: string, value: unknown): Json {
   return JSON.parse(JSON.stringify(copy));
 }
 
-test('refuses each broken row of the report request with 400, names path and rule, and posts nothing', async (t) => {
+test('the sandbox refuses each invalid field of a report request with 400, by path and rule', async (t) => {
   const caller = await Caller.start(t, { with: ['own-rules'] });
   for (const [path, value, rule] of REPORT_ROWS) {
     const reply = await caller.post(changed(reportRequest(), path, value));
@@ -62,7 +62,7 @@ test('refuses each broken row of the report request with 400, names path and rul
   assert.equal((await caller.requests()).length, REPORT_ROWS.length);
 });
 
-test('without rules of its own refuses what breaks the interface’s words, and nothing else', async (t) => {
+test('without own-rules the sandbox refuses only what the text of the interface forbids', async (t) => {
   const caller = await Caller.start(t);
   for (const [path, value, rule] of REPORT_ROWS) {
     const reply = await caller.post(changed(reportRequest(), path, value));
@@ -70,7 +70,7 @@ test('without rules of its own refuses what breaks the interface’s words, and 
   }
 });
 
-test('refuses unknown fields and products without quoting them', async (t) => {
+test('the sandbox refuses unknown fields and products without quoting them', async (t) => {
   const caller = await Caller.start(t, { with: ['own-rules'] });
   const field = await caller.post({ ...reportRequest(), 'ssn-912345678': 'x' });
   assert.deepEqual(problems(field), [{ path: '', rule: 'sandbox:unknownField' }]);
@@ -81,7 +81,7 @@ test('refuses unknown fields and products without quoting them', async (t) => {
   assert.deepEqual(problems(none), [{ path: '/productCode', rule: 'required' }]);
 });
 
-test('refuses bodies that are not a JSON object, too large or of another media type, and lists them', async (t) => {
+test('the sandbox refuses and lists bodies that are no JSON object, too large or of another media type', async (t) => {
   const caller = await Caller.start(t);
   assert.equal((await caller.post('{"a":')).status, 400);
   assert.equal((await caller.post('[]')).status, 400);
@@ -101,7 +101,7 @@ test('refuses bodies that are not a JSON object, too large or of another media t
   );
 });
 
-test("refuses an SSN that could be a person's with 422 and posts nothing", async (t) => {
+test('the sandbox refuses an SSN that could belong to a real person with 422 and posts nothing', async (t) => {
   const caller = await Caller.start(t);
   const applicants = [applicant('0001', '1A'), { ...applicant('0001', '2A'), ssn: '666340001' }];
   const reply = await caller.post(reportRequest({ applicants }));
@@ -112,7 +112,7 @@ test("refuses an SSN that could be a person's with 422 and posts nothing", async
   assert.equal((await caller.post(changed(failsafe, '/applicants/0/ssn', '000340001'))).status, 422);
 });
 
-test('refuses each broken row of the SECONDUSE request with 400 and posts nothing', async (t) => {
+test('the sandbox refuses each invalid field of a SECONDUSE request with 400 and posts nothing', async (t) => {
   const caller = await Caller.start(t);
   const report = await pullReport(caller, '0001');
   const future = 'dateTime:YYYY-MM-DD HH:MM:SS, not in the future';
@@ -134,7 +134,7 @@ test('refuses each broken row of the SECONDUSE request with 400 and posts nothin
   assert.equal((await caller.inquiries()).length, 1);
 });
 
-test('reads originalInquiryDate in its own time zone', async (t) => {
+test('the sandbox reads originalInquiryDate in its own time zone', async (t) => {
   const caller = await Caller.start(t, { timeZone: 'America/New_York' });
   const report = await pullReport(caller, '0001');
   const inUtc = secondaryUse(report, { originalInquiryDate: localTime('UTC') });
@@ -143,7 +143,7 @@ test('reads originalInquiryDate in its own time zone', async (t) => {
   assert.equal((await caller.post(inNewYork)).status, 200);
 });
 
-test("marks every answer as the sandbox's, errors and unknown addresses too", async (t) => {
+test("every answer has the sandbox's header, including errors and unknown paths", async (t) => {
   const caller = await Caller.start(t);
   const replies = [
     await caller.post(reportRequest()),

@@ -18,7 +18,7 @@ const CASES: readonly [rule: Json, status: number, check?: (reply: Reply) => voi
 ];
 
 for (const [rule, status, check] of CASES) {
-  test(`token service: ${rule.fault} once, then a token`, async (t) => {
+  test(`the token service fault ${rule.fault} strikes once, then a token is issued`, async (t) => {
     const caller = await Caller.start(t);
     await caller.plan({ target: 'token', times: 1, ...rule });
     const reply = await caller.askForToken(undefined, { patienceMs: 200 });
@@ -33,7 +33,7 @@ for (const [rule, status, check] of CASES) {
   });
 }
 
-test('token service: an already expired token is refused at the gateway', async (t) => {
+test('the token service fault alreadyExpired issues a token that the gateway refuses', async (t) => {
   const caller = await Caller.start(t);
   await caller.plan({ target: 'token', fault: 'alreadyExpired', times: 1 });
   await caller.renewToken();
@@ -42,14 +42,14 @@ test('token service: an already expired token is refused at the gateway', async 
   assert.equal((await caller.post(reportRequest())).status, 200);
 });
 
-test('token service: issues a token and then accepts no connection for a while', async (t) => {
+test('the token service fault refuseConnections issues a token, then refuses connections for a while', async (t) => {
   const caller = await Caller.start(t);
   await caller.plan({ target: 'token', fault: 'refuseConnections', forMs: 60_000, times: 1 });
   assert.equal((await caller.askForToken()).status, 200);
   assert.equal((await caller.post(reportRequest())).error, 'ECONNREFUSED');
 });
 
-test('token service: a rule strikes the nth request since the plan was set, and no gateway request', async (t) => {
+test('a token rule with an attempt number counts token requests since the plan was set', async (t) => {
   const caller = await Caller.start(t);
   await caller.plan({ target: 'token', fault: 'refused', attempt: 2 });
   const statuses: number[] = [];

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeJwt } from 'jose';
 import { Caller, CREDENTIALS, call, json, REQUEST_PATH, reportRequest } from './caller.ts';
 
-test('issues a bearer JWT with the scope and lifetime of the interface', async (t) => {
+test('the token service issues a bearer JWT with the scope and lifetime of the interface', async (t) => {
   const caller = await Caller.start(t);
   const reply = await caller.askForToken();
   assert.equal(reply.status, 200);
@@ -15,7 +15,7 @@ test('issues a bearer JWT with the scope and lifetime of the interface', async (
   assert.equal((claims.exp ?? 0) - (claims.iat ?? 0), 28_800);
 });
 
-test('answers every token request with its own token', async (t) => {
+test('the token service answers each token request with a new token', async (t) => {
   const caller = await Caller.start(t);
   const replies = await Promise.all(Array.from({ length: 4 }, () => caller.askForToken()));
   assert.equal(new Set(replies.map((reply) => json(reply).access_token)).size, 4);
@@ -31,7 +31,7 @@ const REFUSED = [
   ['a field that is not text', { client_id: 7 }, 400, 'invalid_request'],
 ] as const;
 
-test('refuses credentials that are not its own, and requests of another shape', async (t) => {
+test('the token service refuses wrong credentials and malformed requests', async (t) => {
   const caller = await Caller.start(t, { with: ['own-rules'] });
   for (const [what, change, status, error] of REFUSED) {
     const reply = await caller.askForToken({ ...CREDENTIALS, ...change });
@@ -39,7 +39,7 @@ test('refuses credentials that are not its own, and requests of another shape', 
   }
 });
 
-test('refuses what is not JSON, without quoting it', async (t) => {
+test('the token service refuses a body that is not JSON, without quoting it', async (t) => {
   const caller = await Caller.start(t);
   const reply = await caller.askForToken('client_secret=sandbox-secret');
   assert.equal(reply.status, 400);
@@ -48,7 +48,7 @@ test('refuses what is not JSON, without quoting it', async (t) => {
   assert.equal(form.status, 415);
 });
 
-test('takes credentials, audience and lifetime from its options', async (t) => {
+test('the token service takes credentials, audience and token lifetime from its options', async (t) => {
   const options = { clientId: 'me', clientSecret: 'mine', audience: 'here', tokenLifetimeSeconds: 60 };
   const caller = await Caller.start(t, options);
   assert.equal((await caller.askForToken()).status, 401);
@@ -56,7 +56,7 @@ test('takes credentials, audience and lifetime from its options', async (t) => {
   assert.equal(json(await caller.askForToken(own)).expires_in, 60);
 });
 
-test('refuses a gateway request without a token and says that nothing was authorized', async (t) => {
+test('a gateway request without a token gets 401 and is listed as not authorized', async (t) => {
   const caller = await Caller.start(t);
   const reply = await call(`${caller.url}${REQUEST_PATH}`, { method: 'POST', body: reportRequest() });
   assert.equal(reply.status, 401);
@@ -67,7 +67,7 @@ test('refuses a gateway request without a token and says that nothing was author
   assert.deepEqual(await caller.inquiries(), []);
 });
 
-test('refuses a token that another sandbox issued, and a damaged one', async (t) => {
+test('a damaged token or a token of another sandbox is refused', async (t) => {
   const [caller, other] = [await Caller.start(t), await Caller.start(t)];
   const foreign = await other.renewToken();
   const own = await caller.renewToken();
@@ -77,7 +77,7 @@ test('refuses a token that another sandbox issued, and a damaged one', async (t)
   }
 });
 
-test('refuses a token once its time is over', async (t) => {
+test('an expired token is refused', async (t) => {
   const caller = await Caller.start(t, { tokenLifetimeSeconds: 1 });
   await sleep(1100);
   const reply = await caller.post(reportRequest());
@@ -85,7 +85,7 @@ test('refuses a token once its time is over', async (t) => {
   assert.match(reply.text, /expired/);
 });
 
-test('revokes all tokens issued so far, and none issued later', async (t) => {
+test('a revocation without id revokes all tokens issued so far, and none issued later', async (t) => {
   const caller = await Caller.start(t);
   assert.deepEqual(json(await caller.admin('POST', 'tokens/revoke')), { revoked: 1 });
   assert.equal((await caller.post(reportRequest())).status, 401);
@@ -93,7 +93,7 @@ test('revokes all tokens issued so far, and none issued later', async (t) => {
   assert.equal((await caller.post(reportRequest())).status, 200);
 });
 
-test('revokes one token by its id and leaves the others', async (t) => {
+test('a revocation by id revokes only that token', async (t) => {
   const caller = await Caller.start(t);
   const first = await caller.renewToken();
   await caller.renewToken();

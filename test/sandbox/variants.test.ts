@@ -1,4 +1,4 @@
-/** `--with` and `--fault`: what every answer has beyond the interface's shape, and which faults strike from the start. */
+/** Tests `--with` (fields beyond the interface in every answer) and `--fault` (faults that strike from the start). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startSandbox } from '../../sandbox/server.ts';
@@ -7,7 +7,7 @@ import { Caller, failsafeRequest, type Json, json, pullReport, secondaryUse } fr
 const consumersOf = (answer: Json) => answer.consumers as Json[];
 const applicantsOf = (report: Json) => report.applicants as Json[];
 
-test('several variants come together, in every answer that has room for them', async (t) => {
+test('several variants apply together, in each answer that has the fields for them', async (t) => {
   const caller = await Caller.start(t, {
     with: ['applicant-ids', 'failsafe-records', 'echoes', 'reversed-applicants'],
   });
@@ -33,13 +33,13 @@ test('several variants come together, in every answer that has room for them', a
   assert.ok(!('applicants' in share));
 });
 
-test('an applicant without a record has a consumerId where that is asked for', async (t) => {
+test('an applicant without a record has a consumerId under the variant consumerIds', async (t) => {
   const caller = await Caller.start(t, { with: ['consumerIds'] });
   const [missing] = applicantsOf(await pullReport(caller, '0404'));
   assert.deepEqual(Object.keys(missing ?? {}), ['consumerId']);
 });
 
-test('rules of the first plan strike until another plan comes, and again after a reset', async (t) => {
+test('faults given at start-up strike until another plan is set, and again after a reset', async (t) => {
   const caller = await Caller.start(t, { fault: ['maskedSsns', '{"target":"token","fault":"throttled","attempt":2}'] });
   const ssnOf = async () => {
     const [entry] = applicantsOf(await pullReport(caller, '0001'));
@@ -53,7 +53,7 @@ test('rules of the first plan strike until another plan comes, and again after a
   assert.equal(await ssnOf(), 'XXXXX0001');
 });
 
-test('an unknown variant and a fault that cannot be are refused by name', async () => {
+test('an unknown variant or an invalid fault is refused at start-up', async () => {
   await assert.rejects(startSandbox({ with: ['round'] }), /option with must be of applicantIds, .*ownRules$/);
   await assert.rejects(startSandbox({ fault: ['round'] }), /option fault: \/rules\/0\/fault must be/);
   await assert.rejects(startSandbox({ fault: ['{"fault"'] }), /option fault must be a fault's name, or a rule in JSON/);

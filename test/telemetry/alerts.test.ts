@@ -22,7 +22,7 @@ test('each alert has a test that Prometheus runs', () => {
   for (const { alert } of rules) assert.ok(tested.includes(`alertname: ${alert}\n`), `${alert} has no test`);
 });
 
-test('each alert says how grave it is and leads to its page of the runbook', () => {
+test('each alert has a severity and links its page of the runbook', () => {
   for (const { alert, labels, annotations } of rules) {
     const page = alert.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|(?<=[a-z])(?=\d)/g, '-').toLowerCase();
     assert.equal(annotations.runbook_url, `https://runbook.example.com/${page}.md`);

@@ -1,4 +1,4 @@
-/** What every worker reads alike: of a ledger that was put back, queues that wait, keys that grow old, a server that fails. */
+/** Figures that are the same on every worker: an older ledger, task queues, ages of keys, and the server. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ type Figures = Parameters<typeof watchFleetFigures>[0];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What was put into which metric, in one round. */
+/** The values of each metric after one round. */
 async function figuresOf(
   parts: Partial<Record<'ledger' | 'workflow' | 'workflowService' | 'keys', object>>,
   others: Partial<Figures> = {},
@@ -47,7 +47,7 @@ async function figuresOf(
   return of;
 }
 
-test('an older copy of the ledger, and how long each current key may still encrypt', async () => {
+test('the figures show an older copy of the ledger, and for how long each current key may still encrypt', async () => {
   const lost = { claimedAt: '2026-11-01T00:00:00Z' };
   const aged = (use: string, status: string, days: number) => ({
     ...{ id: `${use}-${days}`, use, status, createdAt: new Date(Date.now() - days * DAY_MS - 60_000).toISOString() },
@@ -60,7 +60,7 @@ test('an older copy of the ledger, and how long each current key may still encry
   assert.deepEqual([sound('ledgerOlderCopy'), sound('temporalUp')], [{ '': 0 }, { '': 1 }]);
 });
 
-test('tasks are added up by what their queue is for', async () => {
+test('the backlog is added up by the purpose of the task queues', async () => {
   const backlogs: Record<string, number> = { q: 3, 'q-gateway-default': 5, 'q-gateway-east': 7, 'q-webhooks': 2 };
   const describeTaskQueue = async ({ taskQueue }: { taskQueue: { name: string } }) => ({
     stats: { approximateBacklogCount: backlogs[taskQueue.name] ?? assert.fail(taskQueue.name) },
@@ -70,7 +70,7 @@ test('tasks are added up by what their queue is for', async () => {
   assert.deepEqual(of('taskBacklog'), { journeys: 6, gateway: 12, webhooks: 2 });
 });
 
-test('what cannot be read stands as it was, and nothing else with it', async () => {
+test('a figure that cannot be read keeps its value, and the other figures are updated', async () => {
   const away = async () => {
     throw new Error('the server does not answer');
   };
@@ -83,7 +83,7 @@ interface Work {
   outcomes?: Record<string, Partial<OutcomeRecord>>;
   kept?: readonly ConsentRecord[];
   minutes?: number;
-  /** How many runs have given an event up; absent where the server does not answer. */
+  /** The number of runs that have given an event up. Absent if the server does not answer. */
   givenUp?: number | undefined;
   isRegistered?: boolean;
 }
@@ -121,12 +121,12 @@ async function countWork(t: TestContext, work: Work) {
 test('rows of the ledger are counted by kind and reason, with the age of the oldest', async (t) => {
   const outcomes = { 'journey-1': { state: 'unknown' }, 'journey-2': { state: 'refused' } } as const;
   const found = await countWork(t, { outcomes });
-  // The gateway posted nothing for the refused one, but its row stands as the list has it.
+  // The gateway posted nothing for the refused inquiry, but the list has its row.
   assert.deepEqual(found.counts, { 'held OutcomeUnknown': 1, 'held RequestRefused': 1 });
   assert.deepEqual(found.minutes, { 'held OutcomeUnknown': 20, 'held RequestRefused': 20 });
 });
 
-test('consents that match nothing are counted by what is not known, with the age of the oldest', async (t) => {
+test('unmatched consents are counted by journey or share, with the age of the oldest', async (t) => {
   const outcomes = { 'journey-1': { state: 'notSent' } } as const;
   const kept = [
     consentOf({ journeyId: 'J-GONE' }),
@@ -138,7 +138,7 @@ test('consents that match nothing are counted by what is not known, with the age
   assert.deepEqual(found.minutes, { 'unmatched journey': 90, 'unmatched share': 90 });
 });
 
-test('runs that have no row here are counted, and keep their figure while the server does not answer', async (t) => {
+test('runs without a row are counted, and keep their figure while the server does not answer', async (t) => {
   assert.deepEqual((await countWork(t, { givenUp: 3 })).counts, { 'runs WebhookFailed': 3, 'runs LedgerChanged': 1 });
   assert.equal((await countWork(t, { givenUp: undefined })).events, undefined);
   assert.equal((await countWork(t, { givenUp: undefined, isRegistered: false })).events, 0);

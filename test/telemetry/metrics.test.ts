@@ -44,7 +44,7 @@ const CASES: [string, string, object, () => Promise<unknown>, string[]][] = [
   ],
   ['an event that was delivered', 'deliverWebhook', {}, async () => ({ httpStatus: 204 }), ['webhooks delivered']],
   ['an event that was refused', 'deliverWebhook', {}, failed('WebhookRefused', false), ['webhooks WebhookRefused']],
-  ['what the ledger knew already', 'submitInquiry', { inquiry }, async () => ({ kind: 'latest' }), []],
+  ['an outcome that the ledger already had', 'submitInquiry', { inquiry }, async () => ({ kind: 'latest' }), []],
   [
     'a failure after the claim',
     'submitInquiry',
@@ -54,7 +54,7 @@ const CASES: [string, string, object, () => Promise<unknown>, string[]][] = [
   ],
   ['a failure before any claim', 'submitInquiry', { inquiry }, failed('TokenUnavailable', false), []],
   [
-    'an inquiry of a stranger',
+    'an inquiry with an unknown product',
     'submitInquiry',
     { inquiry: { productCode: 'Zaphod' } },
     failed('Throttled', true),
@@ -98,7 +98,7 @@ for (const [what, activityType, args, activity, expected] of CASES) {
   });
 }
 
-test('a meter that fails costs nothing', () => {
+test('a meter that throws causes no error', () => {
   const broken = () => {
     throw new Error('shut down');
   };
@@ -109,7 +109,7 @@ test('a meter that fails costs nothing', () => {
   metrics.put('unknownKey', 1, {});
 });
 
-test('logs why a payload cannot be decoded, and nothing of its content', async () => {
+test('the undecodable metric has the reason why a payload cannot be decoded', async () => {
   const { metrics, of } = recordMetrics();
   const codec = createPayloadCodec({
     keys: keyRing(),
@@ -122,7 +122,7 @@ test('logs why a payload cannot be decoded, and nothing of its content', async (
   assert.deepEqual(of('undecodable'), { foreignEncoding: 1, unparsable: 1 });
 });
 
-test('every name is of ours, says its unit, tells what it counts, and is documented', () => {
+test('every metric has our prefix, its unit, a help text and a line in the documentation', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'metrics.md'), 'utf8');
   for (const { name, kind, help, labels } of Object.values(METRICS)) {
     assert.match(name, /^credit_journey_[a-z_]+$/);

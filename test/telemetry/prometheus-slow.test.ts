@@ -1,4 +1,4 @@
-/** The alert rules and the dashboard's queries as Prometheus itself reads and runs them. */
+/** Prometheus itself reads and runs the alert rules and the dashboard's queries. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -22,15 +22,15 @@ function promtool(...args: string[]): void {
   assert.equal(status, 0, `${stdout}${stderr}`);
 }
 
-test('Prometheus takes the rules and the scrape configuration', () => {
+test('Prometheus accepts the rules and the scrape configuration', () => {
   promtool('check', 'config', 'prometheus.yml');
 });
 
-test('each alert fires for what it is about, and for nothing less', () => {
+test('each alert fires under its condition and not below it', () => {
   promtool('test', 'rules', 'alerts.test.yml');
 });
 
-test('Prometheus takes every query of the dashboard', async (t) => {
+test('Prometheus accepts every query of the dashboard', async (t) => {
   const file = join(DEPLOY, 'grafana', 'credit-journey.json');
   const { panels } = JSON.parse(readFileSync(file, 'utf8')) as { panels: Panel[] };
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-dashboard-'));

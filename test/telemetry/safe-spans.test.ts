@@ -21,12 +21,12 @@ function exported(name: string, attributes: Attributes) {
   return found;
 }
 
-test('an error’s message and stack stay behind, and that it failed does not', () => {
+test('a span is exported without an error’s message and stack, but with the error status', () => {
   const { events, status } = exported('RunActivity:submitInquiry', {});
   assert.deepEqual([events, status], [[], { code: SpanStatusCode.ERROR }]);
 });
 
-test('only attributes of the list are passed on, and only where they are words, ids or figures', () => {
+test('only listed attributes are exported, and only if they are words, ids or numbers', () => {
   const { attributes } = exported('RunWorkflow:lendingJourney', {
     temporalWorkflowId: 'journey-J-1',
     'credit_journey.attempt': 2,
@@ -39,7 +39,7 @@ test('only attributes of the list are passed on, and only where they are words, 
   assert.deepEqual(attributes, { temporalWorkflowId: 'journey-J-1', 'credit_journey.attempt': 2 });
 });
 
-test('a name that others gave is cut', () => {
+test('a span name is cut before a name that a caller chose', () => {
   assert.equal(exported('HandleSignal:consent', {}).name, 'HandleSignal:consent');
   assert.equal(exported(`HandleSignal:${SENTINEL}`, {}).name, 'HandleSignal');
   assert.equal(exported('HandleSignal:x912-34-6789', {}).name, 'HandleSignal');

@@ -1,4 +1,4 @@
-/** One trace from the client's call to the gateway's HTTP request, with nothing in it that is anybody's. */
+/** One trace from the client's call to the gateway's HTTP request, without personal data. */
 import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';
 import { after, before, test } from 'node:test';
@@ -51,7 +51,7 @@ test('a journey is one trace, from the client’s call to the gateway’s HTTP r
   assert.equal(result.stages[0]?.state, 'record');
   await harness.stopWorker();
 
-  await t.test('each step is the child of the one before', () => {
+  await t.test('each step is the child of the step before it', () => {
     const start = receiver.spans.find(({ name }) => name === 'StartWorkflow:lendingJourney');
     assert.ok(start);
     const attempts = receiver.spans.filter(
@@ -79,7 +79,7 @@ test('a journey is one trace, from the client’s call to the gateway’s HTTP r
     assert.equal(exchanges[0]?.status.code, 2);
   });
 
-  await t.test('no span holds a message, a stack, or anything of a person', () => {
+  await t.test('no span has a message, a stack or personal data', () => {
     assert.deepEqual(
       receiver.spans.filter(({ events, status }) => events.length > 0 || status.message),
       [],
@@ -88,12 +88,12 @@ test('a journey is one trace, from the client’s call to the gateway’s HTTP r
     for (const word of [...names, customerTraceNumber]) assert.ok(!receiver.text().includes(word), word);
   });
 
-  await t.test('the gateway gets no trace header', () => {
+  await t.test('the gateway receives no trace header', () => {
     assert.ok(sentHeaders.some((headers) => headers.includes('/ServiceGateway/')));
     assert.doesNotMatch(sentHeaders.join('\n'), /traceparent|tracestate|baggage/i);
   });
 
-  await t.test('a start whose trace context is garbage stops nothing', async () => {
+  await t.test('a start with an invalid trace context runs as usual', async () => {
     await harness.startWorker();
     const { client } = harness;
     const garbage = { metadata: { encoding: Buffer.from('strange') }, data: Buffer.of(0xff) };

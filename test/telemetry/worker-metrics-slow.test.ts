@@ -1,4 +1,4 @@
-/** One scrape of a worker as it is, after journeys of several outcomes; and whether it says that it is ready. */
+/** One scrape of a real worker after journeys of several outcomes, and its readiness. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { figureOf, metricsIn, type Sample, samplesIn } from './prometheus-text.t
 
 const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
 
-/** Every label that there is: closed lists, and what the configuration calls things. */
+/** All label values: closed lists, and names from the configuration. */
 const LABELS = new Set(
   ['product', 'result', 'outcome', 'reason', 'unmatched', 'profile', 'operation', 'le'].concat(
     ['namespace', 'task_queue', 'service_name', 'workflow_type', 'activity_type', 'failure_reason'],
@@ -33,7 +33,7 @@ function namedInDashboard(): string[] {
   );
 }
 
-test('a worker shows what alerts and dashboard ask for, nothing that names anybody, and whether it is ready', async (t) => {
+test('a worker serves the metrics of alerts and dashboard without personal data, and its readiness', async (t) => {
   const [metrics = 0, health = 0] = await freePorts(2);
   const world = await startWorld(t);
   const scrape = async () => samplesIn(await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text());
@@ -77,7 +77,7 @@ test('a worker shows what alerts and dashboard ask for, nothing that names anybo
     );
   });
 
-  await t.test('its figures are those of the journeys', () => {
+  await t.test('its figures match the journeys', () => {
     const product = 'PREQUAL';
     const expected: [string, Record<string, string>, number][] = [
       [METRICS.attempts.name, { product, result: 'answered' }, 2],
@@ -113,10 +113,10 @@ test('a worker shows what alerts and dashboard ask for, nothing that names anybo
     assert.ok((figureOf(samples, METRICS.taskBacklog.name, { queue: 'journeys' }) ?? -1) >= 0);
   });
 
-  await t.test('every metric of alerts, dashboard and our own table is among them', () => {
+  await t.test('its metrics include those of alerts, dashboard and our own table', () => {
     const names = new Set(samples.map(({ name }) => name));
     const shown = Object.values(METRICS).map(({ name, kind }) => (kind === 'histogram' ? `${name}_bucket` : name));
-    // Of the API and the codec server: test/api/process-slow.test.ts.
+    // test/api/process-slow.test.ts checks the metrics of the API and the codec server.
     const isTheirs = (name: string) => name.startsWith('credit_journey_http_');
     const asked = [...namedInAlerts(), ...namedInDashboard(), ...shown];
     const missing = asked.filter((name) => !names.has(name) && !isTheirs(name));
@@ -141,7 +141,7 @@ test('a worker shows what alerts and dashboard ask for, nothing that names anybo
     }
   });
 
-  await t.test('it is not ready, and says so in a metric, while the ledger is gone', async () => {
+  await t.test('it is not ready, and a metric shows that, while the ledger is unreachable', async () => {
     assert.equal((await fetch(`http://127.0.0.1:${health}/healthz`)).status, 200);
     await world.door.close();
     await until('it is not ready', async () => (await ready())[0] === 503);

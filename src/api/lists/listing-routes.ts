@@ -19,16 +19,47 @@ interface Place {
 /** The number of rows that are read before their runs are asked which profiles and end users they are for. */
 const ROWS_PER_REACH_CHECK = 1_000;
 
-export const listingRoutes: readonly Route[] = LISTINGS.map((listing) => {
-  const { name, path = `/v1/audit/${name}` as const, summary, description, scope, input, output } = listing;
-  return defineRoute({
-    ...{ at: `GET ${path}`, operationId: toOperationId(listing), scope },
+/** The number of rows that are summed up at once. */
+const ROWS_PER_SUM = 20_000;
+
+export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
+  const { name, path = `/v1/audit/${name}` as const, summary, description, scope, input, output, totals } = listing;
+  const list = defineRoute({
+    at: `GET ${path}`,
+    operationId: toOperationId(listing),
+    scope,
     summary: capitalize(summary),
     ...omitUndefined({ description }),
     query: z.strictObject({ limit: limitParameter, after: afterParameter, ...input.shape }),
     answer: createPageSchema(`${toCamelCase(name)}Page`, output, 'The oldest first.'),
     run: (call) => readListing(listing, call),
   });
+  if (!totals) return [list];
+  const sums = defineRoute({
+    at: `GET ${path}/totals`,
+    operationId: `count${capitalize(name)}`,
+    scope,
+    summary: totals.summary,
+    description: 'Counts only what the token reaches.',
+    query: z.strictObject(input.shape),
+    answer: z.object({ totals: z.array(totals.row) }).meta({ id: `${name}Totals` }),
+    async run(call) {
+      const sum = totals.create();
+      let after: string | undefined;
+      do {
+        const page = await readListing(listing, {
+          ...call,
+          query: { ...call.query, limit: String(ROWS_PER_SUM), after },
+        });
+        for (const row of page.data) sum.add(row);
+        after = page.next;
+        call.sending.signal.throwIfAborted();
+      } while (after !== undefined);
+      call.note({ count: sum.list.length });
+      return { totals: sum.list };
+    },
+  });
+  return [list, sums];
 });
 
 /**

@@ -10,7 +10,9 @@ import { omitUndefined } from '../../base/defined.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
 import { HOLD_ACTIONS } from '../../model/failure-types.ts';
-import { formatRunName } from '../../model/run-key.ts';
+import { formatRunName, ID_NAMES, parseRunKey } from '../../model/run-key.ts';
+import { describeHold } from '../../operator/holds.ts';
+import type { AnyStatus } from '../../words/runs.ts';
 import {
   type OutputOptions,
   RUN_ID,
@@ -181,7 +183,10 @@ async function findHold(
   prompter: Prompter | undefined,
 ): Promise<WaitingHold | undefined> {
   const holds = (await listHolds(call, { runKey, kind: 'held' })) as WaitingHold[];
-  if (trace !== undefined) return holds.find(({ customerTraceNumber }) => customerTraceNumber === trace);
+  if (trace !== undefined) {
+    const listed = holds.find(({ customerTraceNumber }) => customerTraceNumber === trace);
+    return listed ?? (await findUnlisted(call, runKey, trace).catch(() => undefined));
+  }
   if (holds.length === 0) throw new Error(`nothing of ${formatRunName(runKey)} is on hold`);
   if (holds.length === 1) return holds[0];
   const choices = holds.map(({ customerTraceNumber: value, productCode, reason }) => ({
@@ -190,6 +195,18 @@ async function findHold(
   const traces = choices.map(({ value }) => value);
   if (!prompter) throw new UsageError(`several inquiries are on hold: name one of ${traces.join(', ')}`);
   return holds[traces.indexOf(await prompter.choice('Several inquiries are on hold', choices))];
+}
+
+const STATUS = { journey: 'getJourney', pull: 'getPull', share: 'getShare', portfolio: 'getPortfolioReview' } as const;
+
+/** Finds a hold that only its run knows: its ledger was away, so the run has written no row there. */
+async function findUnlisted(call: CallOperation, runKey: string, trace: string): Promise<WaitingHold | undefined> {
+  const { kind, id } = parseRunKey(runKey);
+  const status = readDocument(await call(STATUS[kind], { [ID_NAMES[kind]]: id }, runKey)) as AnyStatus;
+  const held = status.holds.find(({ customerTraceNumber }) => customerTraceNumber === trace);
+  if (!held) return undefined;
+  const { failureType: reason, attempts: attempt, profile = 'default', ...said } = held;
+  return describeHold({ ...said, workId: '', kind: 'held', reason, attempt, runKey, profile }) as WaitingHold;
 }
 
 /** The answer to one of many. */

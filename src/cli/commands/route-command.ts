@@ -12,6 +12,7 @@ import { omitUndefined } from '../../base/defined.ts';
 import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, parseRunKey, type RunKind, toRunKey } from '../../model/run-key.ts';
+import { requireSandbox, SAMPLES, type SampleOptions } from '../demo/sample-runs.ts';
 import {
   RUN_ID,
   withApiOptions,
@@ -37,7 +38,6 @@ import {
 } from '../output/schema-options.ts';
 import { type CallOptions, findRoute, splitContent, withOperations } from './call-operation.ts';
 import { requireRunKey, showProgress } from './connections.ts';
-import { requireSandbox, SAMPLES, type SampleOptions } from './sample-runs.ts';
 
 export interface RouteCommand {
   /** `extend`, or `portfolio pause`. */

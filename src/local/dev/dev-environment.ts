@@ -18,7 +18,7 @@ import {
   toEnvFile,
   writeFiles,
 } from './dev-variables.ts';
-import { startProgram } from './program-process.ts';
+import { createProgramProcess } from './program-process.ts';
 
 interface DevEnvironmentOptions extends Partial<DevPorts> {
   /** Created if missing, readable by its owner only. Contains all data that outlives a run. */
@@ -65,35 +65,36 @@ export async function startDevEnvironment(options: DevEnvironmentOptions) {
   await prepareFiles(env, dataDir);
   await prepareLedger(dataDir, onEvent);
   const death = Promise.withResolvers<string>();
-  const start = async (name: 'worker' | 'api' | 'codec-server', variables: Record<string, string> = {}) => {
-    const program = await startProgram({ name, env: { ...env, ...variables }, dataDir, onDeath: death.resolve });
-    parts.defer(() => program.stop());
-    return program;
+  const program = (name: 'worker' | 'api' | 'codec-server', variables: Record<string, string> = {}) => {
+    const control = createProgramProcess({ name, env: { ...env, ...variables }, dataDir, onDeath: death.resolve });
+    parts.defer(() => control.stop());
+    return control;
   };
   // Before the Temporal server, whose UI needs its address.
-  const { ready: codecReady } = await start('codec-server', {
+  const codec = await program('codec-server', {
     METRICS_ADDRESS: '',
     CODEC_SERVER_PORT: '0',
     CODEC_SERVER_UI_ORIGINS: `http://127.0.0.1:${ports.uiPort},http://localhost:${ports.uiPort}`,
     CODEC_AUDIT_FILE: join(dataDir, 'codec-audit.log'),
-  });
-  const codec = await codecReady;
+  }).start();
   const server = await startTemporalServer({
     ...{ dataDir, headless, namespace: NAMESPACE, uiCodecEndpoint: codec.endpoint },
     ...{ port: ports.temporalPort, uiPort: ports.uiPort },
   });
   parts.defer(() => server.stop());
   const { variables, apiTokenFile, token } = await writeToken(dataDir, parts);
-  const worker = await start('worker');
-  const apiProgram = await start('api', {
-    ...variables,
-    METRICS_ADDRESS: '',
-    API_PORT: String(await chooseApiPort(ports)),
-    API_SIGN_IN: 'token',
-    API_AUDIT_FILE: join(dataDir, 'api-audit.log'),
-    API_TEMPORAL_UI: server.uiUrl ?? '',
-  });
-  const [api] = await Promise.all([apiProgram.ready, worker.ready]);
+  const worker = program('worker');
+  const [api] = await Promise.all([
+    program('api', {
+      ...variables,
+      METRICS_ADDRESS: '',
+      API_PORT: String(await chooseApiPort(ports)),
+      API_SIGN_IN: 'token',
+      API_AUDIT_FILE: join(dataDir, 'api-audit.log'),
+      API_TEMPORAL_UI: server.uiUrl ?? '',
+    }).start(),
+    worker.start(),
+  ]);
   const ready = createReadyVariables(addresses, process.env);
   const programs = { CODEC_SERVER_URL: codec.endpoint, API_URL: api.url, API_TOKEN_FILE: apiTokenFile };
   parts.defer(await writeFiles(dataDir, ready, programs));
@@ -113,7 +114,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions) {
     envFile: toEnvFile(dataDir),
     /** The operators' page with that token in the fragment, which signs in anyone who opens it. */
     pageUrl: `${api.url}/#token=${token}`,
-    workerPid: worker.pid,
+    worker,
     /** Variables by which the CLI and the client find this environment from a shell. */
     variables: ready,
     /** Resolves, with a sentence, when one of its programs has ended: the environment is of no more use. */

@@ -29,32 +29,57 @@ const START_TIMEOUT_MS = 90_000;
 /** `.ts` from source, `.js` from `dist/`, as this module's own address says. */
 const CLI = fileURLToPath(new URL(`../../cli${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
-/** Starts a command of this program in a process of its own. */
-export async function startProgram({ name, env, dataDir, onDeath }: ProgramOptions) {
+interface Running {
+  child: OwnedChild;
+  ready: Promise<Ready>;
+}
+
+/** A command of this program in a process of its own. Does not start anything yet. */
+export function createProgramProcess(options: ProgramOptions) {
+  const { name, dataDir, onDeath } = options;
   const logFile = join(dataDir, `${name}.log`);
+  let running: Running | undefined;
+  const watch = (started: Running): Running => {
+    void started.child.ended.then((exitCode) => {
+      // `kill` and `stop` have let go of it before it ends.
+      if (running !== started) return;
+      running = undefined;
+      const how = exitCode === null ? 'was killed' : `ended with exit code ${exitCode}`;
+      onDeath(`${name} ${started.child.pid} ${how}; its log: ${logFile}`);
+    });
+    return started;
+  };
+  const letGo = (): OwnedChild | undefined => {
+    const { child } = running ?? {};
+    running = undefined;
+    return child;
+  };
+  return {
+    pid: () => running?.child.pid,
+    /** Starts it where it does not run; resolves with its line when it is ready. */
+    start: async () => {
+      running ??= watch(await startProgram(options, logFile));
+      return running.ready;
+    },
+    /** SIGKILL, as a power cut would; it stays down until `start`. */
+    kill: async () => {
+      const child = letGo();
+      child?.process.kill('SIGKILL');
+      await child?.ended;
+    },
+    /** SIGTERM, and SIGKILL after a few seconds. */
+    stop: async () => letGo()?.stop(STOP_GRACE_MS),
+  };
+}
+
+async function startProgram({ name, env }: ProgramOptions, logFile: string): Promise<Running> {
   const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
   const child = await startOwnedChild(process.execPath, [CLI, name], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const { pid } = child;
-  let isStopping = false;
-  void child.ended.then((exitCode) => {
-    log.end();
-    if (isStopping) return;
-    const how = exitCode === null ? 'was killed' : `ended with exit code ${exitCode}`;
-    onDeath(`${name} ${pid} ${how}; its log: ${logFile}`);
-  });
+  void child.ended.then(() => log.end());
   const ready = waitUntilReady(name, child, log);
   // Waiting callers get the error, but there may be none.
   ready.catch(() => {});
-  return {
-    pid,
-    /** Resolves with its line when it is ready. */
-    ready,
-    /** SIGTERM, and SIGKILL after a few seconds. */
-    stop: async () => {
-      isStopping = true;
-      await child.stop(STOP_GRACE_MS);
-    },
-  };
+  return { child, ready };
 }
 
 async function waitUntilReady(name: string, child: OwnedChild, log: WriteStream): Promise<Ready> {

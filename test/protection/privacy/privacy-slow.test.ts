@@ -77,7 +77,7 @@ before(async () => {
 });
 after(() => world?.close());
 
-/** What the hostile gateway wrote beside its refusals, as the ledger keeps it. */
+/** The bodies of the hostile gateway's refusals, as the ledger keeps them. */
 function keptRefusals(): { customer_trace_number: string; attempt: number; body: Uint8Array }[] {
   using database = new DatabaseSync(world.ledger.file, { readOnly: true });
   const rows = database
@@ -89,7 +89,7 @@ function keptRefusals(): { customer_trace_number: string; attempt: number; body:
   return rows as unknown as ReturnType<typeof keptRefusals>;
 }
 
-/** Once for all that search: what there is, after all journeys are where they end, and the worker has crashed. */
+/** Collected once for all searches, after all journeys have reached their last state and the worker has crashed. */
 let collecting: Promise<Place[]> | undefined;
 function collected(): Promise<Place[]> {
   collecting ??= (async () => {
@@ -125,7 +125,7 @@ function collected(): Promise<Place[]> {
   return collecting;
 }
 
-/** Everything that may be nowhere, or only where it says. */
+/** All values that must be nowhere, or only in their named places. */
 async function allSentinels(): Promise<Sentinel[]> {
   for (const { consumerIds, reportReferenceNumber } of await world.postedInquiries()) {
     for (const consumerId of consumerIds) world.seen.add('consumerId', consumerId);
@@ -140,7 +140,7 @@ async function allSentinels(): Promise<Sentinel[]> {
   ];
 }
 
-/** What was found where it may not be, without its value. */
+/** The findings in forbidden places, without the values. */
 function strayed(search: SentinelSearch, places: readonly Place[]): string[] {
   return places.flatMap(({ kind, name, bytes }) =>
     search
@@ -162,7 +162,7 @@ async function assertNotIn(kind: PlaceKind): Promise<void> {
 }
 
 describe('sentinels in every field of journeys of every outcome', () => {
-  test('belong to journeys that came to every end and to every failure', async () => {
+  test('belong to journeys with every outcome and every failure type', async () => {
     const ends = await runInParallel(journeys, 4, async (journey) => {
       if ((await journey.describe()).status.name === 'RUNNING') return 'running';
       return journey.result().then(
@@ -184,9 +184,9 @@ describe('sentinels in every field of journeys of every outcome', () => {
     );
   });
 
-  test('reach neither Temporal’s files nor what its API and its CLI tell', () => assertNotIn('temporal'));
+  test('reach neither Temporal’s files nor the output of its API and its CLI', () => assertNotIn('temporal'));
 
-  test('reach no log line, audit line or metric, however a process ended', async () => {
+  test('reach no log line, audit line or metric, also of a process that crashed', async () => {
     const silent = (await collected()).filter(({ kind, bytes }) => kind === 'log' && bytes.length === 0);
     assert.deepEqual(silent, []);
     await assertNotIn('log');
@@ -194,10 +194,10 @@ describe('sentinels in every field of journeys of every outcome', () => {
 
   test('cannot be read in the ledger’s files', () => assertNotIn('ledger'));
 
-  test('are not in what the command line says of journeys, and of input that it refuses', () =>
+  test('are not in the command line’s output about journeys and about input that it refuses', () =>
     assertNotIn('commandLine'));
 
-  test('stay, where others send them in the clear, in the very event that brought them', async () => {
+  test('stay in the one event that brought them if a caller sends them in the clear', async () => {
     const files = databasePlaces(world).map(({ name }) => name);
     const ids = others.map(({ workflowId }) => workflowId);
     const places = (await collected()).filter(({ name }) => !files.includes(name));
@@ -209,7 +209,7 @@ describe('sentinels in every field of journeys of every outcome', () => {
   });
 });
 
-/** What the JSON of a run tells but for the messages that it was sent, which are in it as they came. */
+/** Removes from the JSON of a run the messages that it was sent, which the history has unchanged. */
 function withoutMessages(place: Place): Place {
   const json = JSON.stringify(JSON.parse(Buffer.from(place.bytes).toString()), (name, value) => {
     if (name === 'workflowExecutionSignaledEventAttributes') return undefined;
@@ -221,7 +221,7 @@ function withoutMessages(place: Place): Place {
 describe('the search finds', () => {
   const PERSONAL = personSentinels().filter(({ value }) => !/": "/.test(value));
 
-  test('all of it in what the gateway and the token service were sent and gave', async () => {
+  test('all sentinels in the traffic of the gateway and the token service', async () => {
     await collected();
     const search = new SentinelSearch(await allSentinels());
     const received = { kind: 'log' as const, name: 'received', bytes: Buffer.from(world.gateway.received.join('\n')) };
@@ -233,8 +233,8 @@ describe('the search finds', () => {
     );
   });
 
-  test('all of it in Temporal’s files and API where the codec is off', async (t) => {
-    // What is sent in the clear now would be found by those who search later.
+  test('all sentinels in Temporal’s files and API if the codec is off', async (t) => {
+    // Later searches would find the values that this test sends in the clear.
     await collected();
     const { server } = world;
     const clear = await startHarness({ server, env: { PAYLOAD_ENCRYPTION: 'off' } });
