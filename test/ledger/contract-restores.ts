@@ -25,7 +25,7 @@ function lostAfter({ position, claimedAt }: HighWaterMark): HighWaterMark {
 }
 
 export function restoreTests(opened: Open): void {
-  test('attempts take their places in the order of their commits, also many at once', async (t) => {
+  test('attempts are numbered in the order of their commits, also when many commit concurrently', async (t) => {
     const { ledger } = await opened(t);
     assert.deepEqual(await ledger.restoreState(), {});
     const inquiries = Array.from({ length: 12 }, (_, index) => ({ customerTraceNumber: `PQMANY${index}` }));
@@ -46,7 +46,7 @@ export function restoreTests(opened: Open): void {
     });
   });
 
-  test('who has seen an attempt that is there claims, whatever was claimed since', async (t) => {
+  test('a run whose last seen attempt is in the ledger can claim, although others have claimed since', async (t) => {
     const { ledger } = await opened(t);
     const first = await claimed(ledger, 1);
     const second = await claimed(ledger, 2, first);
@@ -56,7 +56,7 @@ export function restoreTests(opened: Open): void {
   });
 
   for (const finder of ['a run', 'the watch'] as const) {
-    test(`where ${finder} has seen an attempt that is not there, nothing is claimed until that is accepted`, async (t) => {
+    test(`when ${finder} has seen an attempt that the ledger lacks, no claim succeeds until an operator accepts the loss`, async (t) => {
       const { ledger, again, ledgerId } = await opened(t);
       const newest = await claimed(ledger, 1);
       const lost = lostAfter(newest);
@@ -89,7 +89,7 @@ export function restoreTests(opened: Open): void {
     });
   }
 
-  test('an attempt that an older copy may lack is not closed: it waits for the operator, and then for a person', async (t) => {
+  test('an attempt that an older copy may lack cannot be closed, neither before nor after the loss is accepted', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const newest = await claimed(ledger, 1);
     const lost = closeOf(ledger, { inquiry: { customerTraceNumber: 'PQLOST', runKey: 'J-LOST' } });
@@ -108,14 +108,14 @@ export function restoreTests(opened: Open): void {
     assert.ok((await ledger.closeAttempt(later)).closedAt, 'one that began after the acceptance is closed as ever');
   });
 
-  test('another attempt in the same place is not the one that was seen', async (t) => {
+  test('an attempt with the same position but another claim time does not count as the one that was seen', async (t) => {
     const { ledger } = await opened(t);
     const { position, claimedAt } = await claimed(ledger, 1);
     const highWaterMark = { position, claimedAt: new Date(Date.parse(claimedAt) + 1).toISOString() };
     assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2, highWaterMark })), { kind: 'ledgerRestored' });
   });
 
-  test('only the ledger that is meant is watched and accepted', async (t) => {
+  test('watching a ledger and accepting its loss need that ledger’s id', async (t) => {
     const { ledger } = await opened(t);
     await assert.rejects(ledger.watch('ledger-x'), LedgerChangedError);
     await assert.rejects(ledger.acceptRestore('ledger-x', ACCEPTANCE), LedgerChangedError);

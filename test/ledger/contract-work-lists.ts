@@ -9,7 +9,7 @@ import type { LedgerBackend, Open } from './ledger-backend.ts';
 import { openHolds, openWork } from './work-rows.ts';
 
 export function workListTests(opened: Open, backend: LedgerBackend): void {
-  test('a list has the runs that are for certain profiles and end users alone', async (t) => {
+  test('a list with a filter has only the runs for the given profiles and end users', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const held = (inquiry: object) => attempted(ledger, { inquiry }, { state: 'unknown' });
     await held({ customerTraceNumber: 'A' });
@@ -68,7 +68,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await madeFor('J-NOBODY'), []);
   });
 
-  test('ten thousand open rows: a page and the counts are read by indexes, and no row is ever deleted', async (t) => {
+  test('with ten thousand open rows, a page and the counts are read by indexes, and no row can be deleted', async (t) => {
     const { ledger, url } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await assert.rejects(backend.execute(url, 'DELETE FROM operator_tasks'));
