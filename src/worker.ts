@@ -115,7 +115,7 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   telemetry.watch({ ledger, connection, keys, registeredSearchAttributes: registered });
   const tooOld = new AbortController();
   const writer = watchWriter(parts.ledger, () => {
-    options.logger?.error({}, 'the ledger asks for newer workers: this one finishes what is on the wire, and ends');
+    options.logger?.error({}, 'the ledger asks for newer workers: this one finishes its attempts in flight, and ends');
     tooOld.abort();
   });
   resources.adopt(writer, close);
@@ -194,7 +194,8 @@ async function connectTo({ temporal, payloadsAreEncrypted }: Config): Promise<Na
 async function watchKeyRing(config: Config, logger: WorkerLogger | undefined): Promise<WatchedKeyRing> {
   await makeMissingKeyRing(config);
   return WatchedKeyRing.open(config.keyRingFile, {
-    onReloadFailed: (error) => logger?.error({ error }, 'the key ring cannot be read again: the keys before stay'),
+    onReloadFailed: (error) =>
+      logger?.error({ error }, 'the key ring cannot be read again: the worker keeps the previous keys'),
   });
 }
 
@@ -206,10 +207,7 @@ async function checkKeyAges(
   const fleet = { namespace: temporal.namespace, taskQueue, version: worker.deployment };
   await requireFreshKeys(computeKeyAges(keys), environment, {
     warn: ({ id, use, ageDays }) =>
-      logger?.warn(
-        { keyId: id, keyUse: use, ageDays },
-        'this key has encrypted for long: `credit-journey keys rotate`',
-      ),
+      logger?.warn({ keyId: id, keyUse: use, ageDays }, 'this key is due for rotation: `credit-journey keys rotate`'),
     isFleetRunning: () => isFleetPolling(connection.workflowService, fleet),
   });
 }

@@ -95,5 +95,5 @@ export function wordsOf(error: unknown): string {
     const places = problems.map(({ path, rule }) => `${path || 'the whole'} ${rule}`).join('; ');
     return `${title}: ${detail}${places ? ` (${places})` : ''}.`;
   }
-  return error instanceof NoAnswerError ? 'No answer came.' : 'You are signed out.';
+  return error instanceof NoAnswerError ? 'The API did not answer.' : 'You are signed out.';
 }

@@ -270,9 +270,9 @@ export type Problem = {
   type: string;
   title: string;
   status: number;
-  /** For people. Never a value of the request. */
+  /** Text for people. It never contains a value of the request. */
   detail: string;
-  /** For programs: one closed list. */
+  /** For programs: one of a closed list of codes. */
   code:
     | 'address'
     | 'malformed'
@@ -413,7 +413,7 @@ export type SameDecision = {
     customerTraceNumber: string;
     attempt: number;
   }[];
-  /** Decides nothing: says what would be decided. */
+  /** A preview: the API decides nothing and says what it would decide. */
   preview?: true;
 };
 

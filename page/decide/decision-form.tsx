@@ -97,7 +97,8 @@ export function DecisionForm({ hold, guide, session, isGone, onTaken, onCancel }
       <p class="does">{doesWords(guide, draft)}</p>
       {isGone && !result ? (
         <p role="alert" class="warning">
-          This hold is no longer on the list: somebody else may have decided, or an answer came. Look at the run first.
+          This hold is no longer on the list: another operator may have decided, or the gateway may have answered. Look
+          at the run first.
         </p>
       ) : null}
       {action === 'accept' ? (
@@ -125,8 +126,8 @@ export function DecisionForm({ hold, guide, session, isGone, onTaken, onCancel }
       ) : null}
       {action === 'amend' ? (
         <p class="note">
-          The new inquiry is for the same applicants. Corrected ones are personal data, which this page does not take:{' '}
-          <code>credit-journey resolve --file</code> does.
+          The new inquiry is for the same applicants. This page does not accept corrected ones, which are personal data:{' '}
+          <code>credit-journey resolve --file</code> accepts them.
         </p>
       ) : null}
       <div data-step="reason" class="reason">
@@ -173,7 +174,8 @@ function WillBeSent({ path, by, made }: SentProps) {
   return (
     <section class="sent" aria-label="What will be sent">
       <h4>
-        What will be sent, {by ? `in the name of ${by}` : 'which the API will refuse: your token does not say who acts'}
+        What will be sent
+        {by ? `, in the name of ${by}` : '. The API will refuse it, because your token does not say who acts.'}
       </h4>
       {'missing' in made ? (
         <p class="none">{made.missing.words}</p>
@@ -194,7 +196,7 @@ function NotTaken({ result }: { result: Exclude<Result<Taken>, { result: 'taken'
       <p>
         {result.words}{' '}
         {result.result === 'unanswered'
-          ? 'Send the same again: it decides once, however often it arrives.'
+          ? 'Send the same decision again: it takes effect once, however often it arrives.'
           : 'Nothing was decided.'}
       </p>
     </div>

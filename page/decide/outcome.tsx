@@ -12,7 +12,7 @@ export function DecidedBefore({ decided: { action, by, at, decisionId }, words }
         <b>
           {by} has decided: {action}, at <Time at={at} />.
         </b>{' '}
-        Yours was not taken: {words}.
+        Your decision was refused: {words}.
       </p>
       <p class="note">
         Decision <code>{decisionId}</code>
@@ -68,14 +68,14 @@ export function TakenNotice({ hold, action, answer: { duplicate, recorded, heldB
         <b>{action === 'seen' ? 'Taken off the list.' : `Decided: ${action}.`}</b>{' '}
         {duplicate ? 'It had been accepted before. ' : ''}
         {recorded === true ? 'The ledger has it. ' : ''}
-        {recorded === false ? 'The run has it; the ledger does not yet. ' : ''}
-        {heldBy === 'run' ? 'The run goes on by itself. ' : ''}
-        {heldBy === 'ledger' ? 'There is no run: its next start continues with the decision. ' : ''}
+        {recorded === false ? 'The run has it; the ledger does not have it yet. ' : ''}
+        {heldBy === 'run' ? 'The run continues by itself. ' : ''}
+        {heldBy === 'ledger' ? 'There is no run. The next start of this id continues with the decision. ' : ''}
       </p>
       <p class="note">
         {isThere === false
           ? 'The list no longer has it.'
-          : 'The list may still have it for a moment; this answer is what counts.'}
+          : 'The list may still show it for a moment. The decision counts all the same.'}
       </p>
     </div>
   );

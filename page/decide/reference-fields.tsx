@@ -84,7 +84,7 @@ export function ReferenceFields({ hold, draft, change, isLocked, asksToConfirm }
             checked={draft.confirmConsumerIds}
             onChange={(event) => change({ confirmConsumerIds: event.currentTarget.checked })}
           />
-          The provider has confirmed that these consumer ids are these applicants’
+          The provider has confirmed that these consumer ids belong to these applicants
         </label>
       ) : null}
     </fieldset>

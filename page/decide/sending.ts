@@ -13,7 +13,7 @@ export interface Taken {
 
 export type Result<T> =
   | { result: 'taken'; answer: T }
-  /** Another decision stands. */
+  /** Another decision came first. */
   | { result: 'decided'; decided: DecidedBefore; words: string }
   /** Nothing was decided. */
   | { result: 'refused'; words: string; detail: string }
@@ -29,13 +29,16 @@ export async function send<T>(path: string, body: object): Promise<Result<T>> {
       return { result: 'refused', words: 'You are signed out: this was not decided.', detail: '' };
     }
     if (error instanceof NoAnswerError) {
-      return { result: 'unanswered', words: 'No answer came: it is not known whether this was decided.' };
+      return {
+        result: 'unanswered',
+        words: 'The API did not answer, so the page does not know whether this was decided.',
+      };
     }
     if (!(error instanceof ProblemError)) throw error;
     const { decided, detail, status } = error.problem;
     if (decided) return { result: 'decided', decided, words: detail };
     if (error.isUncertain || status === 429) {
-      return { result: 'unanswered', words: `${wordsOf(error)} It is not known whether this was decided.` };
+      return { result: 'unanswered', words: `${wordsOf(error)} The page does not know whether this was decided.` };
     }
     return { result: 'refused', words: wordsOf(error), detail };
   }

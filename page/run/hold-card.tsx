@@ -160,7 +160,7 @@ interface ActionsProps {
 function Actions({ actions, isAllowed, isGone, hold, choose, isCurrent }: ActionsProps) {
   if (isGone) return <p class="none">It is no longer on the list: there is nothing to decide.</p>;
   if (actions.length === 0 || hold.decideAt === undefined) {
-    return <p class="none">There is nothing to decide here. It leaves the list once its cause is mended.</p>;
+    return <p class="none">There is nothing to decide here. It leaves the list once its cause is fixed.</p>;
   }
   return (
     <>

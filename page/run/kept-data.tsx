@@ -61,7 +61,7 @@ function Kept<T extends { redacted: boolean; storedAt: string }>({
         ) : null}
         {answer?.redacted && !mayReveal ? (
           <span class="note">
-            Reading it whole takes a token with <code>reports:reveal</code>.
+            To read it whole, a token needs <code>reports:reveal</code>.
           </span>
         ) : null}
         <button type="button" class="quiet" onClick={() => show(undefined)}>

@@ -146,7 +146,7 @@ function Lines({ story: { lines, fromLedger, isWhole, messages } }: { story: Run
   return (
     <section aria-labelledby="story-title" class="story">
       <h2 id="story-title">What happened</h2>
-      {fromLedger ? <p class="note">The ledger tells this; the run itself does not answer.</p> : null}
+      {fromLedger ? <p class="note">This is from the ledger, because the run does not answer.</p> : null}
       {isWhole ? null : <p class="note">The story is longer than this: the command line shows all of it.</p>}
       {lines.length === 0 ? <p class="none">Nothing yet.</p> : null}
       <ol>

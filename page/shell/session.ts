@@ -35,13 +35,14 @@ export async function giveToken(token: string): Promise<void> {
     await call<void>('POST', '/session', { body: { token } });
     await askWhoIsIn();
   } catch (error) {
-    if (error instanceof SignedOutError) return void out('The token was refused: it is not ours, or no longer good.');
+    if (error instanceof SignedOutError)
+      return void out('The API refused the token: it does not trust the issuer, or the token has expired.');
     if (!(error instanceof ProblemError)) return signIn.set({ state: 'away' });
     const isUnknown = error.problem.status === 404;
     signIn.set({
       state: 'out',
       takesToken: !isUnknown,
-      why: isUnknown ? 'This server takes no token from the page.' : `${error.problem.detail}.`,
+      why: isUnknown ? 'This server does not accept a token from the page.' : `${error.problem.detail}.`,
     });
   }
 }
@@ -52,7 +53,7 @@ export async function askWhoIsIn(): Promise<void> {
   } catch (error) {
     if (error instanceof SignedOutError) return out();
     if (error instanceof ProblemError && error.problem.status === 403) {
-      return out('You are signed in, and may not see what needs a person: the token lacks `holds:read`.');
+      return out('You are signed in, but may not see what needs a person: the token lacks `holds:read`.');
     }
     signIn.set({ state: 'away' });
   }

@@ -6,9 +6,9 @@ import type { Decided } from './same-decision.ts';
 const RESULTS: Record<Decided['result'], string> = {
   decided: 'decided',
   decidable: 'would be decided',
-  duplicate: 'decided before, by this very decision',
+  duplicate: 'decided before, by this same decision',
   refused: 'not decided',
-  failed: 'not known: send the same again',
+  failed: 'not known: send the same decision again',
 };
 
 interface TableRow {

@@ -156,7 +156,7 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
       <h2 id={id}>{title}</h2>
       <AnswerGroup
         step="action"
-        legend="What is to be done about all of them?"
+        legend="What should be done about all of them?"
         answers={guides.map(({ action, does }) => ({ value: action, name: capital(action), words: does }))}
         value={draft.action}
         isLocked={isLocked}
@@ -186,7 +186,7 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
       ) : (
         <p data-step="providerSaid" class="note">
           The provider says of each: {first.guide.providerWords[said]}.{' '}
-          {guide && !permitted.includes(said) ? `That does not permit ${guide.action}.` : ''}
+          {guide && !permitted.includes(said) ? `This answer does not permit ${guide.action}.` : ''}
         </p>
       )}
       <div data-step="reason" class="reason">
@@ -246,11 +246,11 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
 }
 
 const SOME_UNKNOWN =
-  'It is not known of some whether they were decided. Send the same again: it decides each once, however often it arrives.';
+  'The page does not know whether some were decided. Send the same again: each is decided once, however often the request arrives.';
 
 function stoppedWords(words: string, answered: number, all: number): string {
   if (answered === 0) return words;
-  return `The results of ${answered} of ${all} are known: they stand above. The results of the others are not. Send the same again: it decides each once, however often it arrives.`;
+  return `The results of ${answered} of ${all} are known and shown above. The others are not known. Send the same again: each is decided once, however often the request arrives.`;
 }
 
 function isAmong(rows: readonly Decided[], { runKey, customerTraceNumber, attempt }: Decided): boolean {
@@ -279,10 +279,10 @@ function guidesOf(holds: readonly Hold[]): ActionGuide[] {
 function commonOf(draft: PileDraft, permitted: readonly string[]): Common | { missing: string; words: string } {
   const { decisionId, action, providerSaid, outcome } = draft;
   const reason = draft.reason.trim().replaceAll(/\s+/g, ' ');
-  if (!action) return { missing: 'action', words: 'Say what is to be done.' };
+  if (!action) return { missing: 'action', words: 'Choose an action.' };
   if (action === 'accept' && !outcome) return { missing: 'outcome', words: 'Choose the outcome of each.' };
   if (!providerSaid || !permitted.includes(providerSaid)) {
-    return { missing: 'providerSaid', words: 'Say what the provider said, as this action needs it.' };
+    return { missing: 'providerSaid', words: 'Say what the provider said: this action needs it.' };
   }
   if (!reason) return { missing: 'reason', words: 'Give a reason.' };
   const given = { decisionId, action, providerSaid, ...(action === 'accept' ? { outcome } : {}), reason };

@@ -111,7 +111,7 @@ function AnswersForm({ onMatched }: { onMatched: (matched: Matched) => void }) {
       <p id="answers-format">
         One inquiry a line: its trace number, then <code>posted</code> or <code>not posted</code>, with a space, a tab
         or a comma between. Lines that begin with <code>#</code> are left out. An answer is taken to be about the
-        attempt that is on hold now, which the preview names. The file is read here and not kept.
+        attempt that is on hold now, which the preview names. The browser reads the file and does not keep it.
       </p>
       <label for="answers">Lines</label>
       <textarea

@@ -59,10 +59,13 @@ async function readStoredReport(
   const { productCode, customerTraceNumber } = report;
   const inquiries = (await ledger.inquiriesOf(runKey)).filter((candidate) => candidate.productCode === productCode);
   if (inquiries.length === 0)
-    throw createRefusal(path, `must be one that the ledger has an inquiry of ${productCode} of`);
+    throw createRefusal(path, `must name a run for which the ledger has an inquiry of ${productCode}`);
   const named = inquiries.filter((candidate) => candidate.customerTraceNumber === customerTraceNumber);
   if (customerTraceNumber !== undefined && named.length === 0) {
-    throw createRefusal('/report/customerTraceNumber', `must be that of an inquiry of ${productCode} of this owner`);
+    throw createRefusal(
+      '/report/customerTraceNumber',
+      `must be the trace number of an inquiry of ${productCode} of this run`,
+    );
   }
   // The newest that was answered: an earlier one is shared only if the caller names it.
   const inquiry =
@@ -93,7 +96,7 @@ async function readGivenReport(
   if (!isReport(inquiry)) {
     throw createRefusal(
       `${path}/reportReferenceNumber`,
-      `must be a report’s: the ledger has it of ${inquiry.productCode}`,
+      `must be the reference of a report: in the ledger it belongs to ${inquiry.productCode}`,
     );
   }
   await requireShareable(ledger, profile, { inquiry, path });
@@ -101,7 +104,7 @@ async function readGivenReport(
   const problems = [
     ...(inquiry.endUserCode === endUserCode
       ? []
-      : [{ path: '/report/endUserCode', rule: 'must be the end user that the ledger has the report under' }]),
+      : [{ path: '/report/endUserCode', rule: 'must be the end user for whom the report was pulled' }]),
     ...findApplicantProblems(reference, match.reference),
   ];
   if (problems.length > 0) throw new InvalidInputError(problems);
@@ -191,7 +194,7 @@ export function createPrepareShareReport(dependencies: ActivityDependencies) {
         const row = { runKey, shareId, reportReferenceNumber, reportEndUserCode };
         if (!(await ledger.recordShare(ledger.identity.ledgerId, row))) {
           throw new InvalidInputError([
-            { path: '/report', rule: 'must be that of the share which has this id already: choose another id' },
+            { path: '/report', rule: 'must be that of the share that already has this id: choose another id' },
           ]);
         }
         const reportRunKey = report.kind === 'ledger' ? report.runKey : undefined;

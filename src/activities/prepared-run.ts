@@ -301,5 +301,5 @@ async function findProductProblems(ledger: Ledger, runKey: string, { productCode
   // A claim that a pause has refused leaves a row under which nothing was sent or decided.
   const taken = inquiries.filter(({ attempts, decisions }) => attempts.length + decisions.length > 0);
   if (taken.every((inquiry) => inquiry.productCode === productCode)) return [];
-  return [{ path: '/productCode', rule: 'must be that of the pull which has this id already: choose another id' }];
+  return [{ path: '/productCode', rule: 'must be that of the pull that already has this id: choose another id' }];
 }

@@ -76,16 +76,16 @@ async function makeOneAttempt(
   const say = (level: 'info' | 'warn', message: string, fields: Record<string, unknown>) =>
     tryToSay(level, message, { customerTraceNumber, ...fields });
   if (claim.kind === 'latest') {
-    say('info', 'nothing was sent: the ledger says how the inquiry stands', { state: claim.latest.state });
+    say('info', 'nothing was sent: the ledger has the state of the inquiry', { state: claim.latest.state });
     const changes = await compareWithEarlier(dependencies, args, claim.latest.answer, endsAt - REPORTING_MARGIN_MS);
     return { kind: 'latest', latest: claim.latest, ...omitUndefined({ changes }) };
   }
   if (claim.kind === 'withdrawn') {
-    say('warn', 'nothing was sent: by what the ledger has, the run was withdrawn', {});
+    say('warn', 'nothing was sent: according to the ledger, the run was withdrawn', {});
     return claim;
   }
   if (claim.kind === 'notPermitted') {
-    say('warn', 'nothing was sent: by what the ledger has, the share is not permitted', {});
+    say('warn', 'nothing was sent: according to the ledger, the share is not permitted', {});
     return claim;
   }
   if (claim.kind === 'writerTooOld') {

@@ -65,7 +65,7 @@ function readCallerName(claim: unknown): string | undefined {
 
 /** @throws Refusal 403 */
 export function requireScope({ scopes }: ApiCaller, scope: Scope): void {
-  if (!scopes.has(scope)) throw new Refusal('scope', `this takes the scope ${scope}`);
+  if (!scopes.has(scope)) throw new Refusal('scope', `this needs the scope ${scope}`);
 }
 
 /** @throws Refusal 403 where the token names nobody in a form that a message takes */

@@ -14,8 +14,8 @@ const PROBLEM = z
     type: z.string().meta({ description: 'The address on this server at which the reference explains the code.' }),
     title: z.string(),
     status: z.int(),
-    detail: z.string().meta({ description: 'For people. Never a value of the request.' }),
-    code: z.enum(PROBLEM_CODES).meta({ description: 'For programs: one closed list.' }),
+    detail: z.string().meta({ description: 'Text for people. It never contains a value of the request.' }),
+    code: z.enum(PROBLEM_CODES).meta({ description: 'For programs: one of a closed list of codes.' }),
     problems: z
       .array(
         problemSchema.extend({
@@ -31,15 +31,15 @@ const PROBLEM = z
 /** The problems that every operation may answer with; four of them only where they can occur. */
 const COMMON_PROBLEMS: Readonly<Record<number, string>> = {
   400: 'The request cannot be read, or its headers are too long.',
-  401: 'No token, or one that is not good here.',
-  403: '`scope`, `reach` or `by`: what the token does not permit, or does not say.',
-  404: 'There is nothing of this name, or the token does not reach it: the answer is the same.',
+  401: 'The token is missing, or this API does not accept it.',
+  403: 'The token lacks a scope (`scope`), does not reach this data (`reach`), or does not say who acts (`by`).',
+  404: 'Nothing has this name, or the token does not reach it. The answer is the same in both cases.',
   408: 'The request came too slowly.',
   413: 'The body is too large.',
   415: 'The body must be application/json.',
   422: 'The content breaks rules: `problems` names each place.',
   429: 'Too many requests at once.',
-  500: 'A bug, or something that was not foreseen.',
+  500: 'A bug or an unforeseen error.',
   503: 'Temporal, its workers or the ledger cannot be reached.',
 };
 

@@ -32,7 +32,7 @@ function readSettings(reader: EnvironmentReader): ApiSettings {
   const { environment } = reader;
   const service = readService(reader, 'API', reader.get('API_HOST'), DEFAULT_LIMITS);
   if (reader.raw('API_JWKS_URL') === undefined && reader.raw('API_JWKS_FILE') === undefined) {
-    reader.report('API_JWKS_URL', 'is required, or API_JWKS_FILE: the API takes tokens alone');
+    reader.report('API_JWKS_URL', 'is required unless API_JWKS_FILE is given: every caller of the API needs a token');
   }
   if (reader.raw('CODEC_SERVER_URL') !== undefined) {
     reader.report('CODEC_SERVER_URL', 'must not be set for the API, which has its own keys');

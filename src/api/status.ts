@@ -27,8 +27,8 @@ function waitSeconds({ headers }: Headers): number {
 
 /** Documents the request headers of each operation with `statusReply`. */
 export const STATUS_HEADERS = {
-  'If-None-Match': 'An ETag: 304 where the status is still that one.',
-  Prefer: `\`wait=<seconds>\`, at most ${LONGEST_WAIT_SECONDS}: beside If-None-Match, waits for another status.`,
+  'If-None-Match': 'An ETag: the answer is 304 while the status is unchanged.',
+  Prefer: `\`wait=<seconds>\`, at most ${LONGEST_WAIT_SECONDS}: with If-None-Match, waits for the status to change.`,
 } as const;
 
 export interface StatusRun {

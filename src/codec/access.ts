@@ -79,7 +79,7 @@ function parseRoles(claim: unknown): Map<string, Set<CodecRole>> {
 export function findPathProblems(environment: Environment, host: string): ConfigProblem[] {
   const production = {
     variable: 'CODEC_JWKS_URL',
-    rule: 'is required in production, or CODEC_JWKS_FILE: an unguessable path is for one machine alone',
+    rule: 'is required in production unless CODEC_JWKS_FILE is given: an unguessable path is for one machine alone',
   };
   const beyond = {
     variable: 'CODEC_SERVER_HOST',
@@ -137,10 +137,10 @@ function createPermit(namespaces: readonly string[]): CodecAccess['policy']['per
       action === 'decode'
         ? roles.has('decode') || roles.has('decode-redacted') || roles.has('reveal')
         : roles.has(action);
-    if (!may) throw new Refusal('role', `this takes the role ${action} in the namespace`);
+    if (!may) throw new Refusal('role', `this needs the role ${action} in the namespace`);
     const isService = roles.has('decode');
     if (asksReveal && action !== 'encode' && !isService && !roles.has('reveal')) {
-      throw new Refusal('role', 'revealing takes the role reveal in the namespace');
+      throw new Refusal('role', 'revealing needs the role reveal in the namespace');
     }
     return { namespace, view: isService || asksReveal ? 'whole' : 'redacted', isService };
   };

@@ -63,8 +63,8 @@ export class CodecWork {
     const problems = payloads.flatMap((payload, index) => findEncodingProblems(payload, `/payloads/${index}`));
     if (problems.length > 0) {
       const [reason, message] = problems.some(({ rule }) => rule === NOT_MASKED)
-        ? (['redacted', 'what was shown masked cannot be sent as input'] as const)
-        : (['notEncodable', 'a payload is not one that can be read again'] as const);
+        ? (['redacted', 'a masked value cannot be sent as input'] as const)
+        : (['notEncodable', 'a payload could not be read again if it were encoded'] as const);
       throw new Refusal(reason, message, { problems: problems.slice(0, 20) });
     }
     return { payloads: (await this.#codec(namespace).encode(payloads)).map(toPayloadJson) };

@@ -156,7 +156,7 @@ export function readTelemetry(reader: EnvironmentReader) {
   const metricsAddress = reader.get('METRICS_ADDRESS');
   const healthAddress = reader.get('HEALTH_ADDRESS');
   if (metricsAddress && healthAddress && metricsAddress.port === healthAddress.port) {
-    reader.report('HEALTH_ADDRESS', 'must have another port than METRICS_ADDRESS');
+    reader.report('HEALTH_ADDRESS', 'must use a different port from METRICS_ADDRESS');
   }
   return {
     metricsRefreshMs: reader.get('METRICS_REFRESH_SECONDS') * 1_000,
@@ -258,7 +258,10 @@ export function loadTimeZone(env: NodeJS.ProcessEnv): string {
 export function loadClientLedgerAccess(env: NodeJS.ProcessEnv, use: ClientUse = {}): LedgerAccess {
   readPart(env, (reader) => {
     if (reader.environment !== 'production' || use.besideLedger) return;
-    reader.report('LEDGER_URL', 'is not for a client in production: what opens the ledger runs beside it');
+    reader.report(
+      'LEDGER_URL',
+      'must not be given to a client in production: only programs beside the ledger may open it',
+    );
   });
   return loadLedgerAccess(env);
 }

@@ -145,7 +145,7 @@ function openCredentials(
   const open = (credential: Credential) => {
     const { fallback, names, place = '' } = credential;
     const read = openSecret(reader, credential);
-    if (!read && fallback === undefined) reader.report(names.value, `${place}is required, by itself or as a file`);
+    if (!read && fallback === undefined) reader.report(names.value, `${place}is required, directly or as a file`);
     return read ?? (async () => fallback ?? '');
   };
   const [clientId, clientSecret] = [open(places.clientId), open(places.clientSecret)];

@@ -143,7 +143,7 @@ export function checkTaskQueue(name: string, environment: Environment): string |
     return 'must be 1 to 200 letters, digits, dots, dashes, underscores or slashes';
   }
   const other = findOtherEnvironment(name, environment);
-  return other ? `must not be called after the environment ${other}` : null;
+  return other ? `must not contain the name of the environment ${other}` : null;
 }
 
 /** Returns the environment in a task queue's name if it is not this one. */

@@ -22,7 +22,7 @@ export class NotCheckedError extends Error {
   override readonly name = 'NotCheckedError';
   readonly toDo: string;
 
-  constructor(why: string, toDo = 'put that right first') {
+  constructor(why: string, toDo = 'fix that first') {
     super(why);
     this.toDo = toDo;
   }
@@ -150,12 +150,12 @@ export function runChecks(checks: readonly Check[], context: DoctorContext, time
 
 async function runCheck(check: Check, context: DoctorContext, timeoutMs: number): Promise<Finding> {
   const isWrong = context.problems.some(({ variable }) => check.needs.some((name) => variable.startsWith(name)));
-  if (isWrong) return createUnchecked('its configuration is wrong', 'put that right first');
+  if (isWrong) return createUnchecked('its configuration is wrong', 'fix that first');
   const ending = new AbortController();
   const timeout = Promise.withResolvers<Finding>();
   const timer = setTimeout(() => {
     const why = `it did not end within ${timeoutMs / 1000} s`;
-    timeout.resolve(createUnchecked(why, 'find out what hangs, or give it a longer --timeout'));
+    timeout.resolve(createUnchecked(why, 'find out what hangs, or set a longer --timeout'));
   }, timeoutMs);
   try {
     return await Promise.race([check.run(context, ending.signal), timeout.promise]);
@@ -173,7 +173,7 @@ function toFinding(error: unknown): Finding {
   // Its message names the database's code at most.
   if (error instanceof LedgerUnavailableError) return createUnchecked(error.message, 'see the database’s log');
   if (error instanceof LedgerNotFoundError)
-    return createUnchecked('there is no ledger at its address', 'put that right first');
+    return createUnchecked('there is no ledger at its address', 'fix that first');
   if (isGrpcServiceError(error)) {
     // The message begins with code and name, such as `14 UNAVAILABLE: …`. Its details may quote input.
     const name = /^\d+ ([A-Z_]+)\b/.exec(error.message)?.[1] ?? `code ${error.code}`;
@@ -182,5 +182,5 @@ function toFinding(error: unknown): Finding {
   // A code such as EMFILE: the system refused an operation.
   const code = getErrorCode(error, '');
   const name = /^E[A-Z0-9]+$/.test(code) ? code : error instanceof Error ? error.name : typeof error;
-  return createUnchecked(`it failed (${name})`, 'run it again; report it if it stays so');
+  return createUnchecked(`it failed (${name})`, 'run it again; report it if it fails again');
 }

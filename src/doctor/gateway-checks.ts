@@ -63,7 +63,7 @@ export function checkTokens(profile: GatewayProfile): Check {
     signal.addEventListener('abort', () => void agent.destroy(), { once: true });
     try {
       const { expiresInS } = await requestToken(agent, profile, credentials);
-      return pass(`gives a token that is good for ${Math.round(expiresInS / 60)} min`);
+      return pass(`issues a token that is valid for ${Math.round(expiresInS / 60)} min`);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       const status = error.httpStatus === undefined ? '' : ` (${error.httpStatus})`;

@@ -121,7 +121,7 @@ async function checkRoundTrips(own: PayloadCodec, remote: PayloadCodec, keyId: s
     });
     const read = encoded === null ? [] : await own.decode(encoded);
     const isSame = [...decoded, ...read].every((payload) => toBytes(payload.data).equals(data));
-    if (!isSame) return fail('it answers, and not with what it was given', 'check CODEC_SERVER_URL');
+    if (!isSame) return fail('it does not give back the payload that it encoded', 'check CODEC_SERVER_URL');
     const encodes = encoded === null ? 'this token may not encrypt' : 'workers can read what it encrypts';
     return pass(`it decodes what is encrypted under ${keyId}, and ${encodes}`);
   } catch (error) {

@@ -26,7 +26,7 @@ export const ledgerWatchCheck = defineCheck('ledger-watch', ['TEMPORAL_', 'TASK_
   const highWaterMark = await readHighWaterMark(context, ledgerId);
   if (!highWaterMark) return pass('no worker has watched an attempt of this ledger yet');
   const { lost } = await inspect(context.config.ledger.url, (tx) => readRestore(tx, highWaterMark));
-  return lost ? toOlderCopyFinding(lost) : pass('the newest attempt that was seen is there');
+  return lost ? toOlderCopyFinding(lost) : pass('the ledger has the newest attempt that workers have seen');
 });
 
 function toOlderCopyFinding({ claimedAt }: HighWaterMark): Finding {
@@ -105,7 +105,7 @@ export const ledgerDurabilityCheck = defineCheck('ledger-durability', NEEDS, asy
 export const pausesCheck = defineCheck('pauses', ['LEDGER_'], async (context) => {
   const { pauses } = await readLedgerContent(context);
   if (pauses.length === 0) return pass('inquiries are not paused');
-  return warn(pauses.map(describePause).join('; '), '`credit-journey resume` ends it, once what it is for is mended');
+  return warn(pauses.map(describePause).join('; '), '`credit-journey resume` ends it, once its cause is fixed');
 });
 
 /** Servers that keep their time differ by less. */
@@ -115,7 +115,7 @@ const MAX_SKEW_MS = 30_000;
 export const clockCheck = defineCheck('clock', NEEDS, async ({ ledger }) => {
   const { now, askedAtMs, answeredAtMs } = (await ledger()).clock;
   const aheadMs = Date.parse(now) - (askedAtMs + answeredAtMs) / 2;
-  const detail = `the ledger’s is ${Math.round(aheadMs / 1000)} s ahead of ours`;
+  const detail = `the ledger’s clock is ${Math.round(aheadMs / 1000)} s ahead of this machine’s clock`;
   return Math.abs(aheadMs) <= MAX_SKEW_MS ? pass(detail) : warn(detail, 'set the clocks of both machines by NTP');
 });
 

@@ -77,10 +77,10 @@ export const searchAttributesCheck = defineCheck('search-attributes', NEEDS, asy
     registered = await askSearchAttributes(connection, options.namespace);
   } catch (error) {
     // The check of the namespace reports a missing one.
-    if (hasStatus(error, 'notFound')) return fail('there is no such namespace', 'put that right first');
+    if (hasStatus(error, 'notFound')) return fail('there is no such namespace', 'fix that first');
     const isKnown = hasStatus(error, 'permissionDenied', 'unauthenticated', 'unimplemented', 'invalidArgument');
     if (!isKnown) throw error;
-    return warn('the server does not say which are registered', 'register them there by hand: docs/deploy.md');
+    return warn('the server does not report which are registered', 'register them there by hand: docs/deploy.md');
   }
   const missing = names.filter((name) => !registered.includes(name));
   if (missing.length === 0) return pass(`all ${names.length} are registered`);
@@ -110,7 +110,7 @@ function createQueueCheck(
   name: string,
   toQueue: (taskQueue: string) => string,
   types: readonly number[],
-  consequence = 'journeys stand still',
+  consequence = 'journeys make no progress',
 ): Check {
   return defineCheck(name, [...NEEDS, 'GATEWAY_PROFILES_FILE'], async (context) => {
     const queue = toQueue(context.config.taskQueue);
@@ -153,7 +153,7 @@ export const deploymentCheck = defineCheck(
     const current = view?.currentBuildId;
     const who = view?.manager ?? `\`${formatPromotionCommand(deployment)}\``;
     if (current === undefined) {
-      return fail(`${told}, and no version is current: journeys stand still`, `${who} makes it current`);
+      return fail(`${told}, and no version is current: journeys make no progress`, `${who} makes it current`);
     }
     // An operator may look before promotion, or while the version drains: these states are in order.
     const isInOrder = ['inactive', 'draining', 'drained'].includes(state);
@@ -170,11 +170,11 @@ export const failingRunsCheck = defineCheck(
     const count = await countFailingRuns(await temporal(), config.taskQueue);
     if (count === null) {
       return warn(
-        'this Temporal does not tell whose tasks fail',
-        'version 1.30 or newer tells it; until then watch temporal_workflow_task_execution_failed of the workers',
+        'this Temporal server does not report whose tasks fail',
+        'version 1.30 or newer reports it; until then watch temporal_workflow_task_execution_failed of the workers',
       );
     }
-    if (count === 0) return pass('the tasks of no run fail');
+    if (count === 0) return pass('no run has tasks that fail again and again');
     return warn(
       `the tasks of ${describeCount(count, 'run')} fail again and again`,
       `\`temporal workflow list --query '${TASKS_FAIL}'\` lists them; docs/runbook/workflow-tasks-fail.md`,

@@ -72,7 +72,7 @@ export function findAccentProblems(applicants: readonly FailsafeApplicant[], acc
   if (accents === 'pass') return [];
   const rule =
     accents === 'refuse'
-      ? "must be printable ASCII, by the profile's setting accents: the interface says AN and not which characters that is"
+      ? "must be printable ASCII, by the profile's setting accents: the interface says AN without naming the characters"
       : 'must be in letters that have a spelling in ASCII';
   return applicants.flatMap((applicant, index) =>
     (['names', 'addresses'] as const).flatMap((list) =>

@@ -21,7 +21,7 @@ const LETTER_OR_DIGIT = /[A-Za-z0-9]/;
  * @param maxLength the table's length, read as a maximum (2.3: not shown whether maximum or exact)
  */
 export function checkAlphanumeric(value: string, maxLength: number): string | null {
-  const rule = 'must be printable ASCII: the interface says AN and not which characters that is, and this is assumed';
+  const rule = 'must be printable ASCII: the interface says AN without naming the characters, and this is assumed';
   return checkPlainText(value, maxLength) ?? (NOT_PRINTABLE_ASCII.test(value) ? rule : checkBlank(value));
 }
 

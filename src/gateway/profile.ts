@@ -121,7 +121,7 @@ export function checkGatewayKind(
   if (environment === 'sandbox' || isSandbox === rehearsal) return null;
   return rehearsal
     ? '/ must be the answer of a sandbox: the profile is a rehearsal'
-    : "/ is the sandbox's answer, and the profile is not the sandbox's";
+    : '/ is an answer of the sandbox, and the profile is not for the sandbox';
 }
 
 // The digest that binds a run to the customer and the way to the gateway. The profile may name former ways, under which

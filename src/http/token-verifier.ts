@@ -72,7 +72,7 @@ function toRefusal(error: unknown): Refusal {
   if (error instanceof errors.JWTClaimValidationFailed) {
     const known: Record<string, ProblemCode> = { aud: 'audience', iss: 'issuer', nbf: 'notYetValid' };
     const reason = known[error.claim] ?? 'claims';
-    return new Refusal(reason, `the token's claim ${known[error.claim] ? error.claim : 'set'} is not what it must be`);
+    return new Refusal(reason, `the token's claim ${known[error.claim] ? error.claim : 'set'} has a wrong value`);
   }
   if (error instanceof errors.JOSEAlgNotAllowed) {
     return new Refusal('algorithm');
@@ -94,7 +94,7 @@ function toRefusal(error: unknown): Refusal {
 
 function readIdentity({ sub: subject, iss: issuer }: JWTPayload): Identity {
   if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT_CHARACTERS) {
-    throw new Refusal('claims', 'the token must say in sub whose it is');
+    throw new Refusal('claims', 'the token must name its owner in sub');
   }
   return { subject, ...omitUndefined({ issuer }) };
 }

@@ -131,7 +131,7 @@ function parsePath(url: string): string {
 function createNotFoundError(what: string): LedgerNotFoundError {
   return new LedgerNotFoundError(
     `${what}: check LEDGER_URL, or run \`credit-journey setup\`, which makes a ledger (the database itself, on ` +
-      'PostgreSQL, is made by its administrator). A journey that began on another ledger will not go on with a new one',
+      'PostgreSQL, is made by its administrator). A journey that began on another ledger will not continue on a new one',
   );
 }
 

@@ -91,7 +91,7 @@ export async function watchForRestore(tx: Transaction, highWaterMark?: HighWater
     position,
     claimedAt,
     by: 'credit-journey',
-    reason: 'an attempt that was seen is not in this ledger',
+    reason: 'this ledger lacks an attempt that workers have seen',
   });
   return state;
 }

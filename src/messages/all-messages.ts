@@ -55,7 +55,7 @@ export function findMessage(kind: RunKind, update: string): Message {
   return found;
 }
 
-const REFERENCES = 'What has to be stored for later shares. No input. consumerId is personal.';
+const REFERENCES = 'The references to store for later shares. No input. consumerId is personal.';
 
 function describeStatus(name: string): string {
   return `The state of the ${name}, what it waits for, its holds and its refused messages. No input. Nothing personal.`;
@@ -74,7 +74,7 @@ export const QUERIES = {
 
 /** The purpose of the signal `lookUpConsents`, which callers do not send. */
 export const LOOK_UP_CONSENTS =
-  'Makes the run read its consents from the ledger. recordLateConsent sends it, and ledger compare. No input.';
+  'Makes the run read its consents from the ledger. recordLateConsent and ledger compare send it. No input.';
 
 /** The wire name of every message and query. */
 export const WIRE_NAMES: readonly string[] = [

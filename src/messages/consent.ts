@@ -75,7 +75,7 @@ export const consent = defineMessage({
   ...words('LOAN-1', 'INVESTOR-1'),
   published: {
     file: 'consent',
-    description: 'One applicant’s decision about one share with one secondary user; also to the workflow shareReport.',
+    description: 'One applicant’s decision about one share with one secondary user; also for the workflow shareReport.',
     allOf: [implies(hasValue('decision', 'granted'), { required: ['evidence'] })],
   },
 });

@@ -32,7 +32,7 @@ export const extend = defineMessage({
   to: 'journey',
   updates: {
     extend:
-      'Makes a wait longer while it lasts: at a gate, or of a share for consent. Fields: journeyId, gate (the stage behind it) or shareId, until (later than now shown), by, reason. Example: {"journeyId":"LOAN-1","gate":"PREAPP","until":"2026-03-01T00:00:00Z","by":"ops","reason":"the appraisal is late"}',
+      'Makes a wait longer while it lasts: at a gate, or of a share for consent. Fields: journeyId, gate (the stage behind it) or shareId, until (later than its present end), by, reason. Example: {"journeyId":"LOAN-1","gate":"PREAPP","until":"2026-03-01T00:00:00Z","by":"ops","reason":"the appraisal is late"}',
   },
   published: {
     file: 'extend',
@@ -52,7 +52,7 @@ export const extendShareReport = defineMessage({
   to: 'share',
   updates: {
     extend:
-      'Makes the wait for consent longer while it lasts. Fields: shareId, until (later than now shown), by, reason. Example: {"shareId":"S-1","until":"2026-03-01T00:00:00Z","by":"ops","reason":"the borrower travels"}',
+      'Makes the wait for consent longer while it lasts. Fields: shareId, until (later than its present end), by, reason. Example: {"shareId":"S-1","until":"2026-03-01T00:00:00Z","by":"ops","reason":"the borrower travels"}',
   },
   published: {
     file: 'extend-share-report',

@@ -112,7 +112,7 @@ function words(to: RunKind): { resolveInquiry: string } {
     providerSaid: 'posted',
   };
   return {
-    resolveInquiry: `Decides about an inquiry on hold. The current details (User Metadata) name inquiry, attempt and actions. Fields: ${ID_NAMES[to]}, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference; amend, but of no share: applicants; proof where the profile asks for one. Example: ${JSON.stringify(example)}`,
+    resolveInquiry: `Decides about an inquiry on hold. The current details (User Metadata) name inquiry, attempt and actions. Fields: ${ID_NAMES[to]}, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference; amend (not of a share): applicants; proof where the profile asks for one. Example: ${JSON.stringify(example)}`,
   };
 }
 
@@ -130,7 +130,7 @@ export const resolveInquiry = defineMessage({
   published: {
     file: 'resolve-inquiry',
     description:
-      'A person’s decision about one attempt of an inquiry on hold. No two applicants of a reference share an ' +
+      'An operator’s decision about one attempt of an inquiry on hold. No two applicants of a reference share an ' +
       'applicantId or a consumerId.',
     allOf,
   },
@@ -143,7 +143,7 @@ export const resolvePull = defineMessage({
   updates: words('pull'),
   published: {
     file: 'resolve-pull',
-    description: 'A person’s decision about one attempt on hold. Applicants are those of the product.',
+    description: 'An operator’s decision about one attempt on hold. Applicants are those of the product.',
     allOf,
   },
   // The run itself knows which product's table the applicants of `amend` must follow: they may lack what FAILSAFE's may lack.
@@ -155,7 +155,7 @@ export const resolvePortfolio = defineMessage({
   ...shared,
   to: 'portfolio',
   updates: words('portfolio'),
-  published: { file: 'resolve-portfolio', description: 'A person’s decision about one attempt on hold.', allOf },
+  published: { file: 'resolve-portfolio', description: 'An operator’s decision about one attempt on hold.', allOf },
   schema: (applicants: z.ZodType<Applicant[]>) => z.strictObject({ reviewId, ...decisionFields(applicants) }),
 });
 
@@ -164,7 +164,7 @@ export const resolveShareReport = defineMessage({
   updates: words('share'),
   published: {
     file: 'resolve-share-report',
-    description: 'A person’s decision about one attempt on hold.',
+    description: 'An operator’s decision about one attempt on hold.',
     allOf: WITHOUT_APPLICANTS,
   },
   schema: () => ofShare,

@@ -45,8 +45,8 @@ const reviewWords = describeWithdrawal('portfolio');
 export const steerReview = defineMessage({
   to: 'portfolio',
   updates: {
-    pause: `Sends nothing more until resume; attempts in flight come to their end. Fields: reviewId, by, reason. Example: ${example}`,
-    resume: `Goes on after pause. Example: ${example}`,
+    pause: `Sends nothing more until resume; attempts in flight finish. Fields: reviewId, by, reason. Example: ${example}`,
+    resume: `Continues after pause. Example: ${example}`,
     withdraw: reviewWords.withdraw,
   },
   signals: { requestWithdrawal: reviewWords.requestWithdrawal },

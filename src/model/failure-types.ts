@@ -98,7 +98,7 @@ const CATALOGUE = {
     ...GATEWAY_FAILED,
     message: 'the token service cannot be reached or is not answering',
     retry: { if: 'always', why: 'the token service is not answering', waitsFor: 'gateway' },
-    happened: 'the token service did not answer for longer than retries go on.',
+    happened: 'the token service did not answer for longer than the retries last.',
   },
   CredentialsRefused: {
     ...GATEWAY_FAILED,
@@ -112,7 +112,7 @@ const CATALOGUE = {
     message: 'the ledger cannot be reached',
     source: 'ledger',
     retry: { if: 'always', why: 'the ledger cannot be reached', waitsFor: 'ledger' },
-    happened: 'our ledger could not be reached for longer than retries go on; without it nothing is sent.',
+    happened: 'our ledger could not be reached for longer than the retries last; without it nothing is sent.',
     file: [
       'not known until the ledger can be asked',
       ': an earlier run may have made an attempt. This run has sent nothing since.',
@@ -123,7 +123,7 @@ const CATALOGUE = {
     message: 'the gateway cannot be reached; nothing was sent',
     state: 'notSent',
     retry: { if: 'always', why: 'the gateway cannot be reached', waitsFor: 'gateway' },
-    happened: 'the gateway could not be reached for longer than retries go on.',
+    happened: 'the gateway could not be reached for longer than the retries last.',
   },
   GatewayUntrusted: {
     ...GATEWAY_FAILED,
@@ -144,7 +144,7 @@ const CATALOGUE = {
     message: 'the gateway said to wait; by a standing decision the inquiry was not processed',
     state: 'notProcessed',
     retry: { if: 'always', why: 'the gateway said to wait', waitsFor: 'gateway' },
-    happened: 'the gateway told us to wait for longer than retries go on.',
+    happened: 'the gateway told us to wait for longer than the retries last.',
   },
   NotEntitled: {
     ...GATEWAY_FAILED,
@@ -176,10 +176,10 @@ const CATALOGUE = {
   },
   AnsweredLate: {
     ...POSTED_ANSWER,
-    message: 'an attempt that a person had given up was answered late: it was posted',
+    message: 'an attempt that an operator had given up was answered late: it was posted',
     state: 'unknown',
     happened:
-      'an answer to this attempt came after a person had decided to send the inquiry again. No attempt after it was posted.',
+      'an answer to this attempt came after an operator had decided to send the inquiry again. No attempt after it was posted.',
   },
   UnexpectedResponse: {
     ...POSTED_ANSWER,
@@ -233,19 +233,20 @@ const CATALOGUE = {
     source: 'ledger',
     retry: {
       if: 'always',
-      why: 'an older copy of the ledger was put back, which somebody has to accept',
+      why: 'an older copy of the ledger was put back, which an operator has to accept',
       waitsFor: 'ledger',
     },
-    happened: 'an older copy of our ledger was put back, and no person has accepted it for longer than retries go on.',
+    happened:
+      'an older copy of our ledger was put back, and no operator has accepted it for longer than the retries last.',
     file: ['not known', ': what was posted since that copy was made is not in this ledger.'],
   },
   Paused: {
     ...NOT_POSTED,
-    message: 'a person has paused inquiries; nothing was sent',
+    message: 'an operator has paused inquiries; nothing was sent',
     source: 'ledger',
     // Waits for as long as the pause lasts, and never becomes a hold.
-    retry: { if: 'always', why: 'inquiries are paused, until a person resumes them', waitsFor: 'pause' },
-    happened: 'a person has paused inquiries. The run goes on by itself once they are resumed.',
+    retry: { if: 'always', why: 'inquiries are paused until an operator resumes them', waitsFor: 'pause' },
+    happened: 'an operator has paused inquiries. The run continues by itself once they are resumed.',
   },
   InvalidInput: {
     ...NOT_POSTED,

@@ -166,7 +166,7 @@ export interface AttemptView {
 /** Describes the fact in the ledger that superseded a decision. */
 export function describeSupersedingFact({ attempt, state, failureType, resendStands }: AttemptView): string {
   if (failureType === 'AnsweredLate') return `by now its attempt ${attempt} was answered late`;
-  if (resendStands) return `by now another resend of its attempt ${attempt} stands`;
+  if (resendStands) return `by now its attempt ${attempt} has another resend`;
   return state === 'abandoned' ? 'by now the inquiry is abandoned' : `by now its attempt ${attempt} is ${state}`;
 }
 

@@ -41,7 +41,7 @@ export function checkProviderStatement(
   const words = listPermittingStatements(hold, decision);
   if (words.includes(decision.providerSaid)) return null;
   const what = decision.action === 'accept' ? `accept with ${decision.outcome}` : decision.action;
-  return `/providerSaid must be ${words.join(' or ')}: ${what} after ${hold.failureType} needs the provider’s word`;
+  return `/providerSaid must be ${words.join(' or ')}: ${what} after ${hold.failureType} needs the provider’s answer`;
 }
 
 function listStatements(...words: ProviderSaid[]): readonly ProviderSaid[] {
@@ -50,7 +50,7 @@ function listStatements(...words: ProviderSaid[]): readonly ProviderSaid[] {
 
 /** The rule that refuses a `resend` before this instant. */
 export function describeResendRule(resendFrom: string): string {
-  return `the first request may still arrive: resend is taken from ${resendFrom} on`;
+  return `the first request may still arrive: resend is accepted from ${resendFrom} on`;
 }
 
 /** Returns why the decision is too early, or `null`. The ledger decides by its own clock; this only answers sooner. */

@@ -42,7 +42,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
   const isRunning = await isRunOpen(getSdkClient(journeys), row.workflowId ?? '');
   const refusal = isRunning
     ? // The run has the inquiry in hand, and would not learn of it.
-      refuse('notNow', `${formatRunName(row.runKey)} is running: it must be told instead`)
+      refuse('notNow', `${formatRunName(row.runKey)} is running: send the decision to the run instead`)
     : row.undecided
       ? validateDecision(readLeftBehind(row, row.undecided), message)
       : explainRefusal(row);
@@ -69,7 +69,7 @@ export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Prom
   const { runKey } = await readRow(ledger, customerTraceNumber);
   const verdict = await ledger.recordSeen(ledger.identity.ledgerId, { ...seen, ...(await readEnd(journeys, runKey)) });
   if (verdict.kind === 'nothingToSee') {
-    const reason = 'it has no flag of a late answer that is still open';
+    const reason = 'it has no open flag of a late answer';
     throw toRefusal(customerTraceNumber, refuse('notNow', reason));
   }
   if (verdict.kind === 'known') refuseIf(customerTraceNumber, refuseDifferences(verdict.paths));

@@ -119,7 +119,7 @@ async function examineLines(
     const { accountId } = read.row;
     const before = ids.get(accountId);
     if (before === undefined) {
-      refuseWhere(ids.size >= MAX_ROWS, `has more than ${MAX_ROWS} rows: make several files of it`);
+      refuseWhere(ids.size >= MAX_ROWS, `has more than ${MAX_ROWS} rows: split it into several files`);
       ids.set(accountId, line.line);
       continue;
     }
@@ -128,7 +128,7 @@ async function examineLines(
       if (duplicates.has(number)) continue;
       duplicates.add(number);
       const other = number === before ? line.line : before;
-      report(number, [{ path: '/accountId', rule: `is that of line ${other} too` }]);
+      report(number, [{ path: '/accountId', rule: `is also that of line ${other}` }]);
     }
   }
   refuseWhere(total === 0, 'is empty');

@@ -48,8 +48,8 @@ export class UnknownKeyError extends CreditJourneyError {
 }
 
 const REASONS: Record<UndecodableReason, string> = {
-  foreignEncoding: 'it has an encoding that is not read here',
-  malformed: 'it says that it is encrypted, and does not have that form',
+  foreignEncoding: 'its encoding is not supported here',
+  malformed: 'it claims to be encrypted, but does not have that form',
   tampered:
     'its bytes, key id or namespace are not those that were encrypted, or the key ring has another key under that id: compare it with its copy',
   foreignNamespace: 'it was encrypted for a namespace that is not on the allow-list',

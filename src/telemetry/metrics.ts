@@ -91,14 +91,13 @@ const HTTP_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
 const SCHEDULE_TO_START_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 
 export const METRICS = {
-  attempts: counter(
-    'attempts',
-    'Attempts that were claimed and made, by what came of them: answered, or the failure type',
-    { product: PRODUCTS, result: ATTEMPT_RESULTS },
-  ),
+  attempts: counter('attempts', 'Attempts that were claimed and made, by outcome: answered, or the failure type', {
+    product: PRODUCTS,
+    result: ATTEMPT_RESULTS,
+  }),
   inquiries: counter(
     'inquiries',
-    'Inquiries that were settled, by the gateway’s answer or by a person’s decision in a run',
+    'Inquiries that were settled, by the gateway’s answer or by an operator’s decision in a run',
     { product: PRODUCTS, outcome: OUTCOMES },
   ),
   timeToAnswer: histogram(
@@ -137,7 +136,7 @@ export const METRICS = {
   failingRuns: unknownAtFirst(
     gauge(
       'failing_runs',
-      'Running workflows whose tasks fail again and again, by Temporal; absent where the server does not tell',
+      'Running workflows whose tasks fail again and again, as Temporal reports them; absent where the server does not',
     ),
   ),
   taskBacklog: gauge(
@@ -171,7 +170,7 @@ export const METRICS = {
       '1 where some version of this worker’s deployment is current, or workers are unversioned, else 0',
     ),
   ),
-  paused: gauge('paused', '1 where a person has paused inquiries, of one profile or of all, else 0'),
+  paused: gauge('paused', '1 where an operator has paused inquiries, of one profile or of all, else 0'),
   webhooks: counter('webhooks', 'Attempts to deliver an event to an endpoint: delivered, or the failure type', {
     result: WEBHOOK_RESULTS,
   }),
@@ -185,11 +184,11 @@ export const METRICS = {
     { profile: null },
   ),
   httpRequests: unknownAtFirst(
-    counter(
-      'http_requests',
-      'Requests that the HTTP API or the codec server answered; other: at no address of theirs',
-      { service: null, operation: null, status: null },
-    ),
+    counter('http_requests', 'Requests that the HTTP API or the codec server answered; other: an unknown address', {
+      service: null,
+      operation: null,
+      status: null,
+    }),
   ),
   httpSeconds: histogram('http_request', HTTP_BUCKETS, 'From the beginning of a request to the end of its answer', {
     service: null,
@@ -197,7 +196,7 @@ export const METRICS = {
   }),
   eventLoopDelay: gauge(
     'event_loop_delay_seconds',
-    'What the longest of a hundred waits for the worker’s main thread took in the last few seconds (p99)',
+    'How long the worker’s main thread made others wait in the last few seconds (p99)',
   ),
 } satisfies Record<string, MetricDefinition>;
 

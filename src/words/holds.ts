@@ -161,7 +161,7 @@ export function listHoldFacts(hold: HeldInquiry, w: Writer): [name: string, fact
     ['The gateway answered', answer.join(', ')],
     ['On the consumer’s file', isFailureType(reason) && FAILURES[reason].file.join('')],
     ['Trace number', `${w.code(customerTraceNumber)}${since === undefined ? '' : `, since ${w.time(since)}`}`],
-    ['Made already under', otherTraceNumber !== undefined && w.code(otherTraceNumber)],
+    ['Already made under', otherTraceNumber !== undefined && w.code(otherTraceNumber)],
     [
       'What the gateway wrote',
       hold.refusalKept &&

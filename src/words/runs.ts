@@ -89,7 +89,7 @@ type JudgedHold = Pick<HoldStatus, 'productCode' | 'failureType' | 'since'>;
 /** @param others how many more wait for an operator */
 export function describePendingDecision(hold: JudgedHold, { plain, time }: Writer, others = 0): string {
   const more = others > 0 ? `, and about ${others} more` : '';
-  return `A person must decide about ${plain(hold.productCode)} (${hold.failureType})${more}, since ${time(hold.since)}.`;
+  return `An operator must decide about ${plain(hold.productCode)} (${hold.failureType})${more}, since ${time(hold.since)}.`;
 }
 
 /** For a run whose check reached a worker without its gateway profile. */
@@ -139,7 +139,7 @@ function describeJourney(view: RunView<JourneyStatus>, w: Writer): string {
     return describeUnderWay(`Share ${w.plain(posting.shareId)} is being posted`, { attempts: 0, waitingFor }, w);
   const waiting = shares.find(({ state }) => state === 'awaitingConsent');
   if (waiting) return describeShareConsent(waiting, w);
-  if (openUntil) return `Everything has settled; further shares and repeats are taken until ${w.time(openUntil)}.`;
+  if (openUntil) return `Everything has settled; further shares and repeats are accepted until ${w.time(openUntil)}.`;
   return 'It is under way.';
 }
 
@@ -317,7 +317,7 @@ function writeAttention(attention: RunAttention, which: string, w: Writer): stri
 
 function describeFiles({ path, away }: { path: string; away?: string }, w: Writer): string {
   const why = away === undefined ? '' : `: ${w.plain(away)}`;
-  return `${w.strong(`The portfolio’s files cannot be reached${why}.`)} Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${w.code(path)} in its \`PORTFOLIO_DIR\`, which must be writable. The review asks again every minute, and goes on by itself. ${w.page('docs/runbook/portfolio-unavailable.md')}`;
+  return `${w.strong(`The portfolio’s files cannot be reached${why}.`)} Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${w.code(path)} in its \`PORTFOLIO_DIR\`, which must be writable. The review asks again every minute, and continues by itself. ${w.page('docs/runbook/portfolio-unavailable.md')}`;
 }
 
 // The words of each end.
@@ -326,7 +326,7 @@ type Status<Kind extends RunKind> = RunAnswers[Kind]['status'];
 type OpenState = 'running' | 'waitingAtGate' | 'waitingForConsent' | 'held' | 'examining' | 'paused' | 'stopping';
 
 const WITHDRAWN = 'It has ended: it was withdrawn.';
-const ABANDONED = 'It has ended: a person gave up the inquiry.';
+const ABANDONED = 'It has ended: an operator gave up the inquiry.';
 
 const TERMINAL: Readonly<Record<TerminalState, string>> = {
   cancelled: 'It was cancelled. What was on hold stays undecided in the ledger.',
@@ -339,7 +339,7 @@ const ENDS: { readonly [Kind in RunKind]: Readonly<Record<Exclude<Status<Kind>['
     stopped: 'It has ended: a stage came back without a record.',
     expired: 'It has ended: no platform passed a gate in time.',
     withdrawn: WITHDRAWN,
-    abandoned: 'It has ended: a person gave up the inquiry of a stage.',
+    abandoned: 'It has ended: an operator gave up the inquiry of a stage.',
     ...TERMINAL,
   },
   pull: {
@@ -352,7 +352,7 @@ const ENDS: { readonly [Kind in RunKind]: Readonly<Record<Exclude<Status<Kind>['
   },
   share: {
     posted: 'It has completed: the share is posted.',
-    notPosted: 'It has ended: a person says that it was not posted.',
+    notPosted: 'It has ended: an operator says that it was not posted.',
     denied: 'It has ended: consent was denied. Nothing was posted.',
     revoked: 'It has ended: consent was revoked before anything was posted.',
     expired: 'It has ended: no answer came in time, and silence means no. Nothing was posted.',

@@ -67,7 +67,7 @@ export async function requireDurableLedger(
   if (kind === 'loses' && environment === 'production') throw new LedgerNotDurableError(`${detail}: ${toDo}`);
   const { kind: durability } = ledger.durability;
   if (kind !== 'sound' || durability !== 'replication') {
-    logger?.warn({ durability, finding: detail }, 'whether the ledger keeps what it has confirmed');
+    logger?.warn({ durability, finding: detail }, 'durability of the ledger');
   }
 }
 
@@ -122,7 +122,7 @@ async function readLastSeen(
   } catch (error) {
     if (isGrpcServiceError(error)) throw error;
     // The value is encrypted under a deleted key. The watch detects an older copy of the ledger within a minute.
-    logger?.warn({}, 'what was seen of the ledger cannot be read: the watch over it goes on');
+    logger?.warn({}, 'the newest attempt that workers have seen cannot be read: the watch over the ledger continues');
     return undefined;
   }
 }

@@ -171,7 +171,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.ok(!JSON.parse((await cli('holds')).stdout).list.some(of(journeyId)));
     const again = await cli(...seen, ...WHO);
     assert.equal(again.code, 1);
-    assert.match(again.stderr, /no flag of a late answer/);
+    assert.match(again.stderr, /no open flag of a late answer/);
   });
 
   test('is decided with --all for each of a kind by itself, after it was shown; what failed is told', async () => {

@@ -57,6 +57,6 @@ test('sandbox: warns before it listens beyond this machine, and does so in the s
   });
   const refused = run(t, '--host', '192.0.2.1');
   const said = await text(refused.stderr as Readable);
-  assert.match(said, /--host may leave this machine in the sandbox environment alone/);
+  assert.match(said, /--host may be another machine’s address only in the sandbox environment/);
   assert.doesNotMatch(said, /warning/);
 });

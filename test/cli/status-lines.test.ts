@@ -103,7 +103,7 @@ describe('a status on a terminal', () => {
     assert.ok(text.replaceAll(/ \\\n\s*/g, ' ').includes(command), 'it can be copied as it stands');
     const prose = text.replaceAll(/\n\s*/g, ' ');
     for (const part of [
-      'A person must decide about SECONDUSE (OutcomeUnknown), since 2026-01-02 03:04 UTC.',
+      'An operator must decide about SECONDUSE (OutcomeUnknown), since 2026-01-02 03:04 UTC.',
       '0 or 1 inquiry. Only the provider knows which',
       'Runbook: docs/runbook/outcome-unknown.md',
       'HTTP 503',

@@ -120,8 +120,8 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
       /must be one of .*OutcomeUnknown.*"option":"--type"/,
     ],
     ['a time that is none', ['holds', '--since', '912-34-5678'], /--since must be an instant/],
-    ['a comparison since no time', ['ledger', 'compare'], /--since must say from when on/],
-    ['a decision about nothing', ['resolve', '--action', 'abandon'], /give an id or --all/],
+    ['a comparison since no time', ['ledger', 'compare'], /--since is required: it says from when on/],
+    ['a decision about nothing', ['resolve', '--action', 'abandon'], /give either an id or --all/],
     [
       'a decision with nothing in it',
       ['resolve', 'J1', 'T1'],
@@ -147,7 +147,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
       }),
     ],
     ['all of nothing', ['resolve', '--all', ...decision('abandon')], /--all needs a --type/],
-    ['all beside one', ['resolve', 'J1', '--all', '--type', 'OutcomeUnknown'], /give an id or --all/],
+    ['all beside one', ['resolve', 'J1', '--all', '--type', 'OutcomeUnknown'], /give either an id or --all/],
     ['filters of one inquiry', ['resolve', 'J1', '--product-code', 'CR'], /--product-code belongs to --all/],
     ['a product that is none', ['holds', '--product-code', 'S912345678'], /"option":"--product-code"/],
     ['all with one attempt', ['resolve', '--all', '--type', 'Throttled', ...decision('abandon')], /to one inquiry/],
@@ -178,7 +178,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
   }
 
   test('a sample outside the sandbox', async () => {
-    const given = { 'GATEWAY_ENVIRONMENT is uat': { GATEWAY_ENVIRONMENT: 'uat' }, 'called after uat': {} };
+    const given = { 'GATEWAY_ENVIRONMENT is uat': { GATEWAY_ENVIRONMENT: 'uat' }, 'contains uat': {} };
     for (const [rule, env] of Object.entries(given)) {
       for (const command of ['start', 'pull']) {
         const { code, stdout, stderr } = await runCli([command, '--sample', '--task-queue', 'loans-uat'], { env });

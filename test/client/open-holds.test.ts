@@ -88,7 +88,7 @@ describe('a decision', { concurrency: 4 }, () => {
       [{ customerTraceNumber: 'PQNONE' }, /no inquiry with this/],
       [{ attempt: 2 }, /about attempt 1/],
       [{ action: 'amend', applicants: one.input.applicants }, /OutcomeUnknown allows resend, accept, abandon/],
-      [{ action: 'resend', providerSaid: 'notAsked' }, /needs the provider’s word/],
+      [{ action: 'resend', providerSaid: 'notAsked' }, /needs the provider’s answer/],
       [
         { ...accepted, reference: { ...REFERENCE, applicants: [{ applicantId: '2A', consumerId: 'C-2' }] } },
         /and no other/,
@@ -100,7 +100,7 @@ describe('a decision', { concurrency: 4 }, () => {
     const withoutConsumers = { ...accepted, reference: { ...REFERENCE, applicants: [] } };
     await assert.rejects(journey.resolveInquiry(decision(one, withoutConsumers)), InvalidInputError);
     await assert.rejects(decideInLedger(journeys, decision(one, withoutConsumers)), InvalidInputError);
-    await refusesInLedger(decision(one), /is running: it must be told/);
+    await refusesInLedger(decision(one), /is running: send the decision to the run/);
     await refusesInLedger(decision({ customerTraceNumber: 'PQNONE' }), /knows of no such inquiry/);
     await assert.rejects(markSeen(journeys, decision(one)), { code: 'decisionRefused' });
     assert.deepEqual(await state(), before);

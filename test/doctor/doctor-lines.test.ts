@@ -13,7 +13,7 @@ const CHECKS: CheckResult[] = [
     toDo: 'set synchronous_standby_names before you fail over to another server',
   },
   { check: 'clock', status: 'fail', detail: 'x '.repeat(80).trim(), toDo: 'y '.repeat(60).trim() },
-  { check: 'holds', status: 'unchecked', detail: 'z '.repeat(60).trim(), toDo: 'put that right first' },
+  { check: 'holds', status: 'unchecked', detail: 'z '.repeat(60).trim(), toDo: 'fix that first' },
 ];
 
 test('the lines of `doctor` fit into 80 columns, with each check, its finding and what to do', () => {

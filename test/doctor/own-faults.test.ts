@@ -92,7 +92,10 @@ for (const [aheadMs, status] of [
     const [askedAtMs, answeredAtMs] = [Date.now(), Date.now()];
     const clock = { now: new Date(askedAtMs + aheadMs).toISOString(), askedAtMs, answeredAtMs };
     const found = await findingOf(clockCheck, contextWith({ ledger: async () => ({ clock }) }));
-    assert.deepEqual([found.status, found.detail], [status, `the ledger’s is ${aheadMs / 1000} s ahead of ours`]);
+    assert.deepEqual(
+      [found.status, found.detail],
+      [status, `the ledger’s clock is ${aheadMs / 1000} s ahead of this machine’s clock`],
+    );
   });
 }
 

@@ -175,7 +175,7 @@ describe('a decision', () => {
   test('that another decision has overtaken is refused with the recorded one, and the resend is sent once', async () => {
     const { handle, status } = await held('1503');
     await decidedElsewhere(status, { action: 'resend' });
-    const overtaken = /^nothing was decided: by now another resend of its attempt 1 stands$/;
+    const overtaken = /^nothing was decided: by now its attempt 1 has another resend$/;
     assert.match(await refusalOf(update(handle, 'resolveInquiry', decisionAbout(status))), overtaken);
     const again = await untilStatus(handle, ({ holds }) => holds[0]?.attempts === 2);
     assert.match(await refusalOf(update(handle, 'resolveInquiry', decisionAbout(status))), overtaken);

@@ -43,7 +43,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(early, {
       kind: 'refused',
       cause: 'notNow',
-      reason: `the first request may still arrive: resend is taken from ${resendFrom} on`,
+      reason: `the first request may still arrive: resend is accepted from ${resendFrom} on`,
     });
     assert.equal(latestState(await claimAs(ledger, { attempt: 2 })), 'unknown', 'it permits nothing');
     await backend.execute(url, 'UPDATE attempts SET resend_from = resend_from - 60000');

@@ -81,7 +81,7 @@ test('the page with a long queue', async (t) => {
         .nth(HELD - 1)
         .waitFor();
       assert.equal(new Set(sent.map(({ decisionId }) => decisionId)).size, 1);
-      assert.equal(await page.getByRole('cell', { name: 'decided before, by this very decision' }).count(), 200);
+      assert.equal(await page.getByRole('cell', { name: 'decided before, by this same decision' }).count(), 200);
       for (const number of [0, 150, HELD - 1]) {
         const row = await ledger.inquiry(traceOf(number));
         assert.deepEqual(
@@ -129,7 +129,7 @@ test('the page with a long queue', async (t) => {
     await page.getByText('Taken off the list.').waitFor();
     await other.bringToFront();
     await other.keyboard.press('Control+Enter');
-    await other.getByText('nothing of this is on the list').waitFor();
+    await other.getByText('no such row is on the list').waitFor();
     const [{ by, reason }] = (await world.api.call('/v1/runs/LOAN-FLAG-0/story')).json.lines.filter(
       (line: Json) => line.reason !== undefined,
     );

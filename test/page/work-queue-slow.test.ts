@@ -254,12 +254,12 @@ test('the work queue page', async (t) => {
       await world.harness.stopWorker();
       st.after(() => world.harness.startWorker());
       const { page } = await open({}, { address: `#/runs/LOAN-GONE?hold=${hold.holdId}` });
-      await page.getByText('The ledger tells this').waitFor();
+      await page.getByText('This is from the ledger').waitFor();
       await page.keyboard.press('b');
       await page.getByRole('radio', { name: 'it was posted' }).check();
       await page.getByLabel('Reason').fill('a test');
       await page.keyboard.press('Control+Enter');
-      await page.getByText('There is no run: its next start continues with the decision.').waitFor();
+      await page.getByText('There is no run. The next start of this id continues with the decision.').waitFor();
       assert.equal(await isOpen(world, hold), false);
     },
   );
@@ -272,7 +272,7 @@ test('the work queue page', async (t) => {
       await page.getByRole('button', { name: 'What the gateway wrote, masked' }).click();
       await page.getByRole('heading', { name: /^What the gateway wrote, kept .* masked$/ }).waitFor();
     }
-    await masked.page.getByText('takes a token with reports:reveal').waitFor();
+    await masked.page.getByText('a token needs reports:reveal').waitFor();
     assert.equal(await masked.page.getByRole('button', { name: 'Reveal' }).count(), 0);
     await all.page.getByRole('button', { name: 'Reveal' }).click();
     await all.page.getByRole('heading', { name: /whole$/ }).waitFor();
@@ -310,7 +310,7 @@ test('the work queue page', async (t) => {
     assert.equal(kept, JSON.stringify([[], [], '', `${world.api.url}/`, null]));
     // Pasted where the page is open already.
     await goTo(page, '#token=a.b.c');
-    await page.getByText('The token was refused').waitFor();
+    await page.getByText('The API refused the token').waitFor();
     assert.equal(page.url(), `${world.api.url}/`);
     await page.reload();
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -319,7 +319,7 @@ test('the work queue page', async (t) => {
     await keepPictures(page, 'signed-out');
     await page.getByLabel('Token').fill('not.a.token');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('The token was refused').waitFor();
+    await page.getByText('The API refused the token').waitFor();
     await page.reload();
     await page.getByLabel('Token').waitFor();
   });

@@ -110,8 +110,8 @@ test('the first sentence of the details says what the run waits for', () => {
       view({ status: { ...status, reportTooOld: 'PREQUAL' }, gate: { before: 'PREAPP', since: SINCE, until: SINCE } }),
     ],
     [/consent of 2A to share INVESTOR-1 with EU999.*silence means no/, view({ stages: done, shares: [share] })],
-    [/further shares and repeats are taken until/, view({ stages: done, openUntil: SINCE })],
-    [/A person must decide about PREQUAL \(NotEntitled\)/, view({ holds: [hold('NotEntitled')] })],
+    [/further shares and repeats are accepted until/, view({ stages: done, openUntil: SINCE })],
+    [/An operator must decide about PREQUAL \(NotEntitled\)/, view({ holds: [hold('NotEntitled')] })],
     [/decision is being recorded/, view({ holds: [hold('NotEntitled', { isDecided: true })] })],
     [/was cancelled/, view({ status: { ...status, state: 'cancelled' } })],
     [/It has completed/, view({ status: { ...status, state: 'completed' } })],
@@ -157,7 +157,7 @@ test('the details list the first problems of a request or an answer', () => {
 test('the details have the decisions right after the first sentence, and no tables', () => {
   const stages = [{ productCode: 'PREQUAL' as const, state: 'held' as const, attempts: 1, since: SINCE }];
   const details = currentDetails(view({ stages, holds: [hold('OutcomeUnknown')] }));
-  assert.ok(details.indexOf('### What resolves it') < details.indexOf('- **PREQUAL**: held, 2026-01-05 10:00 UTC'));
+  assert.ok(details.indexOf('### How to resolve it') < details.indexOf('- **PREQUAL**: held, 2026-01-05 10:00 UTC'));
   assert.doesNotMatch(details, /^\|/m);
 });
 

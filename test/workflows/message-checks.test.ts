@@ -39,10 +39,7 @@ test('the checks refuse invisible characters', () => {
 
 test('the checks refuse what the gateway’s fields do not admit', () => {
   for (const [endUserCode, rule] of [
-    [
-      'EU4\u200b',
-      'must be printable ASCII: the interface says AN and not which characters that is, and this is assumed',
-    ],
+    ['EU4\u200b', 'must be printable ASCII: the interface says AN without naming the characters, and this is assumed'],
     ['EU4 ', 'must not begin or end with a blank'],
     ['EU4\u0000', 'must not hold control characters'],
   ]) {

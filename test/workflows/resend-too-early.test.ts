@@ -41,7 +41,7 @@ test('a resend of an unknown outcome is refused while its request may still arri
     .resolveInquiry({ ...decision, decisionId: 'D1', providerSaid: 'notPosted' })
     .catch((error: unknown) => error);
   assert.ok(hasCode(early, 'updateRefused'), String(early));
-  assert.equal(early.reason, `the first request may still arrive: resend is taken from ${resendFrom} on`);
+  assert.equal(early.reason, `the first request may still arrive: resend is accepted from ${resendFrom} on`);
   await delay(Date.parse(resendFrom) - Date.now() + 1_000);
   await journey.resolveInquiry({ ...decision, decisionId: 'D1', providerSaid: 'notPosted' });
   for await (const { stages } of journey.watch()) if (stages[0]?.attempts === 2) break;

@@ -14,7 +14,7 @@ export const limitParameter = z
   .string()
   .regex(/^(?:[1-9]\d?|1\d\d|200)$/, RULE)
   .exactOptional()
-  .describe(`At most so many in one page, from 1 to ${MAX_LIMIT}. Default ${DEFAULT_LIMIT}.`);
+  .describe(`The most entries in one page, from 1 to ${MAX_LIMIT}. Default ${DEFAULT_LIMIT}.`);
 
 /** A page of a list, as every list has it. @param others further members, before the rows */
 export function createPageSchema<Row extends z.ZodType>(
@@ -55,9 +55,9 @@ export const afterParameter = z
   .string()
   .max(MAX_CURSOR_CHARACTERS)
   .exactOptional()
-  .describe('The `next` of the page before.');
+  .describe('The `next` of the previous page.');
 
-const CURSOR_PROBLEM = { path: '/after', rule: 'must be the next of a page before', parameter: 'after' };
+const CURSOR_PROBLEM = { path: '/after', rule: 'must be the next of a previous page', parameter: 'after' };
 
 type Asking = Pick<Call, 'caller' | 'services' | 'note'>;
 

@@ -24,13 +24,16 @@ const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated
 
 export const listedRunSchema = z
   .object({
-    runKey: z.string().meta({ description: 'The id with its kind before it: of a pull `pull:<pullId>`.' }),
+    runKey: z.string().meta({ description: 'The id with its kind in front, such as `pull:<pullId>` for a pull.' }),
     run: z.enum(RUN_STATUSES),
     startedAt: z.string().meta({ format: 'date-time' }),
     closedAt: z.string().meta({ format: 'date-time' }).exactOptional(),
     stage: z.string().exactOptional(),
-    needsAttention: z.string().exactOptional().meta({ description: 'Why a person should look.' }),
-    waitsFor: z.enum(WAITS_FOR).exactOptional().meta({ description: 'What the run waits for, beside a person.' }),
+    needsAttention: z.string().exactOptional().meta({ description: 'Why an operator should look.' }),
+    waitsFor: z
+      .enum(WAITS_FOR)
+      .exactOptional()
+      .meta({ description: 'What the run waits for, other than an operator.' }),
   })
   .meta({ id: 'listedRun' });
 
@@ -39,9 +42,11 @@ export type ListedRun = z.infer<typeof listedRunSchema>;
 export const runListSchema = createPageSchema(
   'runList',
   listedRunSchema,
-  'Those that run first, then those that ended last.',
+  'Running ones first, then the others, the latest end first.',
   {
-    asOf: z.string().meta({ format: 'date-time', description: 'Runs that started later are in none of the pages.' }),
+    asOf: z
+      .string()
+      .meta({ format: 'date-time', description: 'No page has runs that started after the first page was read.' }),
   },
 );
 

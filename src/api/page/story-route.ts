@@ -136,7 +136,7 @@ function writeLedgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held
   const why = isNowhere
     ? `Temporal has no run of ${formatRunName(runKey)}: this is what the ledger has.`
     : run && run.run !== 'running'
-      ? 'The run has ended, and no worker tells how: this is what the ledger has.'
+      ? 'The run has ended, and no worker can answer for it: this is what the ledger has.'
       : `${run ? 'No worker answers' : 'Temporal does not answer'}: this is what the ledger has.`;
   return first ? `${why} ${describeHeld(first, held.length - 1)}` : why;
 }
@@ -144,7 +144,7 @@ function writeLedgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held
 function describeHeld({ reason, since, productCode }: WorkRow, others: number): string {
   return isFailureType(reason) && productCode !== undefined
     ? describePendingDecision({ failureType: reason, since, productCode }, AS_TEXT, others)
-    : `A person must look: ${reason}.`;
+    : `An operator must look at it: ${reason}.`;
 }
 
 // The ledger's records of a run.

@@ -40,7 +40,7 @@ export const consentRoutes: readonly Route[] = [
     description:
       '`journeyId` names the journey, or `share:<shareId>` for a share by itself. The consent may come before ' +
       'that run starts, or after it ends. For an id that the ledger does not know yet, the token must reach all profiles and ' +
-      'all end users, since nobody can say yet whose run it will be.',
+      'all end users, since the API cannot tell yet whose run it will be.',
     scope: 'consents:record',
     sendsMessages: true,
     body: consentDefinition.schema().meta({ id: 'consent' }),
@@ -52,7 +52,7 @@ export const consentRoutes: readonly Route[] = [
     problems: {
       409:
         'It does not count: `noLongerCounts`, `inFuture`, `unproven`, `unknownPart` or `notNow`, and `detail` and `problems` say ' +
-        'why and what to send. `differs`: the same `consentId` said something else before.',
+        'why and what to send. `differs`: the same `consentId` was used with other content.',
     },
     async run(call) {
       const consent = parseMessage(consentDefinition, call.body);

@@ -51,7 +51,10 @@ const manyBody = z
       )
       .min(1)
       .max(MOST_AT_ONCE),
-    preview: z.literal(true).exactOptional().meta({ description: 'Decides nothing: says what would be decided.' }),
+    preview: z
+      .literal(true)
+      .exactOptional()
+      .meta({ description: 'A preview: the API decides nothing and says what it would decide.' }),
   })
   .meta({ id: 'sameDecision' });
 
@@ -90,11 +93,11 @@ export const decisionRoutes: readonly Route[] = [
     scope: 'holds:decide',
     body: given,
     answer: decidedSchema,
-    done: 'It was taken.',
+    done: 'The decision was accepted.',
     problems: {
       409:
-        '`decided`: another decision about this attempt stands; `decided` says who took it, when and which. `notOnHold`, ' +
-        '`unproven`, `ending` or `notNow`: `detail` says why it makes no sense as things stand. `differs`: `decisionId` was used ' +
+        '`decided`: this attempt has another decision already; the member `decided` says whose, when and which. `notOnHold`, ' +
+        '`unproven`, `ending` or `notNow`: `detail` says why the decision is not possible now. `differs`: `decisionId` was used ' +
         'with other content.',
     },
     async run({ services, sending, params: { runKey }, body, by }) {

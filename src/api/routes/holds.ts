@@ -63,7 +63,7 @@ const runSeenBody = seenBody
 
 const seenSchema = z.object({ accepted: z.literal(true), duplicate: z.boolean() }).meta({ id: 'seenAnswer' });
 
-const TAKEN_OFF = 'It was taken off, now or before.';
+const TAKEN_OFF = 'The row is off the list: this call took it off, or an earlier one.';
 
 const REACH_OF_UNKNOWN_ID =
   'The API cannot tell which token an unknown id will belong to, so such an id needs a token for all profiles and end users.';
@@ -160,7 +160,7 @@ export const holdRoutes: readonly Route[] = [
     body: runSeenBody,
     answer: seenSchema,
     done: TAKEN_OFF,
-    problems: { 409: '`notListed`: nothing of this is on the list.' },
+    problems: { 409: '`notListed`: no such row is on the list.' },
     async run({ services, params: { runKey }, body, by }) {
       if (await markRunSeen(services.journeys, { runKey, ...body, by: by() })) {
         return { accepted: true, duplicate: false };
@@ -169,7 +169,7 @@ export const holdRoutes: readonly Route[] = [
       const isDuplicate = (await ledger.work.of(runKey)).some(
         ({ reason, closed }) => reason === body.flag && closed?.how === 'seen' && closed.by === body.decisionId,
       );
-      if (!isDuplicate) throw new Refusal('notListed', 'nothing of this is on the list');
+      if (!isDuplicate) throw new Refusal('notListed', 'no such row is on the list');
       return { accepted: true, duplicate: true };
     },
   }),

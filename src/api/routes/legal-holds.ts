@@ -28,7 +28,7 @@ const setSchema = z
     others,
     destroyed: z
       .object({ inquiries: z.int(), histories: z.int() })
-      .meta({ description: 'What a disposal has destroyed by now.' }),
+      .meta({ description: 'What a disposal has destroyed so far.' }),
   })
   .meta({ id: 'setLegalHold' });
 
@@ -63,7 +63,7 @@ export const legalHoldRoutes: readonly Route[] = [
     scope: 'inquiries:keep',
     body: orderSchema,
     answer: setSchema,
-    done: 'It is in force, now or since before.',
+    done: 'The hold is in force: this call set it, or an earlier one.',
     async run({ services, params, body, by }) {
       const { retention } = await services.openLedger();
       const hold = await retention.setLegalHold(params.runKey, { ...body, by: by() });
@@ -78,7 +78,7 @@ export const legalHoldRoutes: readonly Route[] = [
     scope: 'inquiries:keep',
     body: orderSchema,
     answer: releasedSchema,
-    done: 'It is released, now or since before.',
+    done: 'The hold is released: this call released it, or an earlier one.',
     async run({ services, params, body, by }) {
       const { retention } = await services.openLedger();
       return retention.releaseLegalHold(params.runKey, { ...body, by: by() });

@@ -14,7 +14,7 @@ const instant = z.string().meta({ format: 'date-time' });
 
 const pauseSchema = z
   .object({
-    profile: z.string().exactOptional().meta({ description: 'Absent: of all profiles.' }),
+    profile: z.string().exactOptional().meta({ description: 'Absent if the pause covers all profiles.' }),
     since: instant,
     by: z.string(),
     reason: z.string(),
@@ -47,7 +47,8 @@ const resumedSchema = z
     kind: z.enum(['resumed', 'notPaused']),
     pause: pauseSchema.exactOptional(),
     runs: z.object({ woken: z.int(), closed: z.int(), unreached: z.int() }).meta({
-      description: 'Runs that waited for the end of the pause. Those that the API did not reach go on within the hour.',
+      description:
+        'Runs that waited for the end of the pause. Those that the API did not reach continue within the hour.',
     }),
     inForce: z.array(pauseSchema).meta({ description: 'Pauses that are still in force.' }),
   })
@@ -85,7 +86,7 @@ export const pauseRoutes: readonly Route[] = [
   defineRoute({
     at: 'POST /v1/pauses',
     operationId: 'beginPause',
-    summary: 'Pause: send nothing more, on any worker, until the pause ends',
+    summary: 'Pause inquiries: no worker sends anything until the pause ends',
     description:
       'This works without Temporal. The token must be for all end users. A pause of all profiles needs a token for all profiles.',
     scope: 'inquiries:pause',

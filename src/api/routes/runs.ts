@@ -162,7 +162,7 @@ function describeStartAnswers(idName: string, id: string): Record<200 | 201, Ans
   const schema = z
     .object({ [idName]: z.string(), isNew, ...listedRunSchema.omit({ runKey: true }).shape })
     .meta({ id });
-  const headers = { Location: 'Where its status is.' };
+  const headers = { Location: 'The address of its status.' };
   return {
     201: { description: 'It was started.', schema, headers },
     200: { description: 'It had been started before, with the same input. It may have ended.', schema, headers },
@@ -170,7 +170,7 @@ function describeStartAnswers(idName: string, id: string): Record<200 | 201, Ans
 }
 
 const START_PROBLEMS = {
-  409: 'The id is taken: `differs` names the paths that differ, `idTaken` tells nothing of a run that is not yours.',
+  409: 'The id is taken: `differs` names the paths that differ, `idTaken` reveals nothing about a run that the token does not reach.',
 } as const;
 
 /**
@@ -246,7 +246,7 @@ interface RunMessage {
 }
 
 const MESSAGE_PROBLEMS = {
-  409: '`differs`: its key was used with other content. `notNow`, `ending`, `unknownPart`, `unproven`: as the run stands it does not take the message; `detail` says why. `journeyFinished`: it has ended.',
+  409: '`differs`: its key was used with other content. `notNow`, `ending`, `unknownPart`, `unproven`: the run cannot accept the message in its present state; `detail` says why. `journeyFinished`: it has ended.',
 } as const;
 
 /** Returns the schema of a message without what the path and the token give. */

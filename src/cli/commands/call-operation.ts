@@ -38,7 +38,7 @@ export async function withOperations<T>(
   needs: 'ledger' | 'both' | 'none' = 'both',
 ): Promise<T> {
   if (options.api !== undefined) {
-    if (options.by !== undefined) throw new UsageError('--by is no option beside --api: the token says who acts');
+    if (options.by !== undefined) throw new UsageError('--by cannot be used with --api: the token says who acts');
     return act(createCaller((route, parts) => callRemotely(route, parts, options)));
   }
   const callIn = (services: ApiServices) =>

@@ -55,7 +55,7 @@ const MEMBERS = listSchemaMembers([decision.schema(z.unknown() as never)]).filte
 const NAMES = { ...mapOptionsByPath(MEMBERS), '/customerTraceNumber': '<customerTraceNumber>' };
 
 const WORDS: Readonly<Record<string, string>> = {
-  '--decision-id': 'the decision’s own id; the same one twice decides once',
+  '--decision-id': 'the decision’s own id; sent twice, it decides once',
   '--attempt': 'the attempt to decide about, as the hold shows it',
   '--action': HOLD_ACTIONS.join(', '),
   '--by': 'who decides',
@@ -64,7 +64,7 @@ const WORDS: Readonly<Record<string, string>> = {
   '--requested-at': 'to accept a record: when its report was requested, in RFC 3339',
   '--proof': 'the compact JWS that proves the decision',
   '--confirm-consumer-ids':
-    'with a reference: its consumerIds are right, although the ledger has them for other applicants only',
+    'with a reference: confirms its consumerIds, which the ledger has for other applicants only',
 };
 
 /** Options that belong to one inquiry alone. */
@@ -104,7 +104,7 @@ export function registerResolveCommand(program: Command): void {
     if (foreign.length > 0) {
       throw new UsageError(`${foreign.join(', ')} belongs to ${options.all ? 'one inquiry, not to --all' : '--all'}`);
     }
-    if ((runKey === undefined) !== (options.all === true)) throw new UsageError('give an id or --all, one of them');
+    if ((runKey === undefined) !== (options.all === true)) throw new UsageError('give either an id or --all');
     const output = createOutput(options);
     const prompter = isAsking(output) ? createPrompter() : undefined;
     try {
@@ -157,11 +157,13 @@ async function resolveOne(runKey: string, trace: string | undefined, asked: Aske
     const { decisionId, customerTraceNumber } = draft;
     output.answer({ decisionId, customerTraceNumber, ...made }, () => [
       output.colors.green(made.duplicate ? 'decided before: nothing has changed' : `decided, as ${decisionId}`),
-      ...(made.recorded ? [] : [output.colors.yellow('the ledger does not have the decision: the run alone has')]),
+      ...(made.recorded
+        ? []
+        : [output.colors.yellow('the ledger does not have the decision yet: only the run has it')]),
       ...wrap(
         made.heldBy === 'run'
           ? `\`credit-journey watch ${runKey}\` shows what follows`
-          : 'The run is gone: its next start continues with it',
+          : 'The run is gone: its next start continues with the decision',
         output.width,
       ),
     ]);

@@ -137,7 +137,7 @@ function registerRoute(command: Command, spec: RouteCommand): void {
   for (const option of spec.options ?? []) {
     command.addOption(new Option(...option).implies(sample ? { sample: true } : {}));
   }
-  if (sample) command.option('--sample', 'a made-up run in place of a file, for the sandbox alone');
+  if (sample) command.option('--sample', 'a made-up run instead of a file; only for the sandbox');
   if (spec.canWatch) command.option('--watch', 'show the progress of the run until it ends or needs a person');
   if (routes.some(({ findDefinition }) => findDefinition) && !named.includes('file')) {
     command.option('--file <path>', 'JSON of the message; options override its members; - is standard input');
@@ -245,7 +245,7 @@ async function run(spec: RouteCommand, operation: Operation, address: Address, o
       if (isReading(route)) content.by ??= getSystemUser();
       checkCall(route, splitContent(route, content));
     } else if (options.watch) {
-      throw new UsageError('--watch asks Temporal, so it is no option beside --api');
+      throw new UsageError('--watch asks Temporal, so it cannot be used with --api');
     }
     await withOperations(
       options,

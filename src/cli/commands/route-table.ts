@@ -40,7 +40,7 @@ async function formatPaused(answer: Paused, { width, colors }: Output): Promise<
   const { profile } = answer.pause;
   const { inspectConfig } = await import('../../config/config.ts');
   const isUnknown = profile !== undefined && !inspectConfig(process.env).config.profiles.has(profile);
-  const warning = `no gateway profile that is configured here is called ${profile}: check the name`;
+  const warning = `no configured gateway profile is called ${profile}: check the name`;
   return [...formatDocument(answer, width), ...(isUnknown ? wrap(warning, width).map(colors.yellow) : [])];
 }
 
@@ -86,10 +86,10 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     operations: ['startPortfolioReview'],
     arguments: [['<file>', 'in the end user’s folder, <profile>/<endUserCode> of the workers’ PORTFOLIO_DIR']],
     words: {
-      '--end-user-code': 'for whom the reports are',
+      '--end-user-code': 'the end user of the reports',
       '--format': 'csv or jsonl (default: by the file’s name)',
       '--window': 'rows under way at once (default: 20)',
-      '--max-bad-rows': 'send nothing where there are more (default: 100)',
+      '--max-bad-rows': 'send nothing if the file has more bad rows (default: 100)',
       '--review-id': 'the review’s id (default: a new one)',
     },
     canWatch: true,
@@ -134,9 +134,9 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     operations: ['advanceJourney'],
     words: {
       '--accept-age': 'with --to: even if the latest report is older than maxReportAge; needs --by and --reason',
-      '--skip': 'with --to: a stage before it that is never to be pulled; needs --by and --reason',
+      '--skip': 'with --to: an earlier stage to leave out for good; needs --by and --reason',
       '--repeat': 'one further inquiry for the stage that was answered last; needs --by and --reason',
-      '--occurrence': 'with --repeat: which pull of the stage it is to be, 2 for the first repeat',
+      '--occurrence': 'with --repeat: the number of this pull of the stage, 2 for the first repeat',
     },
     examples: [
       'credit-journey start --sample --journey-id J-1001',
@@ -171,7 +171,7 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     operations: ['extendJourney', 'extendShare'],
     words: {
       '--gate': 'of a journey: the stage behind the gate that it waits at',
-      '--until': 'when the wait is to end: RFC 3339, later than it would',
+      '--until': 'the new end of the wait: RFC 3339, later than the present one',
     },
     examples: [
       'credit-journey start --sample --journey-id J-1001',

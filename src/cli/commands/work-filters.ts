@@ -20,7 +20,7 @@ import type { CallOperation } from './call-operation.ts';
 /** `--reason` is why an operator decides; `--since` takes a duration as well. */
 const OWN: Readonly<Record<string, Partial<Member>>> = {
   '/reason': { flag: '--type' },
-  '/since': { words: 'only rows from this instant on (RFC 3339), or from so long ago on (PT2H)' },
+  '/since': { words: 'only rows since this instant (RFC 3339), or since so long ago (PT2H)' },
 };
 
 export const FILTERS: readonly Member[] = listSchemaMembers([holdFilters]).map((member) => ({

@@ -62,5 +62,5 @@ export function requireSandbox({ taskQueue }: { taskQueue?: string }): void {
     throw new UsageError(`--sample is for the sandbox alone: GATEWAY_ENVIRONMENT is ${environment}`);
   }
   const named = findOtherEnvironment(taskQueue ?? process.env.TASK_QUEUE ?? '', environment);
-  if (named) throw new UsageError(`--sample is for the sandbox alone: the task queue is called after ${named}`);
+  if (named) throw new UsageError(`--sample is for the sandbox alone: the name of the task queue contains ${named}`);
 }

@@ -35,7 +35,7 @@ export function withServerOptions(command: Command): Command {
 /** For a command that is an operation of the API. */
 export function withApiOptions(command: Command): Command {
   return command
-    .option('--api <url>', 'run it on this HTTP API, under a token, instead of in this process')
+    .option('--api <url>', 'send it to this HTTP API, with a token, instead of running it in this process')
     .option('--token-file <path>', 'with --api: where the token is (default: API_TOKEN_FILE, else in API_TOKEN)');
 }
 

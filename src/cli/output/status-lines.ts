@@ -46,7 +46,7 @@ export function formatStatus(status: AnyStatus, { colors, width }: Pick<Output, 
     ]),
     ...notes.flatMap((note) => wrap(note, width, '  ')),
     ...formatSection(
-      'What passes the gate',
+      'How to pass the gate',
       ways.flatMap(({ words, command }) => [
         ...(words === undefined ? [] : wrap(words, width, '  ')),
         ...wrapCommand(command.replaceAll(' \\\n', ''), width, '    '),

@@ -223,7 +223,7 @@ export async function diagnoseUnreachable(to: ConnectionOptions, withinMs: numbe
 }
 
 const NO_KEYS =
-  'is required where KEY_RING_FILE names no key ring that is there: nothing is sent in the clear unless PAYLOAD_ENCRYPTION is off. Beside `credit-journey dev`: source .credit-journey/env';
+  'is required where KEY_RING_FILE names no existing key ring: payloads are sent in the clear only with PAYLOAD_ENCRYPTION=off. Beside `credit-journey dev`: source .credit-journey/env';
 
 /** How a client encrypts and decrypts, and what it holds open for that until it is closed. */
 interface PayloadParts {

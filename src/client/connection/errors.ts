@@ -28,10 +28,10 @@ import { formatRunName } from '../../model/run-key.ts';
 const UNREACHABLE = {
   addressUnknown: 'no host has the name in',
   connectionRefused: 'nothing answers at',
-  timedOut: 'no answer comes in time from',
+  timedOut: 'no answer in time from',
   tlsFailed: 'TLS fails at',
-  tlsExpected: 'TLS is required, and not configured (TEMPORAL_TLS), at',
-  unavailable: 'it is away or overloaded at',
+  tlsExpected: 'TLS is required but not configured (TEMPORAL_TLS), at',
+  unavailable: 'the server is unavailable or overloaded at',
 };
 
 /** Temporal answers, and refuses the call. */

@@ -89,7 +89,7 @@ export async function startRun(
       priority: toPriority(workClass, input.endUserCode),
       // Payloads like any other, and so encrypted; nothing personal all the same.
       staticSummary: describeStart(start),
-      staticDetails: 'The current details say where it stands and what resolves a hold; they need a running worker.',
+      staticDetails: 'The current details show its state and how to resolve a hold; they need a running worker.',
     });
     return true;
   } catch (error) {

@@ -29,7 +29,7 @@ const periodAndRun = {
   before: instantText.exactOptional().describe('Only rows recorded before this instant, RFC 3339.'),
   runKey: z
     .string()
-    .refine((id) => checkRunKey(id) === null, 'must be as lists have it: a journeyId, pull:<pullId>')
+    .refine((id) => checkRunKey(id) === null, 'must be a run’s name as lists show it: a journeyId, pull:<pullId>')
     .exactOptional()
     .describe('Only rows of this run: a journey’s id, pull:<pullId>, share:<shareId> or a row of a review.'),
 };
@@ -143,7 +143,7 @@ const inquiriesInput = z.strictObject({
     .string()
     .regex(/^[1-9]\d?$/, 'must be a whole number from 1 to 99')
     .exactOptional()
-    .describe('Only inquiries about so many applicants.'),
+    .describe('Only inquiries about this many applicants.'),
   endUser: namedBy.describe('Only for this end user, by code or name.'),
   productCode: z.enum(PRODUCTS).exactOptional().describe('Only of this product.'),
   outcome: z.enum(AUDIT_OUTCOMES).exactOptional().describe('Only attempts with this outcome.'),

@@ -102,7 +102,7 @@ export interface DurabilityVerdict {
   toDo?: string;
 }
 
-const ACCEPT = 'or say by LEDGER_DURABILITY what keeps commits here (docs/deploy.md)';
+const ACCEPT = 'or declare in LEDGER_DURABILITY what keeps commits here (docs/deploy.md)';
 
 /** Pure. */
 export function judgeDurability(found: Durability, setting: DurabilitySetting): DurabilityVerdict {
@@ -114,7 +114,7 @@ export function judgeDurability(found: Durability, setting: DurabilitySetting): 
   const by = setting.by === undefined ? '' : ` (LEDGER_DURABILITY, ${setting.by})`;
   if (setting.kind === 'replication' || verdict.kind === 'stalls') return verdict;
   if (setting.kind === 'accepted' && verdict.kind === 'loses') {
-    const toDo = 'this was accepted: take LEDGER_DURABILITY away once it is put right';
+    const toDo = 'this was accepted: remove LEDGER_DURABILITY once it is fixed';
     return { kind: 'unknown', detail: `${verdict.detail}; accepted${by}`, toDo };
   }
   return { ...verdict, detail: `${verdict.detail}${by}` };

@@ -25,9 +25,9 @@ const INVALID_CATALOG_NAME = '3D000';
 const STANDBY_WAIT = 'SyncRepWaitForLSN';
 
 const REFUSALS: Readonly<Record<string, string>> = {
-  '28000': 'refuses the user of LEDGER_URL, or where he connects from',
+  '28000': 'refuses the user of LEDGER_URL, or the address of the connection',
   '28P01': 'refuses the user or the password of LEDGER_URL',
-  '42501': 'refuses its user a right: run `credit-journey setup` as its owner, then deploy/postgres/make-roles.sh',
+  '42501': 'denies its user a privilege: run `credit-journey setup` as its owner, then deploy/postgres/make-roles.sh',
 };
 
 /** The driver's own message and detail may quote values, and its address a password. Only its code is passed on. */

@@ -108,7 +108,8 @@ export async function openSqlite(file: string, create: boolean): Promise<SqlEngi
 
 function prepareFile(database: DatabaseSync): void {
   const row = database.prepare('PRAGMA journal_mode = WAL').get();
-  if (row?.journal_mode !== 'wal') throw new LedgerUnavailableError('the file system takes no write-ahead log');
+  if (row?.journal_mode !== 'wal')
+    throw new LedgerUnavailableError('the file system does not support a write-ahead log');
   database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
   database.exec('PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF');
   // 16 MB of log: a page that is written often goes into the database once. The default is a quarter of it.

@@ -69,7 +69,7 @@ export class Transactions {
         if (!(error instanceof LostRaceError)) throw error;
       }
     }
-    throw new LedgerUnavailableError('the ledger was taken by others each time');
+    throw new LedgerUnavailableError('other transactions kept the ledger busy each time');
   }
 }
 

@@ -59,13 +59,13 @@ const remarksSchema = z
   .exactOptional()
   .meta({
     description:
-      'What to know of the answer, by path and rule: a value that differs from the request’s, an empty entry that was read as ' +
+      'Remarks on the answer, each a path and a rule: a value that differs from the request’s, an empty entry that was read as ' +
       'no record. The first 20; never a value.',
   });
 
 /** Members of an answered stage, pull or row, in status, result and events. Nothing personal. */
 export const answeredFields = {
-  returnCode: returnCode.exactOptional().meta({ description: 'Absent where a person accepted the outcome.' }),
+  returnCode: returnCode.exactOptional().meta({ description: 'Absent where an operator accepted the outcome.' }),
   returnReasonCode: returnReasonCode.exactOptional(),
   applicantOutcomes: z
     .array(z.object(applicantOutcomeFields))
@@ -122,7 +122,7 @@ export function listWithoutRecord<Pull extends z.ZodRawShape>(pull: Pull) {
 
 export const ssnMismatchSchema = z.literal(SSN_MISMATCH).exactOptional().meta({
   description:
-    'A consumer of the report has an SSN that the request has not, and the profile says flag: an operator should look.',
+    'A consumer of the report has an SSN that is not in the request, and the profile says flag: an operator should look.',
 });
 
 export const stageAttentionSchema = z
@@ -301,7 +301,7 @@ export const standsSchema = z
     consentId: z.string().exactOptional().meta({ description: 'Absent where another share’s refusal counts here.' }),
     changed: z.boolean().meta({ description: 'Whether this message has changed it.' }),
   })
-  .meta({ description: 'What now stands for this applicant and this share, by everything that the ledger has.' });
+  .meta({ description: 'The decision now in force for this applicant and this share, according to the ledger.' });
 
 /** The part of a consent that the ledger does not know. */
 export const UNMATCHED = ['journey', 'share', 'applicant'] as const;
@@ -310,7 +310,7 @@ const recordedConsentSchema = z.object({
   stands: standsSchema,
   duplicate: z.boolean().meta({ description: 'The ledger had the same consent before.' }),
   postedSharesFlagged: count.meta({
-    description: 'Posted shares that the message concerns, now flagged for a person.',
+    description: 'Posted shares that the message concerns, now flagged for an operator.',
   }),
   unmatched: z.enum(UNMATCHED).exactOptional().meta({
     description:

@@ -16,13 +16,15 @@ const outcomes = {
   abandoned: count,
 };
 /** Rows whose report has an SSN that the row has not, under a profile that says `flag`. */
-const flagged = count.exactOptional().meta({ description: 'Rows with attention: see the result file.' });
+const flagged = count
+  .exactOptional()
+  .meta({ description: 'Rows that an operator should look at: see the result file.' });
 const productCode = z.literal('ACCTRVW');
 const outcome = z.enum(['completed', 'withdrawn']);
 
 const portfolioProgressSchema = z
   .object({
-    rows: count.meta({ description: 'Good ones; 0 until the file has been examined.' }),
+    rows: count.meta({ description: 'Rows without a problem; 0 until the file has been examined.' }),
     badRows: count,
     done: count,
     ...outcomes,

@@ -113,7 +113,7 @@ function parseRegion(key: string): string | undefined {
   return key.startsWith('arn:') ? key.split(':')[3] : undefined;
 }
 
-const INSECURE = 'AWS KMS would be asked over http, beyond this machine: give AWS_ENDPOINT_URL_KMS an https address';
+const INSECURE = 'AWS KMS would be called over http outside this machine: give AWS_ENDPOINT_URL_KMS an https address';
 const UNKNOWN = 'AWS KMS failed in a way that is not known: try again, and look into its log (CloudTrail)';
 const UNREACHABLE = 'AWS KMS does not answer: check the network, the region and AWS_ENDPOINT_URL_KMS, then try again';
 const DENIED = 'AWS KMS denies it: allow this identity kms:Encrypt and kms:Decrypt on that key';

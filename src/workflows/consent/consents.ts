@@ -185,7 +185,7 @@ export class Consents {
     };
     // News during the look-up may be too late for it.
     this.#stale.delete(shareId);
-    const summary = `looking up what was said about sharing ${shareId}`;
+    const summary = `looking up the consents to share ${shareId}`;
     const standings = await runUntilRecorded('lookUpShares', { summary }, args);
     if (standings === 'ledgerChanged') {
       await sleep(ASK_AGAIN_AFTER_MS, { summary: 'until the ledger of the run may answer' });

@@ -313,11 +313,11 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
       if (this.underWay === 0 && held > 0) return { state: 'held', waitingFor: describeDecisions(held) };
       return { state: 'stopping', waitingFor: 'attempts in flight' };
     }
-    if (this.isPaused) return { state: 'paused', waitingFor: 'somebody who resumes it' };
+    if (this.isPaused) return { state: 'paused', waitingFor: 'an operator who resumes it' };
     if (held > 0 && this.done + held >= state.rows) return { state: 'held', waitingFor: describeDecisions(held) };
     if (this.isFull) return { state: 'held', waitingFor: `${describeDecisions(held)}: no further row is begun before` };
     if (!this.#isKeptWaiting) return { state: 'running' };
-    return { state: 'running', waitingFor: 'a person who resumes inquiries, which are paused' };
+    return { state: 'running', waitingFor: 'an operator who resumes inquiries, which are paused' };
   }
 
   result(outcome: PortfolioOutcome): PortfolioResult {

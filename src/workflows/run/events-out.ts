@@ -120,7 +120,7 @@ export class EventsOut {
             await waitToTryAgain('queueWebhooks', round);
             continue;
           }
-          log.warn('events were not handed over for a day: their endpoints will not hear of them');
+          log.warn('events were not handed over for a day: their endpoints will not receive them');
           break;
         }
       }

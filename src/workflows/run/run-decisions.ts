@@ -159,7 +159,7 @@ export class RunDecisions {
         continue;
       }
       const objection = run.endedAs ? refuse('notNow', 'the run has ended') : takeEffect(effect);
-      const late = 'it is recorded, and came too late to take effect';
+      const late = 'it is recorded, but came too late to take effect';
       this.#settle(run, objection ? refuse(objection.cause, `${late}: ${objection.reason}`) : 'recorded');
     }
   }
@@ -266,7 +266,7 @@ function checkExtension(run: ExtendableRun, message: Extension): MessageRefusal 
   }
   const [untilMs, nowMs] = [toMs(message), Date.now()];
   if (untilMs <= (parseInstantMs(until) ?? 0)) {
-    return refuse('notNow', '/until must be later than the wait ends by now');
+    return refuse('notNow', '/until must be later than the present end of the wait');
   }
   if (untilMs > nowMs + MOST_FROM_NOW_MS) return refuse('notNow', '/until must be at most P3650D from now');
   return run.extensions.length < MOST ? null : refuse('notNow', `a run takes at most ${MOST} extensions`);

@@ -59,7 +59,7 @@ export function writeUncheckedDetails({
   const isAskingOthers = problems.length > 0;
   const checking = isAskingOthers ? `**${ASKING_OTHERS}**` : '**The input is being checked.**';
   const standing = hasEndedBeforeAcceptance
-    ? '**It ended before its input was taken.** Nothing was posted. Its failure says why.'
+    ? '**It ended before its input was accepted.** Nothing was posted. Its failure says why.'
     : `${checking} Nothing has been posted.`;
   return [standing, ...problems.map((problem) => `- ${describeProblem(problem, createMarkdownWriter())}`)].join('\n');
 }
@@ -109,8 +109,8 @@ function formatSection({ title, rows }: RunSection): string {
 function formatGateWays(ways: readonly GateWay[]): string[] {
   if (ways.length === 0) return [];
   return [
-    '### What passes the gate',
-    'In a shell; here _More Actions_, _Send an Update_, `advance`, whose description has an example.',
+    '### How to pass the gate',
+    'In a shell; or in this UI: _More Actions_, _Send an Update_, `advance`, whose description has an example.',
     ...ways.flatMap(({ words, command }) => [...(words === undefined ? [] : [words]), formatCodeBlock(command)]),
   ];
 }
@@ -120,7 +120,7 @@ function resetTerminateCancel(name: string): string {
 
 - **Reset** repeats steps; nothing is sent twice, since the ledger answers for what was sent, and a decision is spent once.
 - **Terminate** leaves an attempt in flight to be posted; the ledger keeps it for \`credit-journey holds\`. The ${name} may be started again.
-- **Cancel** lets attempts in flight land. A hold stays undecided, in the ledger. To end a ${name}, send \`withdraw\`.`;
+- **Cancel** lets attempts in flight finish. A hold stays undecided, in the ledger. To end a ${name}, send \`withdraw\`.`;
 }
 
 interface HoldContext {
@@ -142,7 +142,7 @@ function describeHold(hold: HoldStatus, { view, side, w }: HoldContext): string 
       .map(([name, fact]) => `- **${name}:** ${fact}`)
       .join('\n'),
     ...(question === undefined ? [] : [`**To ask the provider:** ${question}`]),
-    `### What resolves it
+    `### How to resolve it
 
 In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Update_, \`resolveInquiry\`, whose description has an example. \`by\` and \`reason\` stay in the ledger: nothing personal about the consumer.`,
     ...hold.allowedActions

@@ -103,8 +103,8 @@ class Delivery {
     const keptUntil = time(new Date(this.#keptUntilMs).toISOString());
     const runKey = parseWorkflowId(workflowInfo().workflowId.slice(toWebhookDeliveryId('').length)) ?? '';
     return [
-      `**Events were given up: ${failed.join(', ')}. They are kept until ${keptUntil}, for a person who sends them again.**`,
-      'The query `webhookStatus` has each of them, and `docs/webhooks.md` what each failure means. Mend the endpoint first. Then in a shell:',
+      `**Events were given up: ${failed.join(', ')}. They are kept until ${keptUntil}, for an operator who sends them again.**`,
+      'The query `webhookStatus` has each of them, and `docs/webhooks.md` what each failure means. Fix the endpoint first. Then in a shell:',
       formatCodeBlock(`credit-journey webhooks resend ${runKey}`),
       'Here: _More Actions_, _Send an Update_, `resendWebhooks`, with `{}`.',
     ].join('\n\n');

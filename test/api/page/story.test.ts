@@ -41,7 +41,7 @@ test('a story says where a run stands, and what has happened', async () => {
   const { json: status } = await api.call(`/v1/journeys/${journeyId}`);
   // The same words as everywhere.
   assert.equal(before.headline, describeStanding(toRunView(status)));
-  assert.match(before.headline, /^A person must decide about PREQUAL \(OutcomeUnknown\), since /);
+  assert.match(before.headline, /^An operator must decide about PREQUAL \(OutcomeUnknown\), since /);
   assert.deepEqual([before.fromLedger, before.isWhole], [false, true]);
   assert.equal(before.temporalUi, `https://ui.example.com/namespaces/default/workflows/journey-${journeyId}`);
   assert.deepEqual(
@@ -62,7 +62,7 @@ test('a story says where a run stands, and what has happened', async () => {
   const decided = after.lines.find(({ by }: Json) => by !== undefined);
   assert.deepEqual([decided.by, decided.reason], ['platform-7', 'they were called']);
   assert.match(decided.text, new RegExp(`^Decision ${decision.decisionId}: abandon, PREQUAL, .*provider said posted`));
-  assert.equal(after.headline, 'It has ended: a person gave up the inquiry of a stage.');
+  assert.equal(after.headline, 'It has ended: an operator gave up the inquiry of a stage.');
   assert.deepEqual(
     after.lines.map(({ at }: Json) => at),
     after.lines.map(({ at }: Json) => at).toSorted(),
@@ -135,12 +135,15 @@ test('without a worker, and where the run is lost, the ledger alone tells', asyn
     const { status, json } = await storyOf(journeyId);
     const tookMs = performance.now() - startedAt;
     assert.deepEqual([status, json.fromLedger, json.state], [200, true, 'held']);
-    assert.match(json.headline, /^No worker answers: this is what the ledger has\. A person must decide about PREQUAL/);
+    assert.match(
+      json.headline,
+      /^No worker answers: this is what the ledger has\. An operator must decide about PREQUAL/,
+    );
     assert.ok(tookMs < 4_000, `${tookMs} ms`);
     await harness.client.workflow.getHandle(`journey-${journeyId}`).terminate('gone');
     const { json: ended } = await storyOf(journeyId);
     assert.deepEqual([ended.fromLedger, ended.state], [true, 'held']);
-    assert.match(ended.headline, /^The run has ended, and no worker tells how: /);
+    assert.match(ended.headline, /^The run has ended, and no worker can answer for it: /);
   } finally {
     await harness.startWorker();
   }

@@ -17,7 +17,7 @@ interface DevFlags {
 
 const EXAMPLE = `
 Ports default to 7233, 8233 and 7280, or to free ones where those are taken; 0 takes a free one.
-GATEWAY_PROFILES_FILE brings profiles of the sandbox; variables that lead elsewhere are not used.
+GATEWAY_PROFILES_FILE adds profiles of the sandbox; variables that point to other servers are ignored.
 
 Example:
   $ credit-journey dev --data-dir .credit-journey`;
@@ -60,7 +60,7 @@ function listPlaces(environment: DevEnvironment): string[] {
     `  Temporal  ${environment.temporalAddress}, namespace ${environment.namespace}, task queue ${environment.taskQueue}`,
     `  UI        ${environment.uiUrl ?? 'none (headless)'}`,
     `  codec     ${environment.codecEndpoint}`,
-    '            decodes payloads, masked; the UI asks it already. Keep the address to yourself',
+    '            decodes payloads, masked; the UI already uses it. Keep the address to yourself',
     `  sandbox   ${environment.sandboxUrl}`,
     `  API       ${environment.apiUrl}/v1 (reference: /v1/reference), with the token in ${environment.apiTokenFile}`,
     `  page      ${environment.pageUrl}`,
@@ -72,7 +72,7 @@ function listPlaces(environment: DevEnvironment): string[] {
     '  credit-journey list',
     `  curl -s ${environment.sandboxUrl}/_sandbox/inquiries`,
     '',
-    ...(isFound ? ['Before programs of your own, which then have every variable that they need:', source, ''] : []),
-    'The data stay.',
+    ...(isFound ? ['To give your own programs every variable that they need:', source, ''] : []),
+    'The data is kept.',
   ];
 }

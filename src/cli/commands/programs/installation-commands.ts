@@ -20,7 +20,7 @@ interface SetupOptions extends ServerOptions {
 export function registerSetupCommand(program: Command): void {
   const command = program
     .command('setup')
-    .description('register the search attributes in a Temporal namespace and create the ledger; may be run again')
+    .description('register the search attributes in a Temporal namespace and create the ledger; safe to run again')
     .option('--no-temporal', 'leave Temporal alone')
     .option('--no-ledger', 'leave the ledger alone');
   withExamples(withServerOptions(command), 'credit-journey setup');

@@ -36,14 +36,14 @@ interface KeyAnswer {
 const DEFAULT_FILE = '.credit-journey/keys.json';
 const USES: readonly KeyUse[] = ['payload', 'ledger'];
 const KMS_NAMES = 'aws-kms:<ARN, alias/name or key id>';
-const COPY_FILE = 'Bring this file to every machine that has the key ring.';
+const COPY_FILE = 'Copy this file to every machine that has the key ring.';
 
 const loadKeyRings = () => import('../../../protection/keys/key-ring.ts');
 const loadSigningKeys = () => import('../../../protection/keys/signing-keys.ts');
 
 const SIGNING_FILES = '--file api-decisions.json --jwks decision-jwks.json';
 const WORKERS_FIRST =
-  'Bring the key set to every worker and to the API (DECISION_JWKS_FILE); they read it again by themselves.';
+  'Copy the key set to every worker and to the API (DECISION_JWKS_FILE); they read it again by themselves.';
 const RING_FILE = ['--file <path>', `the key ring (default: KEY_RING_FILE, else ${DEFAULT_FILE})`] as const;
 const KEY_SET = [
   ['--file <path>', 'the private key (default: API_DECISION_KEY_FILE)'],
@@ -56,7 +56,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     description: 'make a key ring file that its owner alone can read; an existing one is never overwritten',
     options: [RING_FILE, ['--kms <name>', `have the keys wrapped by a key management service: ${KMS_NAMES}`]],
     example: 'credit-journey keys new --file my-keys.json',
-    next: 'Keep a copy where the ledger’s backups are not: what it seals cannot be read without it.',
+    next: 'Keep a copy apart from the ledger’s backups: without it, nothing that the ledger has sealed can be read.',
     async act(options) {
       const file = findRing(options);
       const ring = await (await loadKeyRings()).createKeyRing(file, options);
@@ -100,7 +100,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
       'wrap the keys of a ring with a key management service; the keys stay the same, and workers may keep running',
     options: [RING_FILE, ['--kms <name>', `which one: ${KMS_NAMES}`]],
     example: 'credit-journey keys wrap --kms aws-kms:alias/credit-journey',
-    next: `${COPY_FILE} Copies from before still open without the service: destroy them, and rotate the keys.`,
+    next: `${COPY_FILE} Older copies still open without the service: destroy them, and rotate the keys.`,
     async act(options) {
       const { kms } = options;
       if (kms === undefined) throw new UsageError('--kms is required');
@@ -110,7 +110,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
   },
   {
     name: 'unwrap',
-    description: 'put the keys of a ring into the file in the clear, to leave a key management service',
+    description: 'unwrap the keys of a ring into the file, in the clear, to stop using a key management service',
     options: [RING_FILE],
     example: 'credit-journey keys unwrap',
     next: 'Anyone who can read the file has the keys.',
@@ -121,8 +121,8 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
   },
   {
     name: 'refuse',
-    description: 'declare that a key will never come: workers refuse, for good, the payloads that wait for it',
-    argument: ['<key-id>', 'as the alert names it; not a key of this ring'],
+    description: 'declare that a key is lost: workers refuse for good the payloads that wait for it',
+    argument: ['<key-id>', 'the key id from the alert; not a key of this ring'],
     options: [RING_FILE],
     example: 'credit-journey keys refuse payload-0123456789ab',
     async act(options, keyId) {

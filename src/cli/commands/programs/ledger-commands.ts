@@ -108,14 +108,14 @@ function registerLedgerCompare(ledger: Command): void {
   const compare = ledger
     .command('compare')
     .description(
-      'after Temporal went back in time: list the runs that it lost (3 if any), and what open runs may have lost',
+      'after Temporal has lost recent history: list the runs that it lost (exits with 3 if any), and what open runs may have lost',
     )
-    .option('--since <when>', 'an instant before the one that Temporal went back to, or how long ago (PT15M)')
+    .option('--since <when>', 'an instant before the loss, or how long ago (PT15M)')
     .option('--send-consents', 'have open runs read their consents since then from the ledger');
   withExamples(withServerOptions(compare), 'credit-journey ledger compare --since PT15M');
   compare.action(async (options: CompareOptions) => {
     const since = parseSince(options.since);
-    if (since === undefined) throw new UsageError('--since must say from when on to compare');
+    if (since === undefined) throw new UsageError('--since is required: it says from when on to compare');
     await withJourneys(
       options,
       async (journeys, output, client) => {
@@ -139,7 +139,7 @@ function registerLedgerCompare(ledger: Command): void {
 /** Suggests a safe next step: no command in it sends an inquiry that the ledger has as sent. */
 const NEXT_STEP: Record<ComparedRun['kind'], string> = {
   noRun: 'start it again under the same id with the same input: the ledger answers for what was sent',
-  open: 'with workers it asks again by itself, and the ledger answers; where it waits at a gate, for a decision or for consent, send the same message again',
+  open: 'once workers run, it asks again by itself, and the ledger answers; where it waits at a gate, for a decision or for consent, send the same message again',
 };
 
 interface AcceptOptions extends OutputOptions, AuthorizationOptions {}
@@ -212,7 +212,7 @@ export function registerDisposeCommand(program: Command): void {
 
 function readSelection(runKey: string | undefined, { olderThan, limit }: DisposeOptions): DisposalSelection {
   if ((runKey === undefined) === (olderThan === undefined)) {
-    throw new UsageError('give an id or --older-than, one of them');
+    throw new UsageError('give either an id or --older-than');
   }
   if (runKey !== undefined) {
     requireRunKey(runKey);

@@ -136,7 +136,7 @@ docs/codec-server.md lists the variables, the roles and the routes.`,
         ...settings.options,
         ...options,
         keys,
-        onUnknownKey: (keyId) => logger.error({ keyId }, 'a payload was asked for whose key the key ring lacks'),
+        onUnknownKey: (keyId) => logger.error({ keyId }, 'the key ring lacks the key of a requested payload'),
       });
       resources.defer(() => server.close());
       const { namespaces, environment, authentication } = settings.options;
@@ -169,7 +169,7 @@ export function registerSandboxCommand(program: Command): void {
     .option('--state-file <path>', 'keep posted inquiries and references across restarts')
     .option('--seed <number>', 'seed of fault plans that name none', parseWholeNumber, 1)
     .option('--latency-ms <milliseconds>', 'how long each posted inquiry takes to be answered', parseWholeNumber, 0)
-    .option('--tls-cert-file <path>', 'certificate in PEM: with a key it speaks https')
+    .option('--tls-cert-file <path>', 'certificate in PEM; with its key the sandbox serves https')
     .option('--tls-key-file <path>', 'its private key in PEM')
     .option('--with <name...>', "variants that every answer has beyond the interface's shape, such as applicant-ids")
     .option('--fault <name|rule...>', "faults that strike each request: a name, or a plan's rule in JSON");
@@ -213,7 +213,9 @@ docs/sandbox.md lists the magic applicants, the faults and the routes.`,
 async function warnOfNetwork(): Promise<void> {
   const { loadVariable } = await import('../../../config/environment.ts');
   if (loadVariable(process.env, 'GATEWAY_ENVIRONMENT') !== 'sandbox') {
-    throw new UsageError('--host may leave this machine in the sandbox environment alone (GATEWAY_ENVIRONMENT)');
+    throw new UsageError(
+      '--host may be another machine’s address only in the sandbox environment (GATEWAY_ENVIRONMENT)',
+    );
   }
   console.error(
     'warning: the sandbox authenticates no caller, and shows every caller what was sent to it: ' +

@@ -45,7 +45,7 @@ export function registerWebhooksCommand(program: Command): void {
     .option('--all', 'of every run that has given an event up');
   withExamples(withServerOptions(again), 'credit-journey webhooks resend J-1').action(
     (runKey: string | undefined, options: ResendOptions) => {
-      if ((runKey === undefined) !== (options.all ?? false)) throw new UsageError('give an id or --all, one of them');
+      if ((runKey === undefined) !== (options.all ?? false)) throw new UsageError('give either an id or --all');
       return runKey === undefined ? resendAll(options) : resend(runKey, options);
     },
   );
