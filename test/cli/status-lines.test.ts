@@ -128,7 +128,7 @@ describe('a status on a terminal', () => {
   test('keeps to 80 columns', () => {
     const lines = formatStatus({ ...HELD, journeyId: 'x'.repeat(64) }, output);
     for (const line of [...lines, ...formatStatus(HELD, output)]) assert.ok(line.length <= 80, line);
-    assert.match(lines.join(' '), /A person must decide/, 'a long id hides nothing');
+    assert.match(lines.join(' '), /An operator must decide/, 'a long id hides nothing');
   });
 
   test('needs a person when it is held, and when a posted share does', () => {

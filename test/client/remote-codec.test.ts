@@ -136,7 +136,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
     const expired = await codecOf(t, server, SERVICE, { expiresAt: 1_000 });
     assert.match((await refusal(expired.encode([payloadOf(1)]), 'tokenRefused')).message, /The token has expired/);
     const foreign = await codecOf(t, server, SERVICE, { isForeign: true });
-    assert.match((await refusal(foreign.encode([payloadOf(1)]), 'tokenRefused')).message, /signature is not good/);
+    assert.match((await refusal(foreign.encode([payloadOf(1)]), 'tokenRefused')).message, /signature is not valid/);
     const none = codecAt(t, { url: server.endpoint });
     assert.match((await refusal(none.encode([payloadOf(1)]), 'tokenRefused')).message, /A token is needed/);
     const [encrypted] = await workersCodec(server.ring).encode([payloadOf(1)]);

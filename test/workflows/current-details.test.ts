@@ -128,7 +128,7 @@ test('the details of a run without a validated input say so, and list the proble
   });
   assert.match(asking, /^\*\*No worker that was asked has its gateway profile[\s\S]*`\/profile` is new/);
   const refused = writeUncheckedDetails({ hasEndedBeforeAcceptance: true, problems: { problems } });
-  assert.match(refused, /ended before its input was taken[\s\S]*`\/applicants\/0\/ssn` must have 9 digits/);
+  assert.match(refused, /ended before its input was accepted[\s\S]*`\/applicants\/0\/ssn` must have 9 digits/);
 });
 
 test('the details of a gate have the command that passes it', () => {
