@@ -110,7 +110,7 @@ function registerLedgerCompare(ledger: Command): void {
     .description(
       'after Temporal has lost recent history: list the runs that it lost (exits with 3 if any), and what open runs may have lost',
     )
-    .option('--since <when>', 'an instant before the loss, or how long ago (PT15M)')
+    .option('--since <when>', 'an instant before the lost history, or how long ago (PT15M)')
     .option('--send-consents', 'have open runs read their consents since then from the ledger');
   withExamples(withServerOptions(compare), 'credit-journey ledger compare --since PT15M');
   compare.action(async (options: CompareOptions) => {
