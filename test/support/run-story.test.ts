@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => harness?.close());
 
-test('a wait in vain tells the run’s history in words, its rows of the ledger and the last log lines', async () => {
+test('the error of a wait that times out has the run’s history, its rows in the ledger and the last log lines', async () => {
   const input = journeyInput();
   const handle = await harness.start(input);
   await untilStatus(handle, ({ state }) => state === 'waitingAtGate');

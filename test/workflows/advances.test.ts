@@ -31,7 +31,7 @@ function journeyAt(...states: StageStatus['state'][]): Journey {
   return journey;
 }
 
-test('a repeat is taken of the stage that is latest, answered or on its way, and of no other', () => {
+test('a repeat is accepted only for the latest stage, whether it is answered or in flight', () => {
   for (const state of ['pending', 'running', 'held', 'record', 'noRecord', 'noReport'] as const) {
     assert.equal(checkAdvance(journeyAt(state), repeatOf('PREQUAL')), null, state);
   }
@@ -44,7 +44,7 @@ test('a repeat is taken of the stage that is latest, answered or on its way, and
   assert.match(checkAdvance(closing, repeatOf('PRECLOSE'))?.reason ?? '', /ending/);
 });
 
-test('a repeat is numbered by whoever asks: the next number is taken, the last one is a duplicate, others are refused', () => {
+test('a repeat with the next occurrence is accepted, with the last one it is a duplicate, and with any other it is refused', () => {
   const journey = journeyAt('record');
   assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), true);
   assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), false);
@@ -61,7 +61,7 @@ test('a repeat is numbered by whoever asks: the next number is taken, the last o
   );
 });
 
-test('a stage has a hundred trace numbers, amendments and repeats together', () => {
+test('amendments and repeats of a stage share its hundred trace numbers', () => {
   const journey = journeyAt('record');
   const [stage] = journey.stages;
   assert.ok(stage);
@@ -71,7 +71,7 @@ test('a stage has a hundred trace numbers, amendments and repeats together', () 
   assert.match(checkAdvance(journey, repeatOf('PREQUAL', 3))?.reason ?? '', /has used its 100 trace numbers/);
 });
 
-test('that an old report will do adds to an advance that was kept, once', () => {
+test('acceptAge can be added once to an advance that was kept', () => {
   const journey = journeyAt('running');
   const advance: AdvanceMessage = { journeyId: 'J', to: 'PREAPP' };
   assert.deepEqual(
@@ -85,7 +85,7 @@ test('that an old report will do adds to an advance that was kept, once', () => 
   );
 });
 
-test('a message says either where to or what to repeat, and who says so where somebody has to', () => {
+test('an advance has either `to` or `repeat`, and `by` and `reason` if it accepts an age, skips or repeats', () => {
   const problems: [object, RegExp | null][] = [
     [{ journeyId: 'J', to: 'PREAPP' }, null],
     [{ journeyId: 'J', to: 'PREAPP', acceptAge: true, ...who }, null],
@@ -109,7 +109,7 @@ test('a message says either where to or what to repeat, and who says so where so
   }
 });
 
-test('a gate is left with the message that passes it, and not with one for a later gate', () => {
+test('the status leaves a gate as soon as an advance for it is accepted, and not with one for a later gate', () => {
   for (const message of [{ journeyId: 'J', to: 'PREAPP' } as const, repeatOf('PREQUAL')]) {
     const journey = journeyAt('record');
     journey.gate = 'PREAPP';
@@ -122,7 +122,7 @@ test('a gate is left with the message that passes it, and not with one for a lat
   assert.equal(early.status().waitingFor, 'PREAPP');
 });
 
-test('a refusal says its cause beside the reason', () => {
+test('a refusal has its cause beside the reason', () => {
   const journey = journeyAt('record');
   takeAdvance(journey, repeatOf('PREQUAL'), NOW);
   const closing = journeyAt('record', 'record', 'record');

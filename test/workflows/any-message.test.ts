@@ -132,7 +132,7 @@ async function sendEverything({ client }: Harness, { workflowId }: Run, updates:
   return signals.length;
 }
 
-test('the server itself refuses messages without a name, and with one that is too long', async () => {
+test('the Temporal server refuses messages without a name or with a name that is too long', async () => {
   const { client } = stage.harness;
   const { namespace } = client.options;
   for (const signalName of ['', 'n'.repeat(5_000)]) {
@@ -142,7 +142,7 @@ test('the server itself refuses messages without a name, and with one that is to
 });
 
 /** More than a payload may have: the SDK could not even refuse it, since its refusal repeats the update. */
-test('the server itself refuses an update that no worker could answer', async () => {
+test('the Temporal server refuses an update that no worker could answer', async () => {
   const { client } = stage.harness;
   const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
   const { journeyId } = input;
@@ -201,9 +201,9 @@ async function playJourney(harness: Harness): Promise<void> {
   await assertSound(harness, handle);
 }
 
-test('a journey goes on to its end', () => playJourney(stage.harness));
+test('a journey completes although it receives every kind of malformed message', () => playJourney(stage.harness));
 
-test('a journey whose payloads are encrypted goes on to its end', async () => {
+test('a journey with encrypted payloads completes although it receives every kind of malformed message', async () => {
   const harness = await startHarness({ env: { PAYLOAD_ENCRYPTION: 'on' } });
   try {
     await playJourney(harness);
@@ -212,7 +212,7 @@ test('a journey whose payloads are encrypted goes on to its end', async () => {
   }
 });
 
-test('a run that is started by such a signal goes on to its end', async () => {
+test('a run that a malformed signal starts completes', async () => {
   const { harness } = stage;
   const input = journeyInput({ stages: ['PREQUAL'] });
   const handle = await harness.client.workflow.signalWithStart('lendingJourney', {
@@ -224,7 +224,7 @@ test('a run that is started by such a signal goes on to its end', async () => {
   await assertSound(harness, handle as unknown as Run);
 });
 
-test('a portfolio review goes on to its end', async () => {
+test('a portfolio review completes although it receives every kind of malformed message', async () => {
   const { harness, directory } = stage;
   const reviewId = `R-${randomUUID().slice(0, 13)}`;
   const text = csvText(2, (index) => (index === 1 ? '4002' : '0001'));
@@ -244,7 +244,7 @@ test('a portfolio review goes on to its end', async () => {
   await assertSound(harness, handle);
 });
 
-test('a delivery of webhooks goes on to its end', async () => {
+test('a webhook delivery completes although it receives every kind of malformed message', async () => {
   const { harness, receiver } = stage;
   receiver.answer('/all', 503);
   const input = reportPull();

@@ -72,8 +72,8 @@ const ofProduct = ({ inquiries }: Played, product: string) =>
 const applicantsOf = ({ result }: Played) =>
   result.stages.map(({ reference }) => reference?.applicants.map(({ applicantId }) => applicantId));
 
-describe('a journey that bends', { concurrency: 8 }, () => {
-  test('asks those whose report it is: a co-applicant joins at one gate, another leaves at the next', async () => {
+describe('a journey with changes on its way', { concurrency: 8 }, () => {
+  test('requires the consent of each report’s own applicants: one joins at a gate, another leaves at the next', async () => {
     const journey = await played('coApplicant');
     assert.deepEqual(applicantsOf(journey), [['1A'], ['1A', '2A'], ['2A']]);
     assert.deepEqual(
@@ -87,7 +87,7 @@ describe('a journey that bends', { concurrency: 8 }, () => {
     assert.equal(journey.inquiries.length, 6);
   });
 
-  test('asks at a gate where the report is too old, also where the gate opens by itself, and pulls once more when told', async () => {
+  test('waits at a gate, also an automatic one, if the report is too old, and pulls it again on a repeat', async () => {
     const journey = await played('reportTooOld');
     const pulls = ofProduct(journey, 'PREQUAL');
     assert.deepEqual(
@@ -117,7 +117,7 @@ describe('a journey that bends', { concurrency: 8 }, () => {
     );
   });
 
-  test('refuses to pass a gate on a report that is too old, until somebody says that it will do', async () => {
+  test('refuses to pass a gate with a report that is too old, until an operator accepts its age', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], maxReportAge: 'PT1S' });
     const { journeyId } = input;
     const handle = await harness.start(input);
@@ -136,7 +136,7 @@ describe('a journey that bends', { concurrency: 8 }, () => {
     assert.equal(journey.inquiries.length, 2);
   });
 
-  test('starts at preapproval, without a gate before it, and shares that report', async () => {
+  test('starts at PREAPP without a gate before it, and shares that report', async () => {
     const journey = await played('startsAtPreapproval');
     assert.deepEqual(
       journey.inquiries.map(({ productCode }) => productCode),
@@ -152,7 +152,7 @@ describe('a journey that bends', { concurrency: 8 }, () => {
     assert.equal(journey.result.shares[0]?.state, 'posted');
   });
 
-  test('shares one report with several investors, each by consents of its own', async () => {
+  test('shares one report with several investors, each with consents of its own', async () => {
     const journey = await played('severalShares');
     assert.deepEqual(
       journey.result.shares.map(({ shareId, state }) => [shareId, state]),
@@ -176,7 +176,7 @@ describe('a journey that bends', { concurrency: 8 }, () => {
     }
   });
 
-  test('pulls preclose once more before a delayed closing, and shares the newest report', async () => {
+  test('repeats PRECLOSE before a delayed closing, and shares the newest report', async () => {
     const journey = await played('repeatedPreclose');
     const pulls = ofProduct(journey, 'PRECLOSE');
     assert.deepEqual(
@@ -199,7 +199,7 @@ describe('a journey that bends', { concurrency: 8 }, () => {
     assert.equal(await referenceShared(journey), second?.reportReferenceNumber);
   });
 
-  test('is where it was after a repeat that a person gives up, and counts on', async () => {
+  test('returns to its state after an operator abandons a repeat, and numbers the next repeat onwards', async () => {
     const journey = await played('repeatGivenUp');
     assert.deepEqual(
       journey.result.stages.map(({ state, occurrence }) => [state, occurrence]),
@@ -220,7 +220,7 @@ describe('a journey that bends', { concurrency: 8 }, () => {
     assert.equal(journey.result.outcome, 'withdrawn');
   });
 
-  test('makes one inquiry for each occurrence: not by a message sent again, nor by a reset', async () => {
+  test('makes one inquiry for each occurrence, also if the message is sent again or the run is reset', async () => {
     const journey = await played('repeatedEarly');
     const { handle, result } = journey;
     const received = await harness.received(handle);

@@ -11,7 +11,7 @@ import { type CheckCase, type checkMessages, verdictsOn } from '../support/check
 import { testServer, workflowBundle } from '../support/temporal.ts';
 import { aConsent, aDecision, anApplicant } from '../validation/sample-messages.ts';
 
-test('the workflow bundle holds workflow code and checks of messages: no activity, HTTP or database module', async (t) => {
+test('the workflow bundle has workflow code and message checks, and no activity, HTTP or database module', async (t) => {
   const { code } = await workflowBundle();
   const [program = ''] = code.split('//# sourceMappingURL=');
   const modules = new Set(
@@ -82,7 +82,7 @@ function changed([check, message, ...rest]: CheckCase): CheckCase[] {
   return [...HOSTILE, ...trees.map((tree) => changedValue(message, tree))].map((one) => [check, one, ...rest]);
 }
 
-test('every check says in a run what it says outside, and in a later run of the same thread', async () => {
+test('every message check gives the same result in a run, in a later run of the same thread and outside a run', async () => {
   const { address, namespace } = await testServer();
   const connection = await Connection.connect({ address });
   const native = await NativeConnection.connect({ address });

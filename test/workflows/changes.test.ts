@@ -44,7 +44,7 @@ function changesIn({ stages }: JourneyResult) {
   return stages.map(({ changes }) => changes);
 }
 
-test('the result counts what changed since preapproval, and the ledger keeps the list sealed', async () => {
+test('the result counts what changed since PREAPP, and the ledger keeps the list encrypted', async () => {
   const input = movingInput();
   const handle = await harness.start(input);
   const result = await handle.result();
@@ -85,7 +85,7 @@ test('the result counts what changed since preapproval, and the ledger keeps the
   }
 });
 
-test('a journey without a report before closing compares nothing', async () => {
+test('a journey without a report before PRECLOSE compares nothing', async () => {
   const noRecord = applicant('1A', newSsn('0404'));
   const alone = await harness.start(movingInput({ stages: ['PRECLOSE'], gates: {} }));
   const without = await harness.start(movingInput({ applicants: [noRecord], onNoRecord: 'continue' }));
@@ -97,7 +97,7 @@ test('a journey without a report before closing compares nothing', async () => {
   }
 });
 
-test('attention is raised where more has changed than may, and not where no more has', async () => {
+test('a journey needs attention if more has changed than its limit allows, and otherwise not', async () => {
   const flagged = journeyInput({
     ...{ stages: ['PREQUAL', 'PRECLOSE'], gates: { PRECLOSE: { pass: 'auto' } }, sharesOpenFor: 'P1D' },
     applicants: [applicant('1A', newSsn('0020'))],

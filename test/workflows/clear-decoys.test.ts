@@ -28,7 +28,7 @@ after(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('a late grant in the clear is refused, also beside the members of a refusal, and a late denial counts', async () => {
+test('a late grant in the clear is refused, also with the fields of a denial added, and a late denial is recorded', async () => {
   const clear = await clearClient(harness);
   const journeyId = `T-${randomUUID().slice(0, 13)}`;
   const grant = consentMessage(journeyId, { applicantId: '1A' });
@@ -49,8 +49,8 @@ test('a late grant in the clear is refused, also beside the members of a refusal
 });
 
 for (const [what, decoy] of [
-  ['also beside the members of a refusal', { consentId: 'x', decision: 'denied' }],
-  ['also where it names no review', {}],
+  ['also with the fields of a denial added', { consentId: 'x', decision: 'denied' }],
+  ['also if it names no review', {}],
 ] as const)
   test(`a schedule in the clear posts nothing, ${what}`, async () => {
     const clear = await clearClient(harness);
@@ -89,7 +89,7 @@ for (const [what, decoy] of [
     }
   });
 
-test('a state that a sender made is refused, also of a start with a cron schedule', async () => {
+test('a continued state that the caller forged is refused, also in a start with a cron schedule', async () => {
   const { config, client } = harness;
   const { namespace } = client.options;
   const keys = await openKeyRing({ ...config, keyRingMayBeMade: false });

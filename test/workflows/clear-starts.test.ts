@@ -86,9 +86,9 @@ async function received(): Promise<unknown[]> {
   return (await (await fetch(`${harness.sandboxUrl}/_sandbox/requests`)).json()) as unknown[];
 }
 
-describe('a start in the clear at a worker that encrypts', { concurrency: 5 }, () => {
+describe('a start in the clear on a worker that encrypts', { concurrency: 5 }, () => {
   for (const [workflow, { workflowId, input }] of Object.entries(STARTS)) {
-    test(`is refused, and ends with how to send it: ${workflow}`, async () => {
+    test(`fails with an error that says how to send it: ${workflow}`, async () => {
       await writePortfolio(directory, order.file, csvText(1));
       const { taskQueue } = harness.config;
       // One that is taken would wait for long.

@@ -31,7 +31,7 @@ async function missingTold(subject: string, count: number): Promise<string[][]> 
 }
 
 describe('a share with a grant that is too old', { concurrency: 4 }, () => {
-  test('waits in a journey for its applicant: in status, the list filter and the event', async () => {
+  test('waits for its applicant in the journey’s status, the list filter and the event', async () => {
     const { harness } = stage;
     const shares = [{ shareId: 'S1', endUserCode: 'EU999', consentValidFor: 'PT10M' }];
     const input = journeyInput({ stages: ['PREQUAL'], shares });
@@ -51,7 +51,7 @@ describe('a share with a grant that is too old', { concurrency: 4 }, () => {
     assert.equal((await handle.result()).shares[0]?.state, 'posted');
   });
 
-  test('that it waited for in vain is told that it is too old, also after the end', async () => {
+  test('receives the answer that the grant is too old, also after the run has ended', async () => {
     const { harness } = stage;
     const shares = [{ shareId: 'S1', endUserCode: 'EU999', consentValidFor: 'PT10M', awaitConsentFor: 'PT2S' }];
     const input = journeyInput({ stages: ['PREQUAL'], shares });
@@ -63,7 +63,7 @@ describe('a share with a grant that is too old', { concurrency: 4 }, () => {
     assert.match(await lateRefusal(harness, old), /the grant is too old for this share: .* under a new consentId/);
   });
 
-  test('names its applicant again in the moment in which the grant becomes too old', async () => {
+  test('names its applicant again as soon as the grant becomes too old', async () => {
     const { harness } = stage;
     const shares = [{ shareId: 'S1', endUserCode: 'EU999', consentValidFor: 'PT4S' }];
     const input = journeyInput({ stages: ['PREQUAL'], applicants: joint, shares });

@@ -64,11 +64,11 @@ async function startWaiting(journeyId: string) {
 }
 
 const STATES: Record<string, (journeyId: string) => Promise<Say>> = {
-  'while the journey goes on': async (journeyId) => {
+  'while the journey runs': async (journeyId) => {
     const handle = await startWaiting(journeyId);
     return async (message) => (await update(handle, 'recordConsent', message)).stands;
   },
-  'after its end': async (journeyId) => {
+  'after the journey’s end': async (journeyId) => {
     const handle = await startWaiting(journeyId);
     await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
     await handle.result();
@@ -77,12 +77,12 @@ const STATES: Record<string, (journeyId: string) => Promise<Say>> = {
   'without any run': async () => sayLate,
 };
 
-test('the table has rows', () => assert.ok(ROWS.length >= 10));
+test('the table of answers has at least ten rows', () => assert.ok(ROWS.length >= 10));
 
 for (const [state, begin] of Object.entries(STATES)) {
   describe(`an answer to a consent ${state}`, { concurrency: 3 }, () => {
     for (const { said, then, stands, changed } of ROWS) {
-      test(`after ${said}, to ${then}, says ${stands}`, async () => {
+      test(`says ${stands} for ${then}, after ${said}`, async () => {
         const journeyId = `T-${randomUUID().slice(0, 13)}`;
         const say = await begin(journeyId);
         for (const words of said === 'nothing' ? [] : said.split(', ')) await say(messageOf(words, journeyId));

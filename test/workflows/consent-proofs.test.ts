@@ -51,8 +51,8 @@ function proofsIn(journeyId: string): unknown[] {
 
 const past = Math.floor(Date.now() / 1000) - 3_600;
 
-describe('where a grant needs a proof', { concurrency: 6 }, () => {
-  test('one with a good proof permits the posting, and the ledger keeps the proof', async () => {
+describe('consent in a namespace where a grant needs a proof', { concurrency: 6 }, () => {
+  test('permits the posting with a valid proof, which the ledger keeps', async () => {
     const { handle, journeyId, grant } = await startShared();
     const message = await proved(grant);
     assert.equal((await update(handle, 'recordConsent', message)).duplicate, false);
@@ -61,7 +61,7 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
     assert.deepEqual(proofsIn(journeyId), [message.proof]);
   });
 
-  test('one without is refused also where it comes with the start, before the run knows that it needs one', async () => {
+  test('is refused without a proof also in an update with the start, before the run knows that it needs one', async () => {
     const input = journeyInput({ profile: 'proving', stages: ['PREQUAL'], shares: [share] });
     const { journeyId } = input;
     const grant = consentMessage(journeyId, { applicantId: '1A' });
@@ -82,7 +82,7 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
     await handle.terminate();
   });
 
-  test('one without is refused, one with a bad proof too, and the same consent counts once it is proved', async () => {
+  test('is refused without a proof and with an invalid one, and the same grant counts with a valid proof', async () => {
     const { handle, journeyId, grant } = await startShared();
     await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
     const record = (message: ConsentMessage) => update(handle, 'recordConsent', message);
@@ -107,7 +107,7 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
     assert.deepEqual(proofsIn(journeyId), [good.proof]);
   });
 
-  test('signals with a wrong and a right proof, at once and twice, count once', async () => {
+  test('counts once if signals with an invalid and a valid proof arrive together and twice', async () => {
     const { handle, grant } = await startShared({ sharesOpenFor: 'P1D' });
     const [wrong, right] = [await proved(grant, { expiresAt: past }), await proved(grant)];
     await Promise.all([wrong, right, wrong, right].map((message) => handle.signal('consent', message)));
@@ -119,7 +119,7 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
     assert.equal(await sharesPosted(harness, handle), 1);
   });
 
-  test('a revocation counts without a proof, and with a bad one, which is not kept', async () => {
+  test('counts as a revocation without a proof, and with an invalid one, which is not kept', async () => {
     for (const prove of [
       async (message: ConsentMessage) => message,
       (message: ConsentMessage) => proved(message, { expiresAt: past }),
@@ -134,7 +134,7 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
     }
   });
 
-  test('a grant for a journey that has ended needs one, too', async () => {
+  test('needs a proof also if it is a grant for a journey that has ended', async () => {
     const { handle, journeyId, grant } = await startShared({ shares: [] });
     await handle.result();
     const late = (message: ConsentMessage, id: string) =>
@@ -158,8 +158,8 @@ describe('where a grant needs a proof', { concurrency: 6 }, () => {
   });
 });
 
-describe('where the namespace is trusted', () => {
-  test('a grant needs no proof; a bad proof is refused all the same', async () => {
+describe('a namespace that needs no proofs', () => {
+  test('accepts a grant without a proof, and refuses one with an invalid proof', async () => {
     const { handle, grant } = await startShared({ profile: 'default' });
     await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
     const bad = await proved(grant, { expiresAt: past });
@@ -169,7 +169,7 @@ describe('where the namespace is trusted', () => {
   });
 });
 
-test('a run does not end before every proof was checked, however long the keys cannot be read', async () => {
+test('a run ends only after every proof was checked, however long the keys are unreadable', async () => {
   const file = harness.config.consentKeysFile ?? '';
   const keys = await readFile(file);
   const { handle, journeyId, grant } = await startShared();

@@ -59,7 +59,7 @@ function refusal(journeyId: string, overrides: Partial<ConsentMessage> = {}): Co
   return consentMessage(journeyId, { applicantId: '1A', decision: 'denied', ...overrides });
 }
 
-describe('what a run is told about consent', () => {
+describe('a consent that a run receives', () => {
   test('is in the ledger when an update is answered', async () => {
     const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
     const grant = consentMessage(journeyId, { applicantId: '1A' });
@@ -82,7 +82,7 @@ describe('what a run is told about consent', () => {
     await handle.terminate();
   });
 
-  test('is in the ledger although the run’s input is refused, where it is a refusal', async () => {
+  test('is in the ledger although the run’s input is invalid, if it is a denial', async () => {
     const input = journeyInput({ shares: [share], endUserCode: '' });
     const handle = await harness.start(input);
     const told = [refusal(input.journeyId), consentMessage(input.journeyId, { applicantId: '1A' })];
@@ -96,7 +96,7 @@ describe('what a run is told about consent', () => {
     assert.deepEqual(recorded(other.journeyId), [`${told[0]?.consentId} denied`]);
   });
 
-  test('is answered after 5 s while the ledger is away: ten at once keep no withdrawal out, and are written later', async () => {
+  test('is answered within 5 s without the ledger: ten at once block no withdrawal, and are recorded later', async () => {
     const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
     const messages = Array.from({ length: 10 }, (_, index) =>
       consentMessage(journeyId, { applicantId: '2A', consentId: `C-${index}` }),
@@ -124,7 +124,7 @@ describe('what a run is told about consent', () => {
     assert.equal(recorded(journeyId).length, 10);
   });
 
-  test('reaches the ledger with the refusals first, in the order in which they came', async () => {
+  test('reaches the ledger after the denials and revocations, in order of arrival', async () => {
     const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
     const unlock = lockLedger(harness);
     try {

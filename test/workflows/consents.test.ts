@@ -42,7 +42,7 @@ async function startJoint(overrides: Partial<LendingJourneyInput> = {}) {
 }
 
 describe('a share', { concurrency: 8 }, () => {
-  test('is denied by one of two applicants, whose grant was dated ahead by less than a run tolerates', async () => {
+  test('is denied by one of two applicants, whose grant was dated ahead within the tolerance', async () => {
     const { handle, journeyId } = await startJoint();
     const say = (message: Parameters<typeof consentMessage>[1]) =>
       update(handle, 'recordConsent', consentMessage(journeyId, message));
@@ -55,7 +55,7 @@ describe('a share', { concurrency: 8 }, () => {
     assert.equal(await sharesPosted(harness, handle), 0);
   });
 
-  test('asked for later uses the consents that came early, and only those for its secondary user', async () => {
+  test('uses consents that came before its request, and only those for its secondary user', async () => {
     const { handle, journeyId } = await startJoint({ shares: [], sharesOpenFor: 'P1D' });
     await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
     await handle.signal(
@@ -74,7 +74,7 @@ describe('a share', { concurrency: 8 }, () => {
     assert.equal(await sharesPosted(harness, handle), 1);
   });
 
-  test('revoked while the gateway makes it wait is not tried again', async () => {
+  test('is not retried if it is revoked while the gateway throttles it', async () => {
     const journeyId = `T-${randomUUID().slice(0, 13)}`;
     // For longer than the revocation can take on any machine.
     const wait = { fault: 'status', status: 429, retryAfter: 3_000 };
@@ -91,7 +91,7 @@ describe('a share', { concurrency: 8 }, () => {
     assert.equal((await harness.received(handle)).length, 2);
   });
 
-  test('a late consent that the client records shares with the others by its secondary user', async () => {
+  test('runs a late consent with its secondary user as the fairness key', async () => {
     const { client, config } = harness;
     const users = [{ endUserCode: 'EU999' }, { endUser: 'A Bank' }];
     const priorities = await Promise.all(
@@ -111,7 +111,7 @@ describe('a share', { concurrency: 8 }, () => {
     ]);
   });
 
-  test('a late consent that was started with nothing is refused, and hangs in no workflow task', async () => {
+  test('refuses a late consent that was started without input, and blocks no workflow task', async () => {
     const started = [undefined, null].map((input) =>
       harness.client.workflow.execute<(input?: unknown) => Promise<LateConsentResult>>('recordLateConsent', {
         workflowId: `late-consent-${randomUUID()}`,
@@ -158,7 +158,7 @@ function weighted<T extends string>(weights: Record<T, number>): fc.Arbitrary<T>
   return fc.oneof(...entries.map(([value, weight]) => ({ weight, arbitrary: fc.constant(value) })));
 }
 
-test('no sequence of consents posts a share that somebody has not granted, or twice', async (t) => {
+test('no sequence of consents posts a share twice, or without the grant of every applicant', async (t) => {
   const steps = fc.array(
     fc.record({
       applicantId: weighted({ '1A': 5, '2A': 5, '3A': 1 }),

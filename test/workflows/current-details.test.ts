@@ -58,7 +58,7 @@ function listActionsIn(details: string): string[] {
 }
 
 for (const failureType of FAILURE_TYPES) {
-  test(`a hold for ${failureType} says what happened, and gives the command of each decision that resolves it`, () => {
+  test(`the details of a hold for ${failureType} say what happened, and have the command of each allowed decision`, () => {
     const details = currentDetails(view({ holds: [hold(failureType)] }));
     assert.match(details, /\*\*What happened:\*\* \w/);
     assert.match(details, /\*\*On the consumer’s file:\*\* \S/);
@@ -70,7 +70,7 @@ for (const failureType of FAILURE_TYPES) {
   });
 }
 
-test('an unknown outcome comes with the question to the provider, and with what may be on the file', () => {
+test('the details of an unknown outcome have the question to the provider, and what may be on the credit file', () => {
   const details = currentDetails(view({ holds: [hold('OutcomeUnknown', { httpStatus: 503 })] }));
   assert.match(details, /0 or 1 inquiry/);
   const question = details.split('\n').find((line) => line.includes('We have no usable answer')) ?? '';
@@ -80,12 +80,12 @@ test('an unknown outcome comes with the question to the provider, and with what 
   assert.match(details, /docs\/runbook\/outcome-unknown\.md/);
 });
 
-test('a journey that is ending offers only what sends nothing', () => {
+test('the details of a journey that is ending offer only decisions that send nothing', () => {
   const details = currentDetails(view({ holds: [hold('OutcomeUnknown')], isEnding: true }));
   assert.deepEqual(listActionsIn(details), ['accept', 'abandon']);
 });
 
-test('the first sentence says what it waits for', () => {
+test('the first sentence of the details says what the run waits for', () => {
   const share = {
     shareId: 'INVESTOR-1',
     state: 'awaitingConsent' as const,
@@ -119,7 +119,7 @@ test('the first sentence says what it waits for', () => {
   for (const [expected, of] of sentences) assert.match(currentDetails(of).split('\n')[0] ?? '', expected);
 });
 
-test('a run without a checked input says so, and what was wrong with it', () => {
+test('the details of a run without a validated input say so, and list the problems', () => {
   assert.match(writeUncheckedDetails({ hasEndedBeforeAcceptance: false, problems: {} }), /input is being checked/);
   const problems = [{ path: '/applicants/0/ssn', rule: 'must have 9 digits' }];
   const asking = writeUncheckedDetails({
@@ -131,7 +131,7 @@ test('a run without a checked input says so, and what was wrong with it', () => 
   assert.match(refused, /ended before its input was taken[\s\S]*`\/applicants\/0\/ssn` must have 9 digits/);
 });
 
-test('a gate comes with the command that passes it', () => {
+test('the details of a gate have the command that passes it', () => {
   const gate = { before: 'PREAPP', since: SINCE, until: SINCE } as const;
   const details = currentDetails(view({ gate }));
   assert.ok(details.includes('\ncredit-journey advance LOAN-1 \\\n --to PREAPP\n'));
@@ -142,26 +142,26 @@ test('a gate comes with the command that passes it', () => {
   assert.ok(tooOld.includes(' --to PREAPP --accept-age \\\n --by WHO --reason WHY\n'));
 });
 
-test('the runbook is linked where the configuration says where it is served', () => {
+test('the details link to the runbook if the configuration has its address', () => {
   const run = { customerId: 'HN0001', runbookUrl: 'https://wiki.example.com/runbook' };
   const linked = currentDetails(view({ run, holds: [hold('OutcomeUnknown')] }));
   assert.ok(linked.includes('[outcome-unknown.md](https://wiki.example.com/runbook/outcome-unknown.md)'));
 });
 
-test('what is wrong with a request or an answer is listed, the first few of it', () => {
+test('the details list the first problems of a request or an answer', () => {
   const problems = Array.from({ length: 7 }, (_, index) => ({ path: `/applicants/${index}/ssn`, rule: 'is required' }));
   const details = currentDetails(view({ holds: [hold('InvalidInput', { problems })] }));
   assert.match(details, /`\/applicants\/4\/ssn` is required\n- \*\*Further problems:\*\* 2\n/);
 });
 
-test('what to do comes right after the sentence, and nothing is a table', () => {
+test('the details have the decisions right after the first sentence, and no tables', () => {
   const stages = [{ productCode: 'PREQUAL' as const, state: 'held' as const, attempts: 1, since: SINCE }];
   const details = currentDetails(view({ stages, holds: [hold('OutcomeUnknown')] }));
   assert.ok(details.indexOf('### What resolves it') < details.indexOf('- **PREQUAL**: held, 2026-01-05 10:00 UTC'));
   assert.doesNotMatch(details, /^\|/m);
 });
 
-test('what callers have chosen cannot become Markdown, and a reference is only recognisable', () => {
+test('the details escape Markdown in the caller’s values, and abbreviate a reference', () => {
   const details = currentDetails(
     view({
       stages: [{ productCode: 'PREQUAL', state: 'record', attempts: 1, reportReferenceNumber: 'RPT-SECRET-4F2A' }],
@@ -173,7 +173,7 @@ test('what callers have chosen cannot become Markdown, and a reference is only r
   assert.ok(details.includes(String.raw`\<b\>\[x\]\(http://x\)\|\`y\``));
 });
 
-test('the text stays short enough for the URL that the UI makes of it', () => {
+test('the details stay short enough for the URL that the Temporal UI makes of them', () => {
   const shares = Array.from({ length: 20 }, (_, index) => ({
     shareId: `${'S'.repeat(38)}${index + 10}`,
     state: 'held' as const,

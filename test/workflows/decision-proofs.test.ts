@@ -130,8 +130,8 @@ const reasonOf = async (promise: Promise<unknown>): Promise<string> => {
   return error.reason;
 };
 
-describe('where decisions need a proof', { concurrency: 4 }, () => {
-  test('a journey’s decision without a good one is refused, and nothing is written or sent', async () => {
+describe('a decision in a namespace where decisions need a proof', { concurrency: 4 }, () => {
+  test('is refused for a journey without a valid proof, and nothing is recorded or sent', async () => {
     const { handle, journeyId, hold } = await heldJourney();
     const message = resendOf(hold);
     const resolve = (one: object) => update(handle, 'resolveInquiry', { journeyId, ...one });
@@ -147,7 +147,7 @@ describe('where decisions need a proof', { concurrency: 4 }, () => {
     assert.equal(await sentFor(journeyId), 2);
   });
 
-  test('the same decision with a newer proof is a duplicate; other content under its id is refused', async () => {
+  test('is a duplicate with a newer proof, and refused with other content under its id', async () => {
     const { handle, journeyId, hold } = await heldJourney();
     const message = resendOf(hold, { action: 'abandon' });
     const answers = await Promise.allSettled([
@@ -162,7 +162,7 @@ describe('where decisions need a proof', { concurrency: 4 }, () => {
     assert.deepEqual(await decided(journeyId), [['abandon', 'operator', 'decisions']]);
   });
 
-  test('an amendment’s proof is about its applicants, an accepted answer’s about its reference', async () => {
+  test('is refused if an amendment’s applicants or an accepted answer’s reference differ from the proof', async () => {
     const input = journeyInput({
       ...{ profile: 'deciding', stages: ['PREQUAL'] },
       applicants: [applicant('1A', newSsn('1400'))],
@@ -204,7 +204,7 @@ describe('where decisions need a proof', { concurrency: 4 }, () => {
     ]);
   });
 
-  test('a repeat is a decision, too', async () => {
+  test('needs a proof also as a repeat', async () => {
     const input = journeyInput({ profile: 'deciding', stages: ['PREQUAL'], repeatsOpenFor: 'P1D' });
     const { journeyId } = input;
     const handle = await harness.start(input);
@@ -226,7 +226,7 @@ describe('where decisions need a proof', { concurrency: 4 }, () => {
     await handle.terminate();
   });
 
-  test('one for an inquiry whose run is gone needs one', async () => {
+  test('needs a proof also for an inquiry whose run has been terminated', async () => {
     const { handle, journeyId, hold } = await heldJourney();
     await handle.terminate('gone');
     const message = resendOf(hold);
@@ -241,8 +241,8 @@ describe('where decisions need a proof', { concurrency: 4 }, () => {
   });
 });
 
-describe('where the namespace is trusted', () => {
-  test('a decision without a proof is taken, and shows that it has none; a bad proof is refused all the same', async () => {
+describe('a decision in a namespace that needs no proofs', () => {
+  test('is accepted without a proof and recorded as such, and refused with an invalid one', async () => {
     const { handle, journeyId, hold } = await heldJourney('default');
     const message = { journeyId, ...resendOf(hold) };
     assert.equal(
@@ -255,7 +255,7 @@ describe('where the namespace is trusted', () => {
   });
 });
 
-test('while the keys cannot be read no decision is judged: it waits, and is recorded once they are back', async () => {
+test('a decision that arrives while the keys are unreadable waits, and is recorded when they are readable again', async () => {
   const file = harness.config.decisionKeysFile ?? '';
   const keys = await readFile(file);
   const { handle, journeyId, hold } = await heldJourney();

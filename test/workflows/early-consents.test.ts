@@ -54,7 +54,7 @@ function isWaiting({ state }: { state: string }): boolean {
 }
 
 describe('a consent that comes before its journey', { concurrency: 4 }, () => {
-  test('is kept, is told to be for a journey that the ledger does not know, and permits the share once it is started', async () => {
+  test('is kept, answered as unmatched, and permits the share once the journey is started', async () => {
     const input = inputOf();
     const { journeyId } = input;
     const grant = consentMessage(journeyId, { applicantId: '1A' });
@@ -70,7 +70,7 @@ describe('a consent that comes before its journey', { concurrency: 4 }, () => {
     assert.deepEqual(await unmatchedOf(journeyId), []);
   });
 
-  test('ends the share where it is a refusal, also in a journey that is started again', async () => {
+  test('ends the share if it is a denial, also in a journey that is started again', async () => {
     const input = inputOf();
     await tell(consentMessage(input.journeyId, { applicantId: '1A', decision: 'denied' }));
     const first = await harness.start({ ...input, sharesOpenFor: 'P1D' });
@@ -81,7 +81,7 @@ describe('a consent that comes before its journey', { concurrency: 4 }, () => {
     assert.equal(await sharesPosted(harness, second), 0);
   });
 
-  test('does not count for a second start, when a first was told of it: applicants may have been corrected since', async () => {
+  test('does not count for a second start, whose applicants may be others, after a first start received it', async () => {
     const input = inputOf({ applicants: [applicant('1A'), applicant('2A')] });
     const { journeyId } = input;
     const grant = consentMessage(journeyId, { applicantId: '1A' });
@@ -95,7 +95,7 @@ describe('a consent that comes before its journey', { concurrency: 4 }, () => {
     await second.terminate();
   });
 
-  test('that names no applicant of it, or another secondary user, permits nothing and is shown', async () => {
+  test('permits nothing and is shown if it names an unknown applicant or another secondary user', async () => {
     const input = inputOf();
     const { journeyId } = input;
     const wrong = [
@@ -114,7 +114,7 @@ describe('a consent that comes before its journey', { concurrency: 4 }, () => {
     await handle.terminate();
   });
 
-  test('reaches a run that was started while it was being recorded', async () => {
+  test('reaches a run that is started while the consent is being recorded', async () => {
     const input = inputOf();
     const handle = await harness.start(input);
     await untilStatus(handle, isWaiting);
@@ -130,7 +130,7 @@ describe('a consent that comes before its journey', { concurrency: 4 }, () => {
 });
 
 describe('a consent that matches nothing', { concurrency: 4 }, () => {
-  test('of a journey that has ended is told by share and applicant, and stays listed until a person has seen it', async () => {
+  test('says after the journey’s end whether share or applicant is unknown, and is listed until acknowledged', async () => {
     const input = inputOf();
     const { journeyId } = input;
     const handle = await harness.start(input);
@@ -149,7 +149,7 @@ describe('a consent that matches nothing', { concurrency: 4 }, () => {
     assert.deepEqual(await unmatchedOf(journeyId), []);
   });
 
-  test('of a running journey is answered as such, and matches once its share is requested', async () => {
+  test('is answered as unmatched by a running journey, and matches once its share is requested', async () => {
     const { journeyId, ...input } = inputOf({ shares: [], sharesOpenFor: 'P1D' });
     const handle = await harness.start({ journeyId, ...input });
     await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
@@ -163,7 +163,7 @@ describe('a consent that matches nothing', { concurrency: 4 }, () => {
     await handle.terminate();
   });
 
-  test('is refused by the late path where it makes no sense, or is dated in the future, and that is told', async () => {
+  test('is refused as a late consent if it is invalid or dated in the future, and the caller learns why', async () => {
     const { journeyId } = inputOf();
     const wrong = { ...consentMessage(journeyId, { applicantId: '1A' }), decision: 'revoke' } as unknown;
     await assert.rejects(tell(wrong as ConsentMessage), InvalidInputError);

@@ -49,7 +49,7 @@ async function postedTo(endUserCode: string): Promise<number> {
   return posted.filter((one) => one.productCode === 'SECONDUSE' && one.endUserCode === endUserCode).length;
 }
 
-test('a share that the profile does not allow is refused when it is requested, and the corrected one goes through', async () => {
+test('a share that the profile does not allow is refused when it is requested, and the corrected one is posted', async () => {
   const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'], sharesOpenFor: 'P1D' }));
   const refusal = async (share: ShareInput) => {
     const error = await journey.requestShare({ share }).catch((thrown) => thrown);
@@ -73,7 +73,7 @@ test('a share that the profile does not allow is refused when it is requested, a
   await journey.withdraw({ by: 'ops', reason: 'test' });
 });
 
-test('a share that is requested as the journey’s last stage ends is taken, however long its check takes', async () => {
+test('a share that is requested as the journey’s last stage ends is accepted, however long its check takes', async () => {
   const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'] }));
   const asked = [1, 2, 3, 4].map((n) =>
     journey.requestShare({ share: { shareId: `S${n}`, endUserCode: 'EU999', awaitConsentFor: 'PT1S' } }).then(
@@ -88,7 +88,7 @@ test('a share that is requested as the journey’s last stage ends is taken, how
   assert.equal((await journey.result()).shares.length, accepted);
 });
 
-test('a journey’s share that was held for its profile goes on once that was corrected, and is posted once', async () => {
+test('a journey’s share that is held for its profile is posted once after the profile was corrected', async () => {
   const endUserCode = 'EU661';
   const shares = [{ shareId: 'S1', endUserCode }];
   const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'], shares }));
@@ -115,7 +115,7 @@ test('a journey’s share that was held for its profile goes on once that was co
   assert.equal(await postedTo(endUserCode), 1);
 });
 
-test('a stage that went on by a resend is sent once, also after resets to before the decision and before the hold', async () => {
+test('a stage that a resend continued is sent once, also after resets to before the decision and before the hold', async () => {
   const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
   for await (const { state } of journey.watch()) if (state === 'waitingAtGate') break;
   const held = await whileAllowed({ PREAPP: { endUserCodes: ['EU0'] } }, async () => {

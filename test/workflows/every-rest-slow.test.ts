@@ -224,7 +224,7 @@ for (const { title, worker, apart, atOnce } of [
     });
 
     for (let part = 0; part < PARTS; part++) {
-      test(`that gets a message wherever it rests goes on to its end, and replays: part ${part + 1}`, async (t) => {
+      test(`completes and replays although it gets messages at each of its waits: part ${part + 1}`, async (t) => {
         disturber.messages = ['query', 'refusedUpdate', 'signal', 'refusedUpdate', 'acceptedUpdate'];
         const some = everyNth(RECORDED_SCENARIOS, PARTS * apart, part * apart);
         const before = disturber.sent;
@@ -236,7 +236,7 @@ for (const { title, worker, apart, atOnce } of [
       });
     }
 
-    test('that gets an update that it refuses hands over at any count of events, and replays', async () => {
+    test('continues as new at any count of events although it refuses an update, and replays', async () => {
       disturber.messages = ['refusedUpdate'];
       const plays = { harness, disturber, atOnce, ended: 0 };
       for (let count = FEWEST_EVENTS; count <= MOST_EVENTS; count += apart) {

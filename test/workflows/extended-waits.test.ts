@@ -38,7 +38,7 @@ async function detailsOf(handle: { query<T>(name: string): Promise<T> }): Promis
   return currentDetails;
 }
 
-describe('what extend may do', () => {
+describe('an extension of a wait', () => {
   function waiting(): Journey {
     const journey = new Journey(journeyInput({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] }));
     journey.gate = 'PREAPP';
@@ -47,7 +47,7 @@ describe('what extend may do', () => {
   }
   const extend = (until: string, wait: object = { gate: 'PREAPP' }) => ({ until, ...who, ...wait });
 
-  test('an extension is one by wait and instant: the same again changes nothing, other words are refused', () => {
+  test('is a duplicate with the same wait and instant, and refused if another reason comes with them', () => {
     const journey = waiting();
     const until = inDays(20);
     assert.equal(extendObjection(journey, extend(until)), null);
@@ -64,7 +64,7 @@ describe('what extend may do', () => {
     assert.ok(journey.gateTimes.until > until, 'and takes nothing back');
   });
 
-  test('refused: no such wait, an instant that is no later, or too far away, and what has no end', () => {
+  test('is refused for an unknown wait, an instant that is no later or too far away, and a wait without end', () => {
     const journey = waiting();
     assert.match(
       extendObjection(journey, extend(inDays(20), { gate: 'PRECLOSE' }))?.reason ?? '',
@@ -87,7 +87,7 @@ describe('what extend may do', () => {
     assert.match(extendObjection(journey, extend(inDays(200)))?.reason ?? '', /at most 100 extensions/);
   });
 
-  test('each is told by one event, without who and why', () => {
+  test('emits one event, without who and why', () => {
     const journey = waiting();
     const until = inDays(20);
     takeExtension(journey, extend(until));
@@ -100,8 +100,8 @@ describe('what extend may do', () => {
   });
 });
 
-describe('a wait is made longer', { concurrency: 4 }, () => {
-  test('a gate waits until then, in the next run too, and past the time that it had', async () => {
+describe('an extended wait', { concurrency: 4 }, () => {
+  test('lasts at a gate until the new instant, also in the next run and past the original end', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { expiresAfter: 'PT5S' } } });
     const { journeyId } = input;
     const handle = await harness.start(input);
@@ -133,7 +133,7 @@ describe('a wait is made longer', { concurrency: 4 }, () => {
     assert.equal((await harness.posted(handle)).length, 2);
   });
 
-  test('it waits no less than that where the journey comes to the gate once more', async () => {
+  test('lasts no shorter when the journey returns to the gate', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
     const { journeyId } = input;
     const handle = await harness.start(input);
@@ -156,7 +156,7 @@ describe('a wait is made longer', { concurrency: 4 }, () => {
     assert.equal((await handle.result()).outcome, 'withdrawn');
   });
 
-  test('a share waits for consent until then; before its report is there, and once posted, there is no wait', async () => {
+  test('lasts for a share’s consent until the new instant, and is refused before its report and after its posting', async () => {
     const shares = [{ shareId: 'S1', endUserCode: 'EU999', reportOf: 'PREAPP' as const, awaitConsentFor: 'PT4S' }];
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares });
     const { journeyId } = input;
@@ -182,7 +182,7 @@ describe('a wait is made longer', { concurrency: 4 }, () => {
   });
 });
 
-test('while the ledger is away a wait that is to last longer does not run out, and its answer says so', async () => {
+test('a wait whose extension the ledger cannot record does not expire, and the answer says so', async () => {
   const atGate = journeyInput({ stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { expiresAfter: 'PT4S' } } });
   const atShare = journeyInput({
     ...{ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999', awaitConsentFor: 'PT4S' }] },

@@ -49,7 +49,7 @@ async function addKeys(from: string, to: string): Promise<void> {
   await writeFile(to, JSON.stringify(ring), { mode: 0o600 });
 }
 
-test('doctor and the metric show it, and no longer once it has gone on', async () => {
+test('doctor and the metric show a run whose workflow tasks fail, until it continues', async () => {
   const { config, dataDir } = harness;
   assert.deepEqual(await shown(), { doctor: 'pass', metric: 0 });
   const foreignFile = join(dataDir, 'foreign-keys.json');
@@ -63,7 +63,7 @@ test('doctor and the metric show it, and no longer once it has gone on', async (
   assert.deepEqual(await shown(), { doctor: 'pass', metric: 0 });
 });
 
-test('where the server does not know the attribute, doctor says that it cannot tell', async () => {
+test('doctor says that it cannot find failing runs if the server does not know the search attribute', async () => {
   const cause = Object.assign(new Error('3 INVALID_ARGUMENT'), { code: 3, details: '', metadata: {} });
   const refused = new ServiceError('Failed to count workflows', { cause });
   const client = { workflow: { count: () => Promise.reject(refused) } };

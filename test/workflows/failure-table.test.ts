@@ -52,7 +52,7 @@ const HELD: Held[] = [
   ['4014', 'truncated JSON', 'OutcomeUnknown', 1],
   ['4024', 'an applicant missing', 'UnexpectedResponse', 1, true],
   ['4028', 'the applicants swapped', 'UnexpectedResponse', 1, true],
-  ['0408', 'a returnCode that no table has', 'ReturnCodeUnknown', 1],
+  ['0408', 'an unknown returnCode', 'ReturnCodeUnknown', 1],
 ];
 
 function decideOn(journeyId: string, customerTraceNumber: string | undefined, more: object): object {
@@ -68,7 +68,7 @@ async function startWith(lastFour: string, joint?: boolean): Promise<{ handle: J
   return { handle: await harness.start(input), journeyId: input.journeyId };
 }
 
-describe('what waits for a person', { concurrency: 12 }, () => {
+describe('an attempt that needs a decision', { concurrency: 12 }, () => {
   for (const [lastFour, what, failureType, posted, joint] of HELD) {
     test(`${what} becomes a hold: ${failureType}, after one request`, async () => {
       const { handle, journeyId } = await startWith(lastFour, joint);
@@ -89,7 +89,7 @@ describe('what waits for a person', { concurrency: 12 }, () => {
   }
 });
 
-describe('what is retried by itself', { concurrency: 12 }, () => {
+describe('an attempt that is retried automatically', { concurrency: 12 }, () => {
   for (const [lastFour, what] of [
     ['3429', '429 with Retry-After in seconds'],
     ['4429', '429 with Retry-After as a date'],
@@ -106,7 +106,7 @@ describe('what is retried by itself', { concurrency: 12 }, () => {
     });
   }
 
-  test('a second 401, with a token fetched anew, becomes a hold', async () => {
+  test('a second 401, with a new token, becomes a hold', async () => {
     const { handle } = await startWith('1401');
     const status = await untilStatus(handle, ({ state }) => state === 'held');
     assert.equal(status.holds[0]?.failureType, 'CredentialsRefused');
@@ -116,13 +116,13 @@ describe('what is retried by itself', { concurrency: 12 }, () => {
   });
 });
 
-describe('what the gateway wrote beside a refusal', { concurrency: 4 }, () => {
+describe('the body of a refused request', { concurrency: 4 }, () => {
   for (const [lastFour, failureType] of [
     ['1422', 'RequestRefused'],
     ['1403', 'NotEntitled'],
     ['1503', 'OutcomeUnknown'],
   ] as const) {
-    test(`${failureType}: is kept sealed, and the hold says that it is`, async (t) => {
+    test(`is kept encrypted, and the hold says so: ${failureType}`, async (t) => {
       const { handle } = await startWith(lastFour);
       const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
       const { customerTraceNumber, attempts, refusalKept, failureType: reason } = holds[0] ?? assert.fail();
@@ -138,8 +138,8 @@ describe('what the gateway wrote beside a refusal', { concurrency: 4 }, () => {
   }
 });
 
-describe('what a person decides', { concurrency: 12 }, () => {
-  test('resend sends once more under the same trace number', async () => {
+describe('an operator’s decision', { concurrency: 12 }, () => {
+  test('sends the request once more with the same trace number if it is resend', async () => {
     const { handle, journeyId } = await startWith('4001');
     const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
     const message = decideOn(journeyId, holds[0]?.customerTraceNumber, { action: 'resend' });
@@ -152,7 +152,7 @@ describe('what a person decides', { concurrency: 12 }, () => {
     assert.equal((await harness.posted(handle)).length, 1);
   });
 
-  test('another person’s report is not accepted: the hold stays and says why, until its own is given', async () => {
+  test('keeps the hold and says why if it accepts another person’s report, until it has the right one', async () => {
     const other = await startWith('0001');
     const { reference: theirs } = (await other.handle.result()).stages[0] ?? {};
     assert.ok(theirs);
@@ -175,7 +175,7 @@ describe('what a person decides', { concurrency: 12 }, () => {
     assert.equal((await harness.received(handle)).length, 1);
   });
 
-  test('amend makes a new inquiry: with the same applicants, or with corrected ones', async () => {
+  test('makes a new inquiry with the same or with corrected applicants if it is amend', async () => {
     const { handle, journeyId } = await startWith('1422');
     const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
     const first = holds[0]?.customerTraceNumber ?? '';
@@ -192,7 +192,7 @@ describe('what a person decides', { concurrency: 12 }, () => {
     assert.equal((await harness.posted(handle)).length, 1);
   });
 
-  test('a withdrawn journey keeps its hold until it is resolved without sending', async () => {
+  test('resolves the hold of a withdrawn journey only without sending', async () => {
     const { handle, journeyId } = await startWith('4002');
     const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
     await update(handle, 'withdraw', { journeyId, by: 'borrower', reason: 'gone' });

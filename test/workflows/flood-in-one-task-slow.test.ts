@@ -27,13 +27,13 @@ const of = (decision: 'granted' | 'denied' | 'revoked', index: number, more: obj
 });
 
 const FLOODS: Record<string, Flood> = {
-  'signals that make no sense': { signalName: 'requestWithdrawal', message: () => ({}) },
+  'invalid signals': { signalName: 'requestWithdrawal', message: () => ({}) },
   'grants for shares that were never requested': {
     signalName: 'consent',
     message: (index) => of('granted', index, { shareId: `X${index}` }),
   },
-  'grants that bring proofs': { signalName: 'consent', message: (index) => of('granted', index, { proof: 'a.b.c' }) },
-  'grants and refusals by turns': {
+  'grants with proofs': { signalName: 'consent', message: (index) => of('granted', index, { proof: 'a.b.c' }) },
+  'grants, denials and revocations in turn': {
     signalName: 'consent',
     message: (index) => of((['granted', 'denied', 'revoked'] as const)[index % 3] ?? 'denied', index),
   },

@@ -18,5 +18,5 @@ after(async () => {
   await server?.stop();
 });
 
-test('after more consents and signals that make no sense than one run takes, a revocation and a decision get through', () =>
+test('a revocation and a decision are processed after more consents and invalid signals than one run takes', () =>
   floodedJourney({ harness, consents: 300, signals: 250 }));

@@ -45,8 +45,8 @@ async function decide(handle: JourneyHandle, decision: object): Promise<void> {
   });
 }
 
-describe('a journey with a long history hands over to a new run', () => {
-  test('while an inquiry is held: the decision comes to the new run, which knows it again in the next', async () => {
+describe('a journey that continues as new because of its long history', () => {
+  test('accepts the decision about a held inquiry in the new run, and in the next as a duplicate', async () => {
     const applicants = [applicant('1A', newSsn('4002'))];
     const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], applicants }));
     const before = await untilStatus(handle, ({ state }) => state === 'held');
@@ -79,7 +79,7 @@ describe('a journey with a long history hands over to a new run', () => {
     assert.equal((await harness.received(handle)).length, 1);
   });
 
-  test('while the ledger is away, with the withdrawal of a share that it does not have yet', {
+  test('keeps the withdrawal of a share that the unreachable ledger does not have yet', {
     skip: !runsSlowParts,
   }, async () => {
     const handle = await harness.start(journeyInput({ stages: ['PREQUAL'], shares: [share] }));
@@ -97,7 +97,7 @@ describe('a journey with a long history hands over to a new run', () => {
     assert.equal((await handle.result()).shares[0]?.state, 'withdrawn');
   });
 
-  test('while a retry waits: the attempt that comes next has the next number', async () => {
+  test('gives the attempt after a waiting retry the next number', async () => {
     const input = journeyInput({ stages: ['PREQUAL'] });
     const customerTraceNumber = traceOf(harness, input.journeyId, 'PREQUAL');
     // As long as a flood may take on a busy machine.
@@ -112,7 +112,7 @@ describe('a journey with a long history hands over to a new run', () => {
     assert.notEqual((await handle.describe()).runId, runId);
   });
 
-  test('again and again, through a whole journey', async () => {
+  test('completes although each of its waits continues as new', async () => {
     const input = journeyInput({ gates: { PREAPP: auto, PRECLOSE: {} }, shares: [share], repeatsOpenFor: 'P1D' });
     const handle = await harness.start(input);
     const { journeyId } = input;
@@ -145,7 +145,7 @@ describe('a journey with a long history hands over to a new run', () => {
   });
 });
 
-test('a reset of the run before a hand-over sends nothing twice', async () => {
+test('a reset of the run before a continue-as-new sends nothing twice', async () => {
   const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [share] }));
   const journeyId = journeyIdOf(handle);
   await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
@@ -171,7 +171,7 @@ test('a reset of the run before a hand-over sends nothing twice', async () => {
   assert.equal((await harness.posted(handle)).length, 3);
 });
 
-test('a caller gives no state of a run before', async () => {
+test('a start whose caller gives the state of a previous run is refused', async () => {
   const input = journeyInput();
   for (const workflowType of ['lendingJourney', 'creditReport', 'shareReport', 'portfolioReview']) {
     const handle = await harness.client.workflow.start(workflowType, {

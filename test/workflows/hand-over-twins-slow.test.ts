@@ -85,7 +85,7 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   {
-    name: 'a journey whose share is held, and which takes further shares then: its attributes',
+    name: 'a journey with a held share that accepts further shares has the same search attributes',
     async play(twin) {
       const { handle, journeyId } = await started(twin, {
         ...{ applicants: [applicant('1A', newSsn('9001'))], shares: [share], sharesOpenFor: 'P1D' },
@@ -102,7 +102,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    name: 'a journey whose consent the ledger has refused: the refusal is noted once',
+    name: 'a journey whose consent the ledger has refused notes the refusal once',
     async play(twin) {
       const { input, journeyId, handle } = await started(twin, { applicants: two(), shares: [share] });
       await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
@@ -123,7 +123,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    name: 'a journey with a stage behind it, at a gate, with a consent, a refused message and an advance',
+    name: 'a journey that waits at a gate acts the same on a consent, a refused message and an advance',
     async play(twin) {
       const { handle, journeyId } = await started(twin, {
         ...{ stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'], applicants: two(), shares: [share] },
@@ -146,7 +146,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    name: 'a pull that is held twice',
+    name: 'a pull that is held twice has the same result',
     async play(twin) {
       const input = reportPull('1422');
       const { workflowId } = await startPull(twin.harness, input);
@@ -160,7 +160,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    name: 'a share by itself that waits, and is held',
+    name: 'a share by itself that waits and is held has the same result',
     async play(twin) {
       const { handle, shareId } = await heldShare(twin, () => twin.flood);
       await twin.flood(handle);
@@ -205,7 +205,7 @@ async function outcomeOf(twin: Twin, { play }: Row): Promise<unknown> {
   return comparable({ result, status, references, inquiries, seen: seen ?? null }, runKey);
 }
 
-describe('a run that hands over acts as its twin that does not', { concurrency: 3 }, () => {
+describe('a run that continues as new acts like the same run without it', { concurrency: 3 }, () => {
   for (const row of ROWS) {
     test(row.name, async () => {
       const [left, stayed] = await Promise.all([outcomeOf(leaving, row), outcomeOf(staying, row)]);
@@ -214,7 +214,7 @@ describe('a run that hands over acts as its twin that does not', { concurrency: 
   }
 });
 
-test('a decision in the first workflow task after a hand-over is taken once, and answered', async () => {
+test('a decision in the first workflow task after a continue-as-new is accepted once and answered', async () => {
   const { harness, ledger } = leaving;
   const journey = await started(leaving, { applicants: [applicant('1A', newSsn('4002'))] });
   const pull = reportPull('4002');

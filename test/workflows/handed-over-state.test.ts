@@ -108,7 +108,7 @@ function copied<T>(state: T): T {
   return JSON.parse(JSON.stringify(state));
 }
 
-test('the next run of a journey takes up each member of its state', () => {
+test('the next run of a journey restores each member of its state', () => {
   const input = journeyInput({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
   const withdrawal = { journeyId: input.journeyId, by: 'borrower', reason: 'bought elsewhere' };
   const past: Required<JourneyRunState> = {
@@ -156,7 +156,7 @@ test('the next run of a journey takes up each member of its state', () => {
   assert.deepEqual(copied(next.toState()), copied(past));
 });
 
-test('what was told before the input was checked is told by the next run', () => {
+test('the next run emits events that were emitted before the input was validated', () => {
   const input = journeyInput();
   const { config: _, events: __, ...rest } = new Journey(input).toState();
   const waiting = [{ type: 'consent.refused' as const, key: ['C1', 'no', 0], data: { reason: 'no' }, timestamp: AT }];

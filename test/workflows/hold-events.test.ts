@@ -28,11 +28,11 @@ function resolved(verdict: Parameters<Holds['settle']>[1]): { key: string; body:
   return { key: JSON.stringify(key), body };
 }
 
-test('a decision is one event, in a run that was reset as well', () => {
+test('a decision emits the same event again in a run that was reset', () => {
   assert.deepEqual(resolved('recorded'), resolved('recorded'));
 });
 
-test('the same decision is another event where a run that was reset finds that the ledger has gone on', () => {
+test('a decision emits another event if a run that was reset finds the ledger’s attempt ahead', () => {
   const [taken, overtaken] = [resolved('recorded'), resolved(refuse('notNow', 'nothing was decided'))];
   assert.notDeepEqual(overtaken.body, taken.body);
   assert.notEqual(overtaken.key, taken.key);

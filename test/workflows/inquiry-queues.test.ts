@@ -32,13 +32,13 @@ async function queuesOf(handle: JourneyHandle): Promise<('workflow' | 'gateway')
 }
 
 describe('an attempt', () => {
-  test('is dispatched on the queue of its run', async () => {
+  test('is dispatched on its run’s workflow queue', async () => {
     const handle = await harness.start(oneStage());
     await handle.result();
     assert.deepEqual(await queuesOf(handle), ['workflow']);
   });
 
-  test('goes to the gateway queue where no permit is free, and is sent once', async () => {
+  test('is dispatched on the gateway queue if no slot is free, and is sent once', async () => {
     await harness.addFaults([{ fault: 'slowAfterPosting', delayMs: 400 }]);
     const handles = await Promise.all(Array.from({ length: 6 }, () => harness.start(oneStage())));
     await Promise.all(handles.map((handle) => handle.result()));
@@ -48,7 +48,7 @@ describe('an attempt', () => {
     for (const handle of handles) assert.equal((await harness.received(handle)).length, 1);
   });
 
-  test('of a run that was started as a batch waits in the gateway queue', async () => {
+  test('waits in the gateway queue if its run was started as a batch', async () => {
     const input = oneStage();
     const handle = await harness.client.workflow.start('lendingJourney', {
       workflowId: `journey-${input.journeyId}`,
@@ -61,7 +61,7 @@ describe('an attempt', () => {
   });
 });
 
-test('where there is a rate limit, every attempt waits in the gateway queue', async () => {
+test('every attempt waits in the gateway queue if there is a rate limit', async () => {
   const limited = await startHarness({ env: ON_GATEWAY_QUEUE });
   try {
     const handle = await limited.start(oneStage());

@@ -33,7 +33,7 @@ async function failureOf(result: Promise<JourneyResult>): Promise<{ type?: strin
 }
 
 describe('a journey', { concurrency: 8 }, () => {
-  test('of two applicants goes through three stages and a consented share, one inquiry each', async () => {
+  test('with two applicants makes one inquiry for each of three stages and a consented share', async () => {
     const input = journeyInput({
       applicants: [applicant('1A'), applicant('2A')],
       shares: [shareWith('EU999')],
@@ -74,7 +74,7 @@ describe('a journey', { concurrency: 8 }, () => {
     assert.equal(references.shares.length, 1);
   });
 
-  test('stops after a stage without a record, and goes on where it was told to', async () => {
+  test('stops after a stage without a record, or continues if its input says so', async () => {
     const noRecord = () => [applicant('1A', newSsn('0404'))];
     const stopped = await harness.start(journeyInput({ applicants: noRecord() }));
     const stoppedResult = await stopped.result();
@@ -108,7 +108,7 @@ describe('a journey', { concurrency: 8 }, () => {
     assert.equal(result.shares[0]?.state, 'nothingToShare');
   });
 
-  test('tells the gateway’s codes of each applicant, and its words only to readers of the report', async () => {
+  test('shows the gateway’s codes of each applicant, and its texts only to readers of the report', async () => {
     const applicants = [applicant('1A', newSsn('4050')), applicant('2A', newSsn('0404'))];
     const handle = await harness.start(journeyInput({ applicants, stages: ['PREQUAL'] }));
     const result = await handle.result();
@@ -124,7 +124,7 @@ describe('a journey', { concurrency: 8 }, () => {
     assert.doesNotMatch(JSON.stringify([result, status, references]), /Limited file/);
   });
 
-  test('holds Suppress, a code that the interface does not show (7.3), until a person says what it means', async () => {
+  test('holds an inquiry with Suppress, a code that the interface does not explain (7.3), until a decision', async () => {
     const input = journeyInput({ applicants: [applicant('1A', newSsn('0405'))] });
     const handle = await harness.start(input);
     const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
@@ -152,7 +152,7 @@ describe('a journey', { concurrency: 8 }, () => {
     assert.equal((await handle.result()).outcome, 'completed');
   });
 
-  test('asks for the next stages with the applicants that an advance brought', async () => {
+  test('pulls the next stages with the applicants of an advance', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
     const handle = await harness.start(input);
     await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
@@ -170,7 +170,7 @@ describe('a journey', { concurrency: 8 }, () => {
     assert.equal(result.stages[1]?.reference?.applicants.length, 2);
   });
 
-  test('shows the line where it waits, and its caller, as the Temporal UI’s call stack', async () => {
+  test('shows the line where it waits, and its caller, in the Temporal UI’s call stack', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
     const handle = await harness.start(input);
     await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
@@ -180,7 +180,7 @@ describe('a journey', { concurrency: 8 }, () => {
     await handle.result();
   });
 
-  test('withdrawn by signal while an attempt is in flight ends after its answer', async () => {
+  test('ends after the answer of an attempt in flight if it is withdrawn by signal', async () => {
     const input = journeyInput({ applicants: [applicant('1A', newSsn('4011'))] });
     const handle = await harness.start(input);
     await untilStatus(handle, ({ stages }) => stages[0]?.state === 'running');
@@ -192,7 +192,7 @@ describe('a journey', { concurrency: 8 }, () => {
     assert.ok(result.stages[0]?.reference);
   });
 
-  test('cancelled while an attempt is in flight keeps the answer in the ledger, and ends as cancelled', async () => {
+  test('records the answer of an attempt in flight in the ledger before it ends as cancelled', async () => {
     const input = journeyInput({ applicants: [applicant('1A', newSsn('4011'))] });
     const handle = await harness.start(input);
     await until(async () => (await harness.received(handle)).length === 1, 'the gateway has not received it');
@@ -204,7 +204,7 @@ describe('a journey', { concurrency: 8 }, () => {
     assert.equal((await harness.posted(handle)).length, 1);
   });
 
-  test('with wrong input fails with every problem, before anything is sent', async () => {
+  test('fails with every problem of an invalid input, before it sends anything', async () => {
     const input = journeyInput();
     const wrong = {
       ...input,
@@ -228,7 +228,7 @@ describe('a journey', { concurrency: 8 }, () => {
     assert.ok(!currentDetails.includes('SENTINEL'));
   });
 
-  test('with input of any other shape fails as invalid, too', async () => {
+  test('fails as invalid with input of any other shape', async () => {
     for (const input of [
       null,
       [],
@@ -246,7 +246,7 @@ describe('a journey', { concurrency: 8 }, () => {
     }
   });
 
-  test('refuses messages that make no sense, with the reason, and shows refused signals', async () => {
+  test('refuses invalid messages with the reason, and shows refused signals', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [shareWith('EU999')] });
     const { journeyId } = input;
     const handle = await harness.start(input);
@@ -299,7 +299,7 @@ describe('a journey', { concurrency: 8 }, () => {
     await handle.terminate();
   });
 
-  test('started again while it runs is the same run, and is not run again when it has completed', async () => {
+  test('is the same run if it is started again, also after it has completed', async () => {
     const input = journeyInput({ stages: ['PREQUAL'] });
     const handle = await harness.start(input);
     await handle.result();

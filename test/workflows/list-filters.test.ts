@@ -42,7 +42,7 @@ test('a journey makes at most one upsert for each stage, for its first gate and 
   }
 });
 
-describe('documented list filters', { concurrency: true }, () => {
+describe('the documented list filters', { concurrency: true }, () => {
   let harness: Harness;
   before(async () => {
     harness = await startHarness();
@@ -101,7 +101,7 @@ describe('documented list filters', { concurrency: true }, () => {
     await handle.terminate();
   });
 
-  test('leave out the workflow that watches the ledger, since it is not a run', async () => {
+  test('leave out the workflow that watches the ledger', async () => {
     const watch = await watchOf(harness);
     const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
     for (const { view, filter } of TEMPORAL_UI_VIEWS) {
@@ -112,7 +112,7 @@ describe('documented list filters', { concurrency: true }, () => {
     await handle.terminate();
   });
 
-  test('find a hold, by its reason', async () => {
+  test('find a hold by its reason', async () => {
     const handle = await harness.start(
       journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] }),
     );

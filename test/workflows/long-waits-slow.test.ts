@@ -54,7 +54,7 @@ async function untilStages(handle: JourneyHandle, settled: number): Promise<void
 
 const oneStage = (overrides: Partial<LendingJourneyInput> = {}) => journeyInput({ stages: ['PREQUAL'], ...overrides });
 
-test('a gate that nobody passes expires, and the journey with it', async () => {
+test('a gate that is never passed expires, and the journey with it', async () => {
   const handle = await harness.start(
     journeyInput({ gates: { PREAPP: { expiresAfter: 'P10D' } }, stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'] }),
   );
@@ -78,7 +78,7 @@ test('a consent that never comes expires the share after 30 days, and nothing is
   assert.equal((await harness.posted(handle)).length, 1);
 });
 
-test('a consent after 29 days is in time', async () => {
+test('a share is posted if its consent comes after 29 days', async () => {
   const input = oneStage({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
   const handle = await harness.start(input);
   await untilStages(handle, 1);
@@ -90,7 +90,7 @@ test('a consent after 29 days is in time', async () => {
   assert.equal((await harness.posted(handle)).length, 2);
 });
 
-test('a gateway that is gone for longer than giveUpAfter becomes a hold, and a resend goes on', async () => {
+test('an inquiry is held if the gateway is unreachable for longer than giveUpAfter, and a resend completes it', async () => {
   const input = oneStage({ applicants: [applicant('1A', newSsn('0001'))] });
   await harness.addFaults([{ target: 'token', fault: 'unavailable', times: 1_000_000 }]);
   await fetch(`${harness.sandboxUrl}/_sandbox/tokens/revoke`, { method: 'POST' });
@@ -130,7 +130,7 @@ test('a gateway that is gone for longer than giveUpAfter becomes a hold, and a r
   assert.equal((await harness.posted(handle)).length, 1);
 });
 
-test('a journey that stays open for shares takes one in that time, and then ends', async () => {
+test('a journey that stays open for shares accepts a share in that time, and then ends', async () => {
   const input = oneStage({ sharesOpenFor: 'P20D' });
   const handle = await harness.start(input);
   await untilStages(handle, 1);
@@ -159,7 +159,7 @@ async function untilReview(
   throw new Error(`waited in vain; status is ${JSON.stringify(status)}`);
 }
 
-test('a review says what it waits for where its files are away, and goes on by itself once they are back', async () => {
+test('a review whose files are missing says what it waits for, and continues when they are back', async () => {
   const [reviewId, file] = ['R-LATE', 'late.csv'];
   await rename(portfolios, `${portfolios}-away`);
   const handle = (await harness.client.workflow.start('portfolioReview', {

@@ -13,7 +13,7 @@ const REFERENCE = {
   ],
 };
 
-test('refuses an accepted reference that gives one consumerId to two applicants', () => {
+test('the checks refuse an accepted reference with one consumerId for two applicants', () => {
   const accept = (reference: unknown) => aDecision({ action: 'accept', outcome: 'record', reference });
   assert.equal(MESSAGES.resolveInquiry.findProblem(accept(REFERENCE)), null);
   const [first] = REFERENCE.applicants;
@@ -26,18 +26,18 @@ test('refuses an accepted reference that gives one consumerId to two applicants'
   }
 });
 
-test('refuses a reference with an outcome that has none: nothing may be shared of it', () => {
+test('the checks refuse a reference with an outcome other than a record', () => {
   const decision = aDecision({ action: 'accept', outcome: 'noRecord', reference: REFERENCE });
   assert.equal(MESSAGES.resolveInquiry.findProblem(decision), '/reference belongs to accept with a record');
 });
 
-test('refuses unseen characters', () => {
+test('the checks refuse invisible characters', () => {
   const withdrawal = { journeyId: 'J-1', by: 'ops\u200b', reason: 'a bell\u0007' };
   const [by, reason] = ['/by', '/reason'].map((path) => `${path} must not hold control characters`);
   assert.equal(MESSAGES.withdrawJourney.findProblem(withdrawal), `${by}; ${reason}`);
 });
 
-test('refuses what the gateway’s fields do not admit', () => {
+test('the checks refuse what the gateway’s fields do not admit', () => {
   for (const [endUserCode, rule] of [
     [
       'EU4\u200b',
@@ -53,7 +53,7 @@ test('refuses what the gateway’s fields do not admit', () => {
   }
 });
 
-test('leaves applicants to the activity that has the interface’s table', () => {
+test('the checks leave applicants to the activity that has the interface’s table', () => {
   assert.equal(
     MESSAGES.advance.findProblem({ journeyId: 'J-1', to: 'PREAPP', applicants: [anApplicant('\u200b')] }),
     null,
@@ -64,7 +64,7 @@ test('leaves applicants to the activity that has the interface’s table', () =>
   );
 });
 
-test('refuses evidence that looks personal, without repeating it', () => {
+test('the checks refuse evidence that looks personal, without repeating it', () => {
   const problemOf = (reference: string) =>
     MESSAGES.consent.findProblem(aConsent({ evidence: { ...aConsent().evidence, reference } }));
   assert.equal(problemOf('doc:1/2#3'), null);
@@ -72,7 +72,7 @@ test('refuses evidence that looks personal, without repeating it', () => {
   assert.match(String(problemOf('ada@example.com')), /^\/evidence\/reference must be printable/);
 });
 
-test('names ten problems at most', () => {
+test('the checks name ten problems at most', () => {
   const applicants = Array.from({ length: 1_000 }, () => ({}));
   const problem = MESSAGES.resolveInquiry.findProblem(
     aDecision({ action: 'accept', outcome: 'record', reference: { ...REFERENCE, applicants } }),

@@ -80,7 +80,7 @@ describe('made-up applicants outside the sandbox', () => {
     assert.deepEqual(await received(), []);
   });
 
-  test('are refused where a message brings them', async () => {
+  test('are refused also in a message', async () => {
     const input = journeyInput({ applicants: [applicant('1A', SENT_SSN)], stages: ['PREQUAL', 'PREAPP'] });
     const handle = await harness.start(input);
     const refusal = await refusalOf(
@@ -96,7 +96,7 @@ describe('made-up applicants outside the sandbox', () => {
 });
 
 describe('messages in the clear outside the sandbox', () => {
-  test('are refused where they can lead to a posting; refusals of consent and withdrawals count', async () => {
+  test('are refused if they can lead to a posting, and count if they are denials or withdrawals', async () => {
     const input = journeyInput({
       applicants: [applicant('1A', '912700002')],
       stages: ['PREQUAL', 'PREAPP'],
@@ -137,7 +137,7 @@ describe('messages in the clear outside the sandbox', () => {
   });
 });
 
-test('a message in the clear is what it does, not what it looks like', () => {
+test('a message in the clear may lead to a posting unless it only denies or revokes', () => {
   const denial = { journeyId: 'J', shareId: 'S', applicantId: '1A', consentId: 'C', decision: 'denied' };
   assert.equal(mayLeadToPosting({ consent: denial }), false);
   assert.equal(mayLeadToPosting({ consent: { ...denial, decision: 'granted' } }), true);

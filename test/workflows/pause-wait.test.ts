@@ -11,7 +11,7 @@ function failed(failureType: InquiryFailure['failureType']): InquiryFailure {
   return { failureType, attempt: 1, claimed: false };
 }
 
-test('a paused inquiry asks after as long as it has waited, at most an hour', (t) => {
+test('a paused inquiry is tried again after as long as it has waited, at most an hour', (t) => {
   mock.timers.enable({ apis: ['Date'], now: 100 * HOUR_MS });
   t.after(() => mock.timers.reset());
   for (const [pausedForMs, mostMs] of [
@@ -24,7 +24,7 @@ test('a paused inquiry asks after as long as it has waited, at most an hour', (t
   }
 });
 
-test('the lists name the reason of a retry that takes long, and none for a wait of seconds', () => {
+test('the list attribute has the reason of a retry after a long wait, and none for a wait of seconds', () => {
   assert.equal(findListedReason(failed('Throttled'), 4_999), undefined);
   assert.equal(findListedReason(failed('Throttled'), 5_000), 'gateway');
   assert.equal(findListedReason(failed('Paused'), 5_000), 'pause');

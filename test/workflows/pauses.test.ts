@@ -65,8 +65,8 @@ async function untilAttempts(handle: JourneyHandle, count: number): Promise<void
   while ((await attemptsOf(handle)) < count) await delay(50);
 }
 
-describe('while inquiries are paused', () => {
-  test('runs of each kind send nothing, hold for nothing, and go on at once when they are resumed', async () => {
+describe('a pause of inquiries', () => {
+  test('stops each kind of run from sending, without holds, until all continue at once on resume', async () => {
     const { harness, done, cli } = stage;
     assert.deepEqual(await done('pauses'), { data: [], hasMore: false });
     const { kind, pause, inFlight } = await done('pause', ...AUTHORIZATION);
@@ -123,7 +123,7 @@ describe('while inquiries are paused', () => {
     assert.match(await pausesFinding(), /^pass/);
   });
 
-  test('other profiles go on, and a run that has ended is not told', async () => {
+  test('leaves other profiles alone, and wakes no run that has ended', async () => {
     const { harness, done, cli } = stage;
     assert.equal((await done('pause', '--profile', 'east', ...AUTHORIZATION)).kind, 'paused');
     const pull = await startPull(harness, reportPull());

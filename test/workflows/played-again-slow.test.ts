@@ -73,7 +73,7 @@ async function historyOfWatched() {
  * A query may come in any workflow task. The SDK ended such tasks with a local activity's marker and before its result
  * (docs/decisions/journeys.md, 43).
  */
-test('runs whose status is asked for all the time, while consents come, replay', async (t) => {
+test('runs replay if their status is queried all the time while consents arrive', async (t) => {
   const histories = await Promise.all(Array.from({ length: AT_ONCE }, historyOfWatched));
   const replayed = Worker.runReplayHistories(
     { workflowBundle: await workflowBundle() },
@@ -87,7 +87,7 @@ test('runs whose status is asked for all the time, while consents come, replay',
 });
 
 /** For a query that has waited, core plays messages that no task has yet. It is a race between the query and the task. */
-test('runs replay whose messages came while a query waited for a worker', async () => {
+test('runs replay if their messages came while a query waited for a worker', async () => {
   const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
   const inputs = Array.from({ length: RACES }, () => journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares }));
   const runs = await Promise.all(

@@ -29,7 +29,7 @@ after(async () => {
 });
 
 /** The SDK plays admitted updates in their place among the signals at first, and after all signals in a replay. */
-test('a run that was reset to before updates and signals replays', async () => {
+test('a run replays after a reset to before updates and signals', async () => {
   const applicants = APPLICANTS.map((applicantId) => applicant(applicantId));
   const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
   const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], applicants, shares }));
@@ -50,7 +50,7 @@ test('a run that was reset to before updates and signals replays', async () => {
 });
 
 /** Core plays tasks without commands together with the task of the updates at first, and each by itself in a replay. */
-test('a run that was reset to before updates, after two tasks without commands, replays', async () => {
+test('a run replays after a reset to before updates that followed two tasks without commands', async () => {
   const [first = '1', second = '2'] = APPLICANTS;
   const applicants = [applicant(first, newSsn('4002')), applicant(second)];
   const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
@@ -84,7 +84,7 @@ async function whileLocked(work: () => Promise<void>): Promise<void> {
 }
 
 /** The server forgets a task that brought nothing but a refused update: the next one has the same events and size. */
-test('updates that are refused one after the other fail no task', async () => {
+test('updates that are refused one after the other fail no workflow task', async () => {
   const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
   const { journeyId } = await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
   const wrong = () => update(handle, 'advance', { journeyId, to: 'PRECLOSE' });

@@ -54,7 +54,7 @@ after(async () => {
 });
 
 describe('a portfolio of 2,000 rows', () => {
-  test('goes on from run to run, with what is on hold, and asks once for each row', async () => {
+  test('continues as new with its holds, and makes one inquiry for each row', async () => {
     const lastFourOf = (index: number) => (LOST.includes(index) ? '4002' : '0001');
     const file = await writePortfolio(directory, 'many.csv', csvText(ROWS, lastFourOf));
     const order = { endUserCode: 'EU123', permissiblePurposeCode: '01', file, window: 100 };

@@ -61,7 +61,7 @@ async function resultsIn(file: string): Promise<RowResult[]> {
     .map((line) => JSON.parse(line) as RowResult);
 }
 
-test('a review lists itself where it cannot reach its files, and takes that back', async () => {
+test('a review that cannot reach its files is listed as waiting until it can', async () => {
   const file = new URL('../histories/portfolioReview-filesAway.json', import.meta.url);
   const { events } = JSON.parse(await readFile(file, 'utf8')) as {
     events: { upsertWorkflowSearchAttributesEventAttributes?: { searchAttributes: { indexedFields: Fields } } }[];
@@ -76,7 +76,7 @@ test('a review lists itself where it cannot reach its files, and takes that back
 });
 
 describe('a portfolio review', () => {
-  test('asks once for each row, and writes what came of it', async () => {
+  test('makes one inquiry for each row, and writes the outcomes', async () => {
     const file = await writePortfolio(
       directory,
       'twenty.csv',
@@ -111,7 +111,7 @@ describe('a portfolio review', () => {
   const decisionOf = ({ customerTraceNumber, attempts: attempt }: PortfolioStatus['holds'][number]) =>
     ({ decisionId: 'D1', customerTraceNumber, attempt, providerSaid: 'notPosted', ...word }) as const;
 
-  test('goes on beside what it holds, and takes a decision about each', async () => {
+  test('continues beside its holds, and accepts a decision about each', async () => {
     const lost = (index: number) => (index < 3 ? '4001' : '0001');
     const file = await writePortfolio(directory, 'held.csv', csvText(8, lost));
     const review = await journeys.start(reviewOf(file, { window: 2 }));
@@ -148,7 +148,7 @@ describe('a portfolio review', () => {
   });
 
   for (const action of ['resend', 'abandon'] as const) {
-    test(`that is started again for another customer holds each row that it had sent: ${action}`, async () => {
+    test(`holds each row that it had sent if it is started again for another customer: ${action}`, async () => {
       const lost = (index: number) => (index === 0 ? '4001' : '0001');
       const file = await writePortfolio(directory, `renumbered-${action}.csv`, csvText(12, lost));
       const input = reviewOf(file, { window: 3 });
@@ -185,7 +185,7 @@ describe('a portfolio review', () => {
     });
   }
 
-  test('sends nothing while it is paused, and goes on where it stood', async () => {
+  test('sends nothing while it is paused, and continues at the same row', async () => {
     const file = await writePortfolio(directory, 'paused.csv', csvText(30));
     const review = await journeys.start(reviewOf(file, { window: 1 }));
     await untilState(review, ({ progress }) => progress.done > 0);
@@ -199,7 +199,7 @@ describe('a portfolio review', () => {
     assert.equal((await postedCount()) - posted, 30 - done);
   });
 
-  test('hands over when it is sent very many messages, on hold and paused, and takes decisions then', async () => {
+  test('continues as new after very many messages, on hold and paused, and accepts decisions then', async () => {
     const file = await writePortfolio(
       directory,
       'outgrown.csv',
@@ -219,7 +219,7 @@ describe('a portfolio review', () => {
     assert.deepEqual([record, abandoned], [3, 1]);
   });
 
-  test('takes a decision after a hand-over before the rows that wait for people have been read again', async () => {
+  test('accepts a decision after a continue-as-new before it has read the held rows again', async () => {
     const lastFour = (index: number) => (index === 0 ? '4001' : '0001');
     const file = await writePortfolio(directory, 'away.csv', csvText(4, lastFour));
     const input = reviewOf(file);
@@ -244,7 +244,7 @@ describe('a portfolio review', () => {
     assert.deepEqual([record, abandoned], [3, 1]);
   });
 
-  test('ends early when it is withdrawn, with what has come of its rows so far', async () => {
+  test('ends early when it is withdrawn, with the outcomes of its rows so far', async () => {
     const file = await writePortfolio(directory, 'withdrawn.csv', csvText(40));
     const review = await journeys.start(reviewOf(file, { window: 1 }));
     await untilState(review, ({ progress }) => progress.done > 1);
@@ -255,7 +255,7 @@ describe('a portfolio review', () => {
     assert.equal((await resultsIn(result.resultFile)).length, result.record);
   });
 
-  test('lets attempts in flight land when it is cancelled, and writes what came of them', async () => {
+  test('waits for attempts in flight when it is cancelled, and writes their outcomes', async () => {
     const file = await writePortfolio(directory, 'cancelled.csv', csvText(40));
     const input = reviewOf(file, { window: 1 });
     const review = await journeys.start(input);
@@ -272,7 +272,7 @@ describe('a portfolio review', () => {
     assert.equal((await resultsIn(again.resultFile)).length, 40);
   });
 
-  test('stops before another row is sent once the file is another', async () => {
+  test('stops before it sends another row if the file has changed', async () => {
     const text = csvText(60);
     const file = await writePortfolio(directory, 'changed.csv', text);
     const input = reviewOf(file, { window: 1 });
@@ -291,7 +291,7 @@ describe('a portfolio review', () => {
     assert.equal((await (await journeys.start(input)).result()).record, 60);
   });
 
-  test('is started by a Temporal Schedule, each time under an id of its own', async () => {
+  test('is started by a Temporal Schedule with an id of its own each time', async () => {
     const file = await writePortfolio(directory, 'scheduled.csv', csvText(2));
     const name = `S-${randomUUID().slice(0, 8)}`;
     const schedule = await harness.client.schedule.create({
@@ -318,7 +318,7 @@ describe('a portfolio review', () => {
     }
   });
 
-  test('is refused with a file that it could not use, and another input under its id', async () => {
+  test('is refused with a file that it could not use, and with another input under its id', async () => {
     await writePortfolio(directory, 'wrong.csv', csvText(2).replace('ssn,', ''));
     const posted = await postedCount();
     for (const [overrides, rule] of [

@@ -78,7 +78,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     });
   }
 
-  test('keeps what REFUPD says each account came in under', async () => {
+  test('keeps the identification under which REFUPD reports each account', async () => {
     const pull = await journeys.start(reportPull('0001', { productCode: 'REFUPD' }));
     await pull.result();
     const { report } = await readReport(ledger, { runKey: pull.runKey, productCode: 'REFUPD' });
@@ -94,7 +94,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     }
   });
 
-  test('tells FAILSAFE’s outcome and reference for each consumer', async () => {
+  test('has FAILSAFE’s outcome and reference for each consumer', async () => {
     const pull = await journeys.start(failsafePull([failsafeApplicant('1A')]));
     const result = await pull.result();
     assert.equal(result.outcome, 'record');
@@ -113,7 +113,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     await assertStoredAlike(pull, result);
   });
 
-  test('tells FAILSAFE’s consumers that agree for nobody in particular, and lists what is not attributable', async () => {
+  test('attributes FAILSAFE’s consumers with equal outcomes to no applicant, and lists them as unattributed', async () => {
     const pull = await journeys.start(failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A')]));
     const result = await pull.result();
     assert.deepEqual(result.consumers, [
@@ -129,7 +129,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     await assertStoredAlike(pull, result);
   });
 
-  test('holds FAILSAFE’s consumers whose outcomes differ: its answer does not say whose is which', async () => {
+  test('is held if FAILSAFE’s consumers have different outcomes without an applicant', async () => {
     const pull = await journeys.start(failsafePull([failsafeApplicant('1A'), failsafeApplicant('2A', '0404')]));
     await untilHeld(pull);
     const { holds } = await pull.status();
@@ -164,7 +164,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     );
   }
 
-  test('finds the first where its start is repeated, running or completed', async () => {
+  test('returns the same run if its start is repeated, running or completed', async () => {
     const input = reportPull('4002');
     const held = await journeys.start(input);
     await untilHeld(held);
@@ -204,7 +204,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     assert.equal(await postedWith(holds[0]?.customerTraceNumber ?? ''), 1);
   });
 
-  test('never mixes with a journey of the same id', async () => {
+  test('is separate from a journey of the same id', async () => {
     const id = reportPull().pullId;
     const journey = await journeys.start(journeyInput({ journeyId: id, stages: ['PREQUAL'] }));
     const pull = await journeys.start(reportPull('0001', { pullId: id, productCode: 'PREQUAL', endUserCode: 'EU456' }));
@@ -233,7 +233,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     assert.equal(await ledger.retention.isBegun(`pull:${id}`), false);
   });
 
-  test('waits for a decision where the answer is lost, and goes on with it', async () => {
+  test('waits for a decision if the answer is lost, and continues with it', async () => {
     const pull = await journeys.start(reportPull('4001'));
     const status = await untilHeld(pull);
     assert.deepEqual(status.holds[0]?.allowedActions, ['resend', 'accept', 'abandon']);
@@ -257,7 +257,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     );
   });
 
-  test('takes corrected applicants as its product has them', async () => {
+  test('accepts corrected applicants in the form of its product', async () => {
     const pull = await journeys.start(failsafePull([failsafeApplicant('1A', '1422')]));
     const status = await untilHeld(pull);
     const applicants = [failsafeApplicant('1A')];
@@ -273,7 +273,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     await assert.rejects(refusal, /emailAddress is required/);
   });
 
-  test('is checked by its worker too, whoever starts it', async () => {
+  test('is checked by its worker also if the start does not use the client', async () => {
     const start = async (type: string, input: object, workflowId = `pull-${reportPull().pullId}`) => {
       const { taskQueue } = harness.config;
       const handle = await harness.client.workflow.start(type, { workflowId, taskQueue, args: [input] });
@@ -356,7 +356,7 @@ async function jointFailsafe(...variants: string[]): Promise<Awaited<ReturnType<
   }
 }
 
-test('a joint FAILSAFE whose answer shows the people is told apart by them, each with a number of its own', async () => {
+test('a joint FAILSAFE whose answer names its consumers has a reference number for each applicant', async () => {
   const { consumers, reference, unattributed } = await jointFailsafe('failsafe-records', 'failsafe-ssns');
   const [found, missing] = consumers ?? [];
   assert.deepEqual([found?.applicantId, found?.outcome], ['1A', 'record']);

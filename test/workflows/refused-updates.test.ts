@@ -51,7 +51,7 @@ async function failedTasks(handle: JourneyHandle): Promise<unknown[]> {
   return (await eventsOf(handle)).filter((event) => event.workflowTaskFailedEventAttributes);
 }
 
-test('a refused update at a gate hands no journey over, at whatever count of events that is due', async () => {
+test('a refused update at a gate makes no journey continue as new, at any count of events at which that is due', async () => {
   const gated = async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
     const handle = await harness.start(input);
@@ -79,7 +79,7 @@ test('a refused update at a gate hands no journey over, at whatever count of eve
   }
 });
 
-test('a refused update ends no wait of a share whose grant has become too old meanwhile', async () => {
+test('a refused update does not end the wait of a share whose grant has become too old meanwhile', async () => {
   const shares = [{ shareId: 'S1', endUserCode: 'EU999', consentValidFor: `PT${VALID_FOR_MS / 1_000}S` }];
   const input = journeyInput({ stages: ['PREQUAL'], shares });
   const { journeyId: runKey } = input;
@@ -109,7 +109,7 @@ test('a refused update ends no wait of a share whose grant has become too old me
 });
 
 /** The task in which a run ends may bring a refused update besides: no replay has it there. */
-test('updates that are refused without pause change nothing in how a run with webhooks ends', async () => {
+test('a run with webhooks ends normally although it refuses updates without pause', async () => {
   const stage = await startWebhookStage();
   try {
     const ends = Array.from({ length: PULLS }, async () => {

@@ -71,7 +71,7 @@ function withSsn(ssn: string) {
   return { ...input, applicants: input.applicants.map((one) => ({ ...one, ssn })) };
 }
 
-test('a journey completes in uat, by TLS, and posts once', async () => {
+test('a journey completes in uat over TLS, and posts once', async () => {
   const { stages } = await (await harness.start(withSsn('912340001'))).result();
   assert.deepEqual(
     stages.map(({ state }) => state),
@@ -80,20 +80,20 @@ test('a journey completes in uat, by TLS, and posts once', async () => {
   assert.equal((await postedAt('/_sandbox/inquiries')).length, 1);
 });
 
-test('the sandbox’s faults strike below TLS, too: a connection that is reset is an unknown outcome', async () => {
+test('the sandbox’s faults work below TLS: a reset connection becomes an unknown outcome', async () => {
   const handle = await harness.start(withSsn('912344002'));
   const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
   assert.equal(holds[0]?.failureType, 'OutcomeUnknown');
   assert.equal((await postedAt('/_sandbox/inquiries')).length, 2);
 });
 
-test('the SSN of a person is never sent in a rehearsal', async () => {
+test('an issued SSN is never sent in a rehearsal', async () => {
   const before = (await postedAt('/_sandbox/requests')).length;
   await assert.rejects((await harness.start(withSsn('666450001'))).result());
   assert.equal((await postedAt('/_sandbox/requests')).length, before);
 });
 
-test('without the setting the sandbox’s answer is held', async () => {
+test('the sandbox’s answer is held without the rehearsal’s setting', async () => {
   const strict = await startHarness({
     isUat: true,
     env: { ...variables, GATEWAY_REHEARSAL: 'off', GATEWAY_SSNS_WITH_9: 'send' },
@@ -106,7 +106,7 @@ test('without the setting the sandbox’s answer is held', async () => {
   }
 });
 
-test('a rehearsal goes to stand-ins alone, and is refused in production', async () => {
+test('a rehearsal accepts only stand-in gateways, and is refused in production', async () => {
   const { rehearsal, environment } = harness.config.profiles.get('default') ?? assert.fail();
   assert.deepEqual({ rehearsal, environment }, { rehearsal: true, environment: 'uat' });
   const problems = (change: Record<string, string>) => {

@@ -46,8 +46,8 @@ function idOf({ workflowId }: JourneyHandle): string {
   return workflowId.replace('journey-', '');
 }
 
-describe('where advance names another person under an applicantId', () => {
-  test('a grant of before is no grant to share the report of the other person, whose own is', async () => {
+describe('an advance that names another person under an applicantId', () => {
+  test('requires the other person’s own grant to share that person’s report', async () => {
     const handle = await grantedAtGate();
     const journeyId = idOf(handle);
     await update(handle, 'advance', { journeyId, to: 'PREAPP', applicants: [OTHER] });
@@ -59,7 +59,7 @@ describe('where advance names another person under an applicantId', () => {
     assert.equal(result.shares[0]?.state, 'posted');
   });
 
-  test('the grant of before, sent again, is told that it does not count, why, and what to send; also after the end', async () => {
+  test('refuses the earlier grant sent again, with the reason and what to send, also after the end', async () => {
     const handle = await grantedAtGate({ shares: [{ ...SHARE, awaitConsentFor: 'PT3S' }] });
     const journeyId = idOf(handle);
     const grant = consentMessage(journeyId, { applicantId: '1A' });
@@ -74,7 +74,7 @@ describe('where advance names another person under an applicantId', () => {
     assert.match(await lateRefusal(harness, grant), why);
   });
 
-  test('only the grant of before shares a report of before', async () => {
+  test('leaves an earlier report to be shared only by the earlier grant', async () => {
     const share = { ...SHARE, reportOf: 'PREQUAL' as const, awaitConsentFor: 'PT5S' };
     const handle = await harness.start(
       journeyInput({
@@ -97,7 +97,7 @@ describe('where advance names another person under an applicantId', () => {
     );
   });
 
-  test('a corrected address and an applicant who joins leave the grant of the first', async () => {
+  test('keeps an applicant’s grant if it only corrects an address and adds another applicant', async () => {
     const handle = await grantedAtGate();
     const journeyId = idOf(handle);
     const moved = { ...FIRST, emailAddress: 'moved@example.com' };
@@ -121,7 +121,7 @@ test('a repeat for another person under an applicantId needs the grant of that p
   await handle.terminate();
 });
 
-test('a grant that comes before an amendment or an accepted advance names another person is not of that person', async () => {
+test('a grant that comes before an amendment or an advance names another person does not count for that person', async () => {
   const input = journeyInput({
     stages: ['PREQUAL', 'PREAPP'],
     gates: { PREAPP: { pass: 'auto' } },

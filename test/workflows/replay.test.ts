@@ -25,7 +25,7 @@ function recorded(file: string): { events: RecordedEvent[] } {
 
 const files = readdirSync(directory).filter((file) => file.endsWith('.json'));
 
-test('every scenario has its recorded history', () => {
+test('every scenario has a recorded history', () => {
   const missing = [...RECORDED_SCENARIOS, ...PORTFOLIO_SCENARIOS, ...WEBHOOK_SCENARIOS]
     .filter(({ name }) => !files.includes(`${name}.json`))
     .map(({ name }) => name);
@@ -49,7 +49,7 @@ test('every recorded history replays', async (t) => {
   );
 });
 
-test('a doctored history is noticed', async () => {
+test('a changed history fails to replay', async () => {
   const history = recorded('lendingJourney-completed.json');
   const submitted = history.events.find(
     (event) => event.activityTaskScheduledEventAttributes?.activityType.name === 'submitInquiry',

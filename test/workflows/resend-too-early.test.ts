@@ -27,7 +27,7 @@ async function untilHeld(journey: JourneyHandle): Promise<HoldStatus> {
   throw new Error('it was never held');
 }
 
-test('a resend of an unknown outcome is refused while its request may still arrive, and taken afterwards', async () => {
+test('a resend of an unknown outcome is refused while its request may still arrive, and accepted afterwards', async () => {
   const claimedAfterMs = Date.now();
   // 503 after posting.
   const journey = await journeys.start(

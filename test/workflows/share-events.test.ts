@@ -61,7 +61,7 @@ const ENDS: Played[] = [
     play: (handle, journeyId) => update(handle, 'recordConsent', refusal(journeyId, 'revoked')),
     outcome: 'revoked',
   },
-  { title: 'whose time is over', terms: { awaitConsentFor: 'PT1S' }, outcome: 'expired' },
+  { title: 'whose wait for consent expires', terms: { awaitConsentFor: 'PT1S' }, outcome: 'expired' },
   {
     title: 'that is withdrawn',
     play: (handle, journeyId) => update(handle, 'withdrawShare', { journeyId, shareId: 'S1', ...WHO }),
@@ -83,7 +83,7 @@ const ENDS: Played[] = [
 
 describe('a share of a journey', { concurrency: 4 }, () => {
   for (const { title, terms = {}, input: more = {}, before: earlier = 2, play, outcome, ended = 'completed' } of ENDS) {
-    test(`${title} is told as ${outcome}, and so says the journey’s own end`, async () => {
+    test(`${title} emits ${outcome}, as does the journey’s end`, async () => {
       const share = { shareId: 'S1', endUserCode: 'EU999', ...terms };
       const input = journeyInput({ stages: ['PREQUAL'], shares: [share], ...more });
       const handle = await stage.harness.start(input);
@@ -99,7 +99,7 @@ describe('a share of a journey', { concurrency: 4 }, () => {
     });
   }
 
-  test('that is revoked after posting is told once, and the journey’s end says so again', async () => {
+  test('that is revoked after posting emits one event, and the journey’s end says so again', async () => {
     const share = { shareId: 'S1', endUserCode: 'EU999' };
     const input = journeyInput({ stages: ['PREQUAL'], shares: [share], sharesOpenFor: 'P1D' });
     const { journeyId } = input;

@@ -125,7 +125,7 @@ async function answeredElsewhere(): Promise<ReportReference> {
   return { reportReferenceNumber, requestedAt, applicants: [{ applicantId: '1A', consumerId }] };
 }
 
-describe('a report shared at any time', { concurrency: 6 }, () => {
+describe('a share by itself', { concurrency: 6 }, () => {
   test('is posted once every applicant of a pull’s report consents', async () => {
     const { report, customerTraceNumber: source } = await pulled({ joint: true });
     const input = shareInput(report);
@@ -150,7 +150,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal(posted?.endUserCode, 'EU999');
   });
 
-  test('outlives its journey’s history, and goes to two secondary users, each with a consent of its own', async () => {
+  test('works without its journey’s history, for two secondary users with a consent each', async () => {
     const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'] }));
     const { stages } = await journey.result();
     await harness.client.workflowService.deleteWorkflowExecution({
@@ -183,7 +183,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     );
   });
 
-  test('may be given in full where the ledger does not know it', async () => {
+  test('accepts a report given in full that the ledger does not know', async () => {
     const reference = await answeredElsewhere();
     const input = shareInput({ reference, endUserCode: 'EU123' });
     const share = await journeys.start(input);
@@ -195,7 +195,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal((await share.references()).report?.reportReferenceNumber, reference.reportReferenceNumber);
   });
 
-  test('given in full must be the one that the ledger knows: its owner, its applicants, their consumers', async () => {
+  test('accepts a report given in full only as the ledger has it: same run, applicants and consumers', async () => {
     const { reference } = await pulled({ joint: true });
     const other = await pulled();
     const [first, second] = reference.applicants;
@@ -232,7 +232,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.deepEqual([state, waitingFor, consentsMissing], ['cancelled', undefined, []]);
   });
 
-  test('is never one without a record, nobody’s, its own end user’s, disposed of or on legal hold', async () => {
+  test('refuses a report without a record, unknown, of its own end user, disposed of or on legal hold', async () => {
     const { report, reference } = await pulled();
     const none = reportPull('0404');
     assert.equal((await (await journeys.start(none)).result()).outcome, 'noRecord');
@@ -267,7 +267,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.deepEqual(await refusal({ reference, endUserCode: 'EU123' }), ['/report/reference was disposed of']);
   });
 
-  test('counts what was granted before it was started, to itself or to its journey’s share of the same id', async () => {
+  test('counts grants from before its start, to itself or to the journey’s share of the same id', async () => {
     const { report } = await pulled();
     const first = shareInput(report);
     assert.equal((await journeys.run(`share:${first.shareId}`).recordConsent(consent())).late, true);
@@ -301,7 +301,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     await other.withdraw({ by: 'ops', reason: 'only a test' });
   });
 
-  test('hears at once what is said to its report’s ended journey while it waits', async () => {
+  test('receives at once the consents that its report’s ended journey gets while it waits', async () => {
     const applicants = [applicant('1A'), applicant('2A')];
     const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'], applicants }));
     await journey.result();
@@ -322,7 +322,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal((await ledger.inquiriesOf(posted.runKey)).length, 1);
   });
 
-  test('ends at once where the consumer has refused that secondary user before, until a later grant', async () => {
+  test('ends at once if the consumer has denied that secondary user before, without a later grant', async () => {
     const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'] }));
     await journey.result();
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
@@ -342,7 +342,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     await share.withdraw({ by: 'ops', reason: 'only a test' });
   });
 
-  test('learns before its attempt what was refused elsewhere meanwhile', async () => {
+  test('learns before its attempt of denials to other shares', async () => {
     const { report } = await pulled({ joint: true });
     const [share, other] = [await journeys.start(shareInput(report)), shareInput(report)];
     await until(share, 'waitingForConsent');
@@ -356,7 +356,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.deepEqual(await postedOf(share.shareId), []);
   });
 
-  test('ends where its report is disposed of while it waits', async () => {
+  test('ends if its report is disposed of while it waits', async () => {
     const { report } = await pulled();
     const share = await journeys.start(shareInput(report));
     await until(share, 'waitingForConsent');
@@ -368,7 +368,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.deepEqual(await postedOf(share.shareId), []);
   });
 
-  test('takes silence for no, and a revocation before the posting at its word', async () => {
+  test('expires without a consent, and ends at a revocation before the posting', async () => {
     const { report } = await pulled({ joint: true });
     const silent = await journeys.start(shareInput(report, { awaitConsentFor: 'PT1S' }));
     const revoked = await journeys.start(shareInput(report));
@@ -388,7 +388,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal((await revoked.recordConsent(consent({ applicantId: '2A' }))).late, true);
   });
 
-  test('is posted once, whether it is started again, reset, or reset and refused since', async () => {
+  test('is posted once, also if it is started again, reset, or reset and revoked', async () => {
     const { report } = await pulled();
     const input = shareInput(report);
     const share = await journeys.start(input);
@@ -417,7 +417,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal((await postedOf(input.shareId)).length, 1);
   });
 
-  test('under the id of one that was terminated must be the same report', async () => {
+  test('is refused under the id of a terminated share of another report', async () => {
     const [one, other] = [await pulled(), await pulled()];
     const input = shareInput(one.report);
     const share = await journeys.start(input);
@@ -429,7 +429,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal((await again.result()).outcome, 'posted');
   });
 
-  test('waits for a decision where its answer is lost', async () => {
+  test('waits for a decision if its answer is lost', async () => {
     const input = reportPull('9001');
     await (await journeys.start(input)).result();
     const share = await journeys.start(shareInput({ pullId: input.pullId, productCode: 'CR' }));
@@ -447,7 +447,7 @@ describe('a report shared at any time', { concurrency: 6 }, () => {
     assert.equal((await postedOf(share.shareId)).length, 1);
   });
 
-  test('is told apart from other shares by its messages', async () => {
+  test('refuses messages that name another share', async () => {
     const { report } = await pulled();
     const share = await journeys.start(shareInput(report));
     await until(share, 'waitingForConsent');

@@ -59,7 +59,7 @@ function accept(handle: JourneyHandle, owner: object, customerTraceNumber: strin
 
 describe('a share that is accepted as not posted', { concurrency: 4 }, () => {
   for (const saying of SAYINGS) {
-    test(`ends so in its journey, with ${saying.outcome}`, async () => {
+    test(`ends in its journey with ${saying.outcome}`, async () => {
       const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
       // The gateway takes the share, and its answer is lost.
       const applicants = [applicant('1A', newSsn('9001'))];

@@ -45,14 +45,14 @@ async function currentDetailsOf(handle: { query<T>(name: string): Promise<T> }):
   return (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
 }
 
-describe('what may be skipped', () => {
+describe('a skip', () => {
   function journeyAt(...states: StageStatus['state'][]): Journey {
     const journey = new Journey(journeyInput());
     for (const [index, state] of states.entries()) Object.assign(journey.stages[index]?.status ?? {}, { state });
     return journey;
   }
 
-  test('a stage with a gate that has not begun, before the one that the message goes to', () => {
+  test('is accepted only for a stage with a gate that has not begun, before the stage that it advances to', () => {
     const cases: [Journey, object, RegExp | null][] = [
       [journeyAt('record'), {}, null],
       [journeyAt('pending'), {}, null],
@@ -74,7 +74,7 @@ describe('what may be skipped', () => {
     }
   });
 
-  test('once: the same again is a duplicate, other words are refused, and so is what would pull the stage after all', () => {
+  test('is a duplicate if sent again, refused with another reason, and no later message pulls the stage', () => {
     const journey = journeyAt('record');
     takeAdvance(journey, { journeyId: 'J', to: 'PREAPP' }, NOW);
     takeAdvance(journey, { journeyId: 'J', repeat: 'PREAPP', occurrence: 2, ...who }, NOW);
@@ -106,7 +106,7 @@ describe('what may be skipped', () => {
     );
   });
 
-  test('an advance that was accepted early may be followed by a message that skips the stage before', () => {
+  test('is accepted after an early advance to the stage behind the skipped one', () => {
     const journey = journeyAt('running');
     assert.equal(takeAdvance(journey, { journeyId: 'J', to: 'PRECLOSE' }, NOW), true);
     assert.equal(checkAdvance(journey, skipOf('J')), null);
@@ -117,7 +117,7 @@ describe('what may be skipped', () => {
 });
 
 describe('a journey', { concurrency: 5 }, () => {
-  test('goes from PREQUAL to PRECLOSE where PREAPP is skipped at its gate, in the next run too, and never pulls it', async () => {
+  test('goes from PREQUAL to PRECLOSE if PREAPP is skipped at its gate, also in the next run, and never pulls it', async () => {
     const input = journeyInput({ shares: [{ shareId: 'S1', endUserCode: 'EU999', reportOf: 'PREAPP' }] });
     const { journeyId } = input;
     const handle = await harness.start(input);
@@ -148,7 +148,7 @@ describe('a journey', { concurrency: 5 }, () => {
     assert.equal((await inquiriesOf(harness, journeyId)).length, 2);
   });
 
-  test('keeps an early skip while PREQUAL is held, through a hand-over and a reset', async () => {
+  test('keeps an early skip while PREQUAL is held, through a continue-as-new and a reset', async () => {
     const input = journeyInput({ applicants: [applicant('1A', newSsn('4002'))], onNoRecord: 'continue' });
     const { journeyId } = input;
     const handle = await harness.start(input);
@@ -176,7 +176,7 @@ describe('a journey', { concurrency: 5 }, () => {
     assert.ok(!products.includes('PREAPP'));
   });
 
-  test('whose report is too old goes on once the ledger has it who accepts that, and why', async () => {
+  test('continues with a report that is too old once the ledger has who accepts its age and why', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], maxReportAge: 'PT1S' });
     const { journeyId } = input;
     const handle = await harness.start(input);
@@ -189,7 +189,7 @@ describe('a journey', { concurrency: 5 }, () => {
     assert.deepEqual(await decidedAbout(ledger, journeyId), [accepted]);
   });
 
-  test('pulls each stage for the end user named for it, and lists, holds and shares follow', async () => {
+  test('pulls each stage for the end user named for it, and uses that in attributes, holds and shares', async () => {
     const endUserCodes = { PREAPP: 'EU200', PRECLOSE: 'EU300' };
     const stages = ['PREQUAL', 'PREAPP'] as const;
     const input = journeyInput({
@@ -240,7 +240,7 @@ describe('a journey', { concurrency: 5 }, () => {
 const inSlowRuns = { skip: !runsSlowParts };
 
 test(
-  'a stage is not pulled while the ledger does not have it yet that it is skipped, though its gate is opened',
+  'a stage is not pulled before the ledger has recorded its skip, although its gate is opened',
   inSlowRuns,
   async () => {
     const input = journeyInput();

@@ -73,7 +73,7 @@ async function keptOf(handle: WorkflowHandle): Promise<string> {
   return [...text.matchAll(/"data": "([^"]*)"/g)].map(([, data = '']) => Buffer.from(data, 'base64')).join();
 }
 
-test('a journey is told in its order, signed, with nothing personal; and again after a reset, under the same ids', async () => {
+test('a journey’s events arrive in order, signed, without personal data, and after a reset with the same ids', async () => {
   const { harness, receiver } = stage;
   // The first is refused once: what comes after it waits for it.
   let refusals = 0;
@@ -114,7 +114,7 @@ test('a journey is told in its order, signed, with nothing personal; and again a
   assert.deepEqual(idsOf(both.slice(told.length)), idsOf(repeated));
 });
 
-test('a dead endpoint delays neither the journey nor another endpoint; what it missed is sent again', async () => {
+test('a dead endpoint delays neither the journey nor another endpoint, and what it missed can be sent again', async () => {
   const { receiver } = stage;
   const hanging: ServerResponse[] = [];
   receiver.answer('/hangs', (response) => void hanging.push(response));
@@ -180,7 +180,7 @@ test('a dead endpoint delays neither the journey nor another endpoint; what it m
   assert.ok(!kept.includes(receiver.url) && !kept.includes('whsec_'));
 });
 
-test('a pull, a share by itself and a review tell what happens by their own ids, and are listed by them', async () => {
+test('a pull, a share by itself and a review emit events with their own ids, and are listed by them', async () => {
   const { harness, receiver } = stage;
   const { client, config } = harness;
   for (const path of ['/hangs', '/gone']) receiver.answer(path, 204);
@@ -245,7 +245,7 @@ test('a pull, a share by itself and a review tell what happens by their own ids,
   });
 });
 
-test('a consent by signal that is refused, or matches no share, is told: signed, with nothing personal in it', async () => {
+test('a consent signal that is refused or unmatched emits a signed event without personal data', async () => {
   const { harness, receiver } = stage;
   const ssn = newSsn();
   const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
@@ -296,7 +296,7 @@ test('a consent by signal that is refused, or matches no share, is told: signed,
   }
 });
 
-test('a report with another SSN is told, shown and listed where the profile goes on with it', async (t) => {
+test('a report with another SSN emits an event and is listed if the profile continues with it', async (t) => {
   const { harness, receiver } = stage;
   const input = journeyInput({
     profile: 'mixed',
@@ -344,7 +344,7 @@ test('a report with another SSN is told, shown and listed where the profile goes
   }
 });
 
-test('what is said about consent while the end is handed over reaches the ledger', async () => {
+test('consents that arrive while the last events are handed to the delivery reach the ledger', async () => {
   const { handle, journeyId, refuse } = await waitingForConsent();
   await whileProfileIsUnknown('mixed', async () => {
     await refuse('denied');
@@ -360,7 +360,7 @@ test('what is said about consent while the end is handed over reaches the ledger
   );
 });
 
-test('an event whose hand-over an operator gives one attempt, or a second, is handed over all the same', async () => {
+test('events reach the delivery although an operator limits their hand-over to one attempt, or to one second', async () => {
   const hands: ((commands: ReturnType<typeof activityCommands>) => Promise<unknown>)[] = [
     (commands) => commands.boundRetries(),
     (commands) => commands.shortenScheduleToClose(1_000),
@@ -411,7 +411,7 @@ async function whileProfileIsUnknown(name: string, work: () => Promise<void>): P
   }
 }
 
-test('an operator tries an endpoint out with a signed event', async () => {
+test('an operator tests an endpoint with a signed event', async () => {
   const { code, stdout, stderr } = await cli('webhooks', 'test', 'steady', '--profile', 'mixed');
   assert.equal(code, 0, stderr);
   assert.deepEqual(JSON.parse(stdout), { endpoint: 'steady', httpStatus: 204 });

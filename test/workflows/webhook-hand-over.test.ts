@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => stage?.close());
 
-test('a delivery that waits for its next attempt hands over, and the next run delivers in order', async () => {
+test('a delivery that waits for its next attempt continues as new, and the next run delivers in order', async () => {
   const { receiver } = stage;
   receiver.answer('/hangs', 503);
   const { journeyId } = await playHeld(stage);

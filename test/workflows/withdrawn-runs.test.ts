@@ -52,7 +52,7 @@ async function resetToBefore(handle: JourneyHandle, message: string): Promise<Jo
 }
 
 describe('a journey that is withdrawn', { concurrency: 4 }, () => {
-  test('is in the ledger when that is answered, with who and why; the same twice is one row', async () => {
+  test('is in the ledger when the update is answered, with who and why, and has one row if withdrawn twice', async () => {
     const { handle, journeyId } = await startAtGate({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
     const answer = await update(handle, 'withdraw', { journeyId, ...WHO });
     assert.deepEqual([answer.recorded, answer.duplicate], [true, false]);
@@ -66,14 +66,14 @@ describe('a journey that is withdrawn', { concurrency: 4 }, () => {
     assert.deepEqual((await ledger.verifyChain()).findings, []);
   });
 
-  test('and asked to by a signal has its row before it ends', async () => {
+  test('has its row before it ends also if it is withdrawn by a signal', async () => {
     const { handle, journeyId } = await startAtGate();
     await handle.signal('requestWithdrawal', { journeyId, ...WHO });
     assert.equal((await handle.result()).outcome, 'withdrawn');
     assert.deepEqual(await decidedAbout(ledger, journeyId), [ROW]);
   });
 
-  test('posts no stage after a reset to before the withdrawal: it learns of that at its claim, and ends', async () => {
+  test('posts no stage after a reset to before the withdrawal: its claim is refused, and it ends', async () => {
     const since = new Date(Date.now() - 1_000).toISOString();
     const { handle, journeyId } = await startAtGate();
     await update(handle, 'withdraw', { journeyId, ...WHO });
@@ -112,7 +112,7 @@ describe('a journey that is withdrawn', { concurrency: 4 }, () => {
   });
 });
 
-test('a withdrawal stops the run at once while the ledger is away, and the run ends once the ledger has it', async () => {
+test('a withdrawal stops the run at once without the ledger, and the run ends once the ledger has recorded it', async () => {
   const { handle, journeyId } = await startAtGate();
   const unlock = lockLedger(harness);
   try {
@@ -130,7 +130,7 @@ test('a withdrawal stops the run at once while the ledger is away, and the run e
   assert.deepEqual(await decidedAbout(ledger, journeyId), [ROW]);
 });
 
-test('a cancelled run that was withdrawn before has its row', async () => {
+test('a cancelled run that was withdrawn before has its withdrawal in the ledger', async () => {
   const { handle, journeyId } = await startAtGate();
   const unlock = lockLedger(harness);
   try {
@@ -143,7 +143,7 @@ test('a cancelled run that was withdrawn before has its row', async () => {
   assert.deepEqual(await decidedAbout(ledger, journeyId), [ROW]);
 });
 
-test('a pull that is withdrawn sends nothing more, also where it is started again under its id', async () => {
+test('a pull that is withdrawn sends nothing more, also if it is started again under its id', async () => {
   // Told to wait for long.
   const pull = reportPull('4430');
   const { pullId } = pull;
@@ -198,7 +198,7 @@ const WRONG = {
 };
 
 for (const [type, wrong] of Object.entries(WRONG)) {
-  test(`a withdrawal is answered, also where the run’s input turns out to be wrong: ${type}`, async () => {
+  test(`a withdrawal is answered although the run’s input is invalid: ${type}`, async () => {
     const { workflowId, input, id } = wrong();
     const startWorkflowOperation = new WithStartWorkflowOperation(type, {
       ...{ workflowId, taskQueue: harness.config.taskQueue, workflowIdConflictPolicy: 'FAIL' as const },
@@ -211,7 +211,7 @@ for (const [type, wrong] of Object.entries(WRONG)) {
   });
 }
 
-test('who waits for an answer when the run is terminated is told that it has ended', async () => {
+test('a caller who waits for an answer when the run is terminated gets an error that it has ended', async () => {
   const { handle, journeyId } = await startAtGate();
   await using journeys = await connectTo(harness);
   const unlock = lockLedger(harness);

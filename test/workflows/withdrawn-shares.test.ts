@@ -78,7 +78,7 @@ async function inLedger(runKey: string): Promise<object[]> {
 }
 
 describe('a share that is withdrawn', { concurrency: 4 }, () => {
-  test('before consent is in the ledger when that is answered, with who and why, and is never posted', async () => {
+  test('is in the ledger when the update is answered, with who and why, and is never posted', async () => {
     const { handle, journeyId } = await startWaiting({ sharesOpenFor: 'P1D' });
     const answer = await withdraw(handle, journeyId);
     assert.deepEqual([answer.recorded, answer.duplicate], [true, false]);
@@ -99,7 +99,7 @@ describe('a share that is withdrawn', { concurrency: 4 }, () => {
     assert.equal(await sharesPosted(harness, handle), 0);
   });
 
-  test('before there is a report costs the journey nothing else', async () => {
+  test('leaves the journey to complete if it is withdrawn before its report', async () => {
     const { handle, journeyId } = await start({ stages: ['PREQUAL', 'PREAPP'] });
     await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
     assert.equal((await withdraw(handle, journeyId)).recorded, true);
@@ -108,7 +108,7 @@ describe('a share that is withdrawn', { concurrency: 4 }, () => {
     assert.deepEqual([outcome, shares[0]?.state], ['completed', 'withdrawn']);
   });
 
-  test('takes its consents with it: another one waits for its own, and is posted once', async () => {
+  test('leaves its consents to no other share, which waits for its own and is posted once', async () => {
     const { handle, journeyId } = await startWaiting();
     await update(handle, 'requestShare', { journeyId, share: CORRECTED });
     assert.equal((await withdraw(handle, journeyId)).recorded, true);
@@ -127,7 +127,7 @@ describe('a share that is withdrawn', { concurrency: 4 }, () => {
     );
   });
 
-  test('while the gateway throttles it is not sent again', async () => {
+  test('is not sent again if the gateway throttles it', async () => {
     const throttled = await startWaiting();
     const customerTraceNumber = traceOf(harness, throttled.journeyId, 'SECONDUSE', 'S1');
     await harness.addFaults([{ customerTraceNumber, fault: 'status', status: 429, retryAfter: 600 }]);
@@ -138,7 +138,7 @@ describe('a share that is withdrawn', { concurrency: 4 }, () => {
     assert.equal(await sharesPosted(harness, throttled.handle), 0);
   });
 
-  test('while it is on the wire comes too late, and says so: the share is posted', async () => {
+  test('is posted if its attempt is in flight, and the withdrawal is refused', async () => {
     const { handle, journeyId } = await startWaiting();
     const customerTraceNumber = traceOf(harness, journeyId, 'SECONDUSE', 'S1');
     await harness.addFaults([{ customerTraceNumber, fault: 'slowAfterPosting', delayMs: ON_THE_WIRE_MS }]);
@@ -151,7 +151,7 @@ describe('a share that is withdrawn', { concurrency: 4 }, () => {
     assert.equal(await sharesPosted(harness, handle), 1);
   });
 
-  test('while it is on hold is refused: a person decides about its attempt', async () => {
+  test('needs a decision about its attempt if it is on hold, and the withdrawal is refused', async () => {
     const { handle, journeyId } = await startWaiting();
     const customerTraceNumber = traceOf(harness, journeyId, 'SECONDUSE', 'S1');
     await harness.addFaults([{ customerTraceNumber, fault: 'resetAfterPosting' }]);
@@ -161,7 +161,7 @@ describe('a share that is withdrawn', { concurrency: 4 }, () => {
     await handle.terminate();
   });
 
-  test('stays so after a reset that forgets it: the claim says so, and the run ends the share', async () => {
+  test('stays withdrawn after a reset to before the withdrawal: its claim is refused', async () => {
     const { handle, journeyId } = await startWaiting({ sharesOpenFor: 'P1D' });
     await withdraw(handle, journeyId);
     const [, second] = await workflowTasksOf(handle);
@@ -177,7 +177,7 @@ describe('a share that is withdrawn', { concurrency: 4 }, () => {
   });
 });
 
-test('while the ledger is away an answer says that nothing is recorded, and the run goes on until it is', async () => {
+test('a withdrawal is answered as not recorded without the ledger, and the run ends once it is recorded', async () => {
   const { handle, journeyId } = await startWaiting();
   const unlock = lockLedger(harness);
   try {
@@ -192,7 +192,7 @@ test('while the ledger is away an answer says that nothing is recorded, and the 
 const inSlowRuns = { skip: !runsSlowParts };
 
 test(
-  'a withdrawal that the ledger has not taken when the run is cancelled is recorded before the run ends',
+  'a withdrawal that the ledger does not have when the run is cancelled is recorded before the run ends',
   inSlowRuns,
   async () => {
     const { handle, journeyId } = await startWaiting();
@@ -240,7 +240,7 @@ describe('a share by itself', () => {
 
 type Step = 'withdraw' | 'request' | 'grant' | 'grantNew' | 'revoke' | 'pause';
 
-test('no order of withdrawal, correction, consent and revocation posts a withdrawn share, or one twice', async (t) => {
+test('no order of withdrawal, correction, consent and revocation posts a withdrawn share or a share twice', async (t) => {
   const steps = fc.array(fc.constantFrom<Step>('withdraw', 'request', 'grant', 'grantNew', 'revoke', 'pause'), {
     minLength: 2,
     maxLength: 6,
