@@ -28,7 +28,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
           '  return !known.abandoned && (decision.action === "amend" || isAboutTheLatest(known, decision)) ? judgeEffect(known, decision) : OVERTAKEN;\n',
       },
     ],
-    tests: [{ path: 'test/ledger/decision.test.ts', title: 'InvalidInput met an unknown outcome' }],
+    tests: [{ path: 'test/ledger/decision.test.ts', title: 'its hold is InvalidInput and the outcome is unknown' }],
   },
   {
     name: 'a consent is acknowledged before the ledger has it',

@@ -1,4 +1,4 @@
-/** The ledger of a world on either engine, and all that can stand between it and the workers. */
+/** The ledger of a world on either engine, and the faults between it and the workers. */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export interface LedgerHouse {
   ownUrl: string;
   /** Blocks all writes for this long. Clients can still connect. */
   lock(forMs: number): Promise<void>;
-  /** To be called once the tables are there, and before anybody writes to them. */
+  /** Call this once the tables exist, and before the first program writes to them. */
   furnish(): Promise<void>;
   /**
    * No write is taken any more. `tell`: to processes that have the file open. Resolves with how many writes a server
@@ -76,7 +76,7 @@ async function postgresHouse(): Promise<LedgerHouse> {
     full: (forMs) =>
       withClient(ownUrl, async (client) => {
         await client.query(`SELECT setval('chaos_refused_writes', 1, false)`);
-        // Held by this session alone: where the server is killed, there is room again.
+        // Only this session holds it: after a kill of the server the disk has room again.
         await client.query(`SELECT pg_advisory_lock(${NO_ROOM})`);
         await delay(forMs);
         const { rows } = await client.query('SELECT last_value, is_called FROM chaos_refused_writes');

@@ -32,12 +32,12 @@ export class NewerVersion {
     return this.#upgraded.has(worker) ? join(this.#tree, 'src/cli.ts') : CLI;
   }
 
-  /** Of what claims nothing, and is this version's as soon as the ledger is: an older one is refused when it opens it. */
+  /** For programs that claim nothing. The migrated ledger refuses older versions of them when they open it. */
   cli(): string {
     return this.isMigrated ? join(this.#tree, 'src/cli.ts') : CLI;
   }
 
-  /** From its next start on. */
+  /** Applies from its next start. */
   upgrade(worker: number): void {
     this.#upgraded.add(worker);
   }

@@ -1,4 +1,4 @@
-/** What a run of the harness says of itself. */
+/** Makes the text of a chaos run’s report. */
 import type { Run } from './run.ts';
 
 /** Where one rule is broken a thousand times, its name and some of them are enough. */

@@ -27,7 +27,7 @@ const NOBODY_LISTENS = 'http://127.0.0.1:9/';
 export interface WebhookEndpoint {
   url: string;
   secret: string;
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   received: readonly ReceivedEvent[];
   be(mood: Mood | 'well'): Promise<void>;
   close(): Promise<void>;

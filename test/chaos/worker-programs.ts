@@ -33,7 +33,7 @@ const SHORT_TIMEOUTS = {
   RETRY_AFTER_MAX_MS: '2000',
 };
 
-/** Of one build, and of all that come after it. */
+/** The workflow bundles of the first build, and of all later builds. */
 export interface Bundles {
   firstFile: string;
   laterFile: string;

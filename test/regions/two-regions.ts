@@ -107,7 +107,7 @@ export async function startTwoRegions(): Promise<TwoRegions> {
         // Temporal's own tables have such literals.
         enableDoubleQuotedStringLiterals: true,
       });
-      // One transaction: the copy is of one moment, whatever is written meanwhile.
+      // One transaction: the copy shows a single moment, also if the server writes meanwhile.
       database.exec(`VACUUM INTO '${join(directories.second, 'temporal.db')}'`);
       database.close();
     },

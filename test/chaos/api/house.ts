@@ -17,7 +17,7 @@ export interface ApiHouse {
   during<T>(copy: number, call: () => Promise<T>): Promise<T>;
   /** Resolves when this copy works on a call, or after `limitMs`. */
   untilBusy(copy: number, limitMs: number): Promise<void>;
-  /** Until every copy answers, each to a caller with a token: its audit log has begun then. */
+  /** Waits until every copy answers a caller with a token. Its audit log has begun then. */
   untilServing(): Promise<void>;
   stop(): Promise<void>;
 }

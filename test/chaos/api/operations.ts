@@ -1,4 +1,4 @@
-/** What people send, as operations of the HTTP API. */
+/** The messages of callers as operations of the HTTP API. */
 
 import { ID_NAMES, parseRunKey, type RunKind } from '../../../src/model/run-key.ts';
 import type { Scope } from '../../../src/operations/scopes.ts';
@@ -9,7 +9,7 @@ export interface Operation {
   /** As the runs' run keys are. */
   runKey: string;
   path: string;
-  /** Without what the path and the token say. */
+  /** Removes the members that the path and the token contain. */
   body: object;
 }
 

@@ -72,7 +72,7 @@ function record({ applicant, quoted }: Asked, consumer: object = {}): object {
   };
 }
 
-/** By the SSN's last four digits. What the sandbox can do itself is not here. */
+/** Faults by the SSN's last four digits, without those that the sandbox itself has. */
 export const BEHAVIOURS = {
   '6001': ({ quoted }) => ({ status: 500, headers: { 'content-type': 'text/html' }, body: `<pre>${quoted}</pre>` }),
   '6002': ({ quoted }) => json({ returnCode: 'Error', errorMessage: quoted }, 400),
