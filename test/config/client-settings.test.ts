@@ -40,7 +40,7 @@ describe('a client in production', () => {
 
   const beside: ClientUse = { besideLedger: true };
   const cases: [string, Env, string[], string[]][] = [
-    // What it is given, what is refused to a client, and what to a command beside the ledger.
+    // The settings, the variables refused for a client, and those refused beside the ledger.
     ['a key ring', { ...PRODUCTION, KEY_RING_FILE: 'keys.json' }, ['KEY_RING_FILE'], []],
     ['a ledger', { ...PRODUCTION, LEDGER_URL: 'file:ledger.db' }, ['LEDGER_URL'], []],
     ['a ledger in a file', { ...PRODUCTION, LEDGER_URL_FILE: 'ledger-url' }, ['LEDGER_URL_FILE'], []],

@@ -21,7 +21,7 @@ const variablesOf = (env: Env, load: (env: Env) => unknown = loadConfig) =>
     .map(({ variable }) => variable)
     .toSorted();
 
-/** A whole configuration of the UAT environment. */
+/** A complete configuration of the UAT environment. */
 const UAT: Env = {
   GATEWAY_ENVIRONMENT: 'uat',
   GATEWAY_AUTH_URL: 'https://auth.uat.example.com',

@@ -28,7 +28,7 @@ describe('the deployment of a worker', () => {
     const env = { DEPLOYMENT_NAME: 'loans', BUILD_ID: '1.5.0', TEMPORAL_DEPLOYMENT_NAME: 'loans-prod/worker' };
     const { deployment } = loadConfig({ ...env, TEMPORAL_WORKER_BUILD_ID: '1.5.0-3f2a' }).worker;
     assert.deepEqual(deployment, { deploymentName: 'loans-prod/worker', buildId: '1.5.0-3f2a' });
-    // The image's build id is none of the controller's: it would wait for another.
+    // A controller waits for its own build id, so the build id of the image is not enough.
     assert.deepEqual(
       variablesOf(() => loadConfig(env)),
       ['TEMPORAL_WORKER_BUILD_ID'],

@@ -1,4 +1,4 @@
-/** docs/configuration.md, "What each environment refuses": a row here for each row there. */
+/** Tests each row of "What each environment refuses" in docs/configuration.md. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ function refused(env: Env, load: (env: Env) => unknown = loadConfig): string[] {
 const without = (variable: string): Env => ({ [variable]: '' });
 const profiles = (of: object) => ({ GATEWAY_PROFILES_FILE: file(JSON.stringify({ profiles: of })) });
 
-/** What is wrong, the variable that is named, who refuses it, and the change that makes it so. */
+/** The fault, the variable in the refusal, the environments that refuse it, and the settings with the fault. */
 type Rule = [what: string, names: string, by: readonly Environment[], change: Env];
 
 const ALL: readonly Environment[] = ['sandbox', 'uat', 'production'];

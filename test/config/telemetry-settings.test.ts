@@ -1,4 +1,4 @@
-/** Where metrics and health are read and where traces go: off unless said, and never where they may not be. */
+/** Tests the addresses of metrics, health and traces, and which of them each environment refuses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadClientSettings } from '../../src/config/client.ts';

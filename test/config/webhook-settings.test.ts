@@ -1,4 +1,4 @@
-/** Where events are sent: endpoints that make no sense, or would be unsafe, keep a worker from starting. */
+/** Tests that a worker does not start with invalid or unsafe webhook endpoints. */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ describe('webhook endpoints', () => {
     assert.deepEqual([second?.events, second?.allowPrivateAddresses], [undefined, false]);
     assert.deepEqual(await second?.readSecrets(), SECRETS);
     assert.deepEqual(config.webhooks, { giveUpAfterMs: 3_600_000, keepFailedForMs: 30 * 86_400_000 });
-    // Read anew at each use: what has rotated is seen without a restart.
+    // Secrets are read at each use, so that a rotation needs no restart.
     await writeFile(file('two'), SECRETS[0]);
     assert.deepEqual(await second?.readSecrets(), [SECRETS[0], SECRETS[0]]);
   });

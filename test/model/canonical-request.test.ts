@@ -63,7 +63,7 @@ const CONTENTS: Record<string, InquiryContent> = {
   ...SHARES,
 };
 
-/** Written down: a release that changes one of them would hold every inquiry in flight as `RequestDiffers`. */
+/** Recorded digests. A release that changed a digest would hold every inquiry in flight as `RequestDiffers`. */
 const GOLDEN: Record<string, string> = {
   CR: '3067a8b9ffd2041b56ea481a9f26cd394c7c76e9c3c5940bb213cc9ff587bf86',
   PREQUAL: '262bc36f443e554374c6317bfb929ac80b190a4ae8bc042aaa44623c55a3d8b2',

@@ -21,7 +21,7 @@ const COLUMNS: Record<string, Judgment & { isShare?: true }> = {
   abandon: { action: 'abandon' },
 };
 
-/** The rows of the table whose first column has failure types and whose others are decisions, with the words in them. */
+/** Returns the table of decisions by failure type: for each failure type the words in its row. */
 function documentedWords(markdown: string): Record<string, string[]> {
   const lines = markdown.split('\n');
   const at = lines.findIndex((line) => line.startsWith('| failure type | resend |'));

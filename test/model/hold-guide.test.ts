@@ -1,4 +1,4 @@
-/** The words about holds: the same in the code, the docs and the runbook. */
+/** Tests that the code, the docs and the runbook say the same about holds. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { ATTENTION_GUIDE, describeEffects, toRunbookPage } from '../../src/words
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-/** A page's text without emphasis, in one line. */
+/** Reads the text of a page without emphasis, in one line. */
 const plainText = (path: string) => read(path).replaceAll('*', '').replaceAll(/\s+/g, ' ');
 
 describe('the guide to holds', () => {

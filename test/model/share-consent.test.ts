@@ -1,4 +1,4 @@
-/** What a share makes of all answers of its applicants. */
+/** Tests the state of a share for each combination of its applicants' answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApplicantStanding } from '../../src/consent/consent-record.ts';

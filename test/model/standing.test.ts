@@ -1,4 +1,4 @@
-/** What stands for a share, by everything that its applicants have said, in whatever order it came. */
+/** Tests the consent state of a share from all messages of its applicants, in any order of arrival. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -34,7 +34,7 @@ function judge(
   return judgeShare(stored, { ...TERMS, ...terms }, nowMs);
 }
 
-/** What stands for 1A, with the fault of a grant that does not count. */
+/** Returns the consent state of applicant 1A, or the fault of a grant that does not count. */
 function standing(consents: readonly (ConsentRecord | StoredConsent)[], terms?: Partial<ShareTerms>, nowMs?: number) {
   const found = judge(consents, terms, nowMs).applicants.find(({ applicantId }) => applicantId === '1A');
   if (!found) return 'none';
@@ -140,14 +140,14 @@ describe('the consent state of an applicant', () => {
       const all = [...said, message('C-LAST', last, 20_000)];
       assert.equal(standing(all, {}, T0 + 36e8), last);
     }
-    // Ten times what it takes on a slow machine; comparing each with all would take minutes.
+    // The limit is ten times the time on a slow machine. A quadratic comparison would take minutes.
     assert.ok(performance.now() - startedAt < 10_000);
   });
 });
 
 describe('the consents of a share', () => {
   const SHARE = { shareId: 'S-9', endUserCode: 'EU2', endUser: 'Example Bank', owners: ['share:S-9', 'J-1'] };
-  /** Said to the share itself, unless it says otherwise. */
+  /** Creates a stored consent, by default addressed to the share itself. */
   const said = (change: Partial<ConsentRecord>, more: Partial<StoredConsent> = {}): StoredConsent => ({
     consent: message(change.consentId ?? 'C-1', change.decision ?? 'granted', 0, {
       ...{ journeyId: 'share:S-9', shareId: 'S-9', secondaryUser: { endUserCode: 'EU2' } },
@@ -190,7 +190,7 @@ describe('the consents of a share', () => {
     assert.equal(elsewhere({ ...on(2), decision: 'denied' }), 'denied');
     assert.equal(elsewhere({ ...on(2), decision: 'denied', secondaryUser: { endUserCode: 'EU3' } }), 'none');
     assert.equal(elsewhere({ ...on(2), decision: 'denied', secondaryUser: { endUser: 'Example Bank' } }), 'denied');
-    // Granted again since, the refusal does not stand even there.
+    // After a later grant the refusal does not count even at that share.
     assert.equal(elsewhere(on(1), { ...on(2), decision: 'revoked' }), 'revoked');
     assert.equal(elsewhere(on(1), { ...on(2), decision: 'revoked' }, { ...on(3), consentId: 'C-2' }), 'none');
     const refused = said({ journeyId: 'J-1', shareId: 'S1', decision: 'denied', ...on(2) });

@@ -15,7 +15,7 @@ const parts: TraceNumberParts = {
 test('the same parts always give the same trace number of 28 characters, of the interface’s 30', () => {
   assert.equal(deriveTraceNumber(parts), deriveTraceNumber({ ...parts }));
   assert.match(deriveTraceNumber(parts), /^PQ[A-Z2-7]{24}00$/);
-  // Written down: a release that changes it would send every running inquiry once more.
+  // A release that changed this recorded number would send every running inquiry again.
   assert.equal(deriveTraceNumber(parts), 'PQFUFTG4YIAGIW2XWQPSWTT76H00');
 });
 

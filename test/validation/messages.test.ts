@@ -1,4 +1,4 @@
-/** The places that a refused message names. published-schemas.test.ts has what is accepted, with every member. */
+/** Tests the paths in refusals of messages. published-schemas.test.ts tests accepted messages with every member. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MESSAGES } from '../../src/messages/all-messages.ts';

@@ -28,7 +28,7 @@ import {
 const root = join(import.meta.dirname, '..', '..');
 const published = publishedSchemas();
 
-/** An event as a run notes it, by its type: a schema that asks for more, or for something else, does not compile. */
+/** An event of a run, by its type. A published schema with other or more members does not compile. */
 type Told = WebhookBodies[keyof WebhookBodies];
 true satisfies Told extends z.infer<typeof webhookSchemas.webhookEventSchema> ? true : false;
 
@@ -41,7 +41,7 @@ function validator(name: string): ValidateFunction {
   return ajv.getSchema(String(schema.$id)) ?? ajv.compile(schema);
 }
 
-/** Whether the worker takes the value where it takes the published file's. */
+/** Checks whether the worker accepts a value for the message of a published file. */
 function isTaken(name: string, value: unknown): boolean {
   try {
     parseMessage(DEFINITIONS.get(name) ?? assert.fail(name), value);
@@ -52,7 +52,7 @@ function isTaken(name: string, value: unknown): boolean {
   }
 }
 
-/** Where JSON Schema cannot say it, the schema's own description does. */
+/** Rules that JSON Schema cannot express. The description of the schema names them. */
 const NAMED_RULES: [string, string, object][] = [
   ['lending-journey-input', 'Stages keep the order', aJourney({ stages: ['PREAPP', 'PREQUAL'] })],
   ['lending-journey-input', 'A gate is that of a stage', aJourney({ stages: ['PREQUAL'], gates: { PREAPP: {} } })],
@@ -100,7 +100,7 @@ describe('the published schemas', () => {
   it('have a sample here for each input and message', () => {
     const taken = [...published].filter(([, { title }]) => /^(Input of|The update|The signal)/.test(String(title)));
     assert.ok(taken.length > 10);
-    // A consent in a wrapper: the worker reads no other member.
+    // This input wraps a consent, and the worker reads no other member.
     const withoutSample = ['record-late-consent-input'];
     assert.deepEqual(taken.map(([name]) => name).sort(), [...Object.keys(SAMPLES), ...withoutSample].sort());
   });
@@ -209,7 +209,7 @@ interface RecordedEvent {
 
 type Kind = 'event' | 'result' | 'answer' | 'refusedInput' | 'lateConsent';
 
-/** Schemas of the result and of an update's answer, by the beginning of a history's name. */
+/** The schemas of a run's result and of its update answers, by the prefix of the history's file name. */
 const ANSWERED_BY: readonly [file: string, result: string, answer: string][] = [
   ['webhookDelivery', '', ''],
   ['recordLateConsent', 'record-late-consent-result', ''],
@@ -238,7 +238,7 @@ function answerOf(event: RecordedEvent, file: string): [Kind, string, unknown] |
     : undefined;
 }
 
-/** Recorded in the clear; one that is encrypted is not looked at. */
+/** Decodes a payload that was recorded in the clear. Returns `undefined` if it is encrypted. */
 function decodedOf(payloads: Payloads | undefined): unknown {
   const [payload] = payloads?.payloads ?? [];
   if (!payload || Buffer.from(payload.metadata.encoding, 'base64').toString() !== 'json/plain') return undefined;
@@ -250,7 +250,7 @@ const WRONG: unknown[] = [
   ...['', '   ', 'bad\u0007bell', 'x'.repeat(9_000), 'Ünïcode', ' '],
 ];
 
-/** Every member in turn left out or replaced, and one added to every object. */
+/** Yields the value with each member omitted or replaced in turn, and with a member added to each object. */
 function* changes(value: unknown, path = ''): Generator<[string, unknown]> {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {

@@ -1,4 +1,4 @@
-/** One message to one endpoint: signed, bounded, to where it may go. */
+/** Tests the signature, the limits and the permitted addresses of the webhook sender. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
@@ -52,7 +52,7 @@ test('the sender signs with every current secret, so that a receiver can verify 
   assert.ok(one?.event);
   assert.equal(String(one.headers['webhook-signature']).split(' ').length, 2);
   assert.ok(new Webhook(next).verify(one.body, one.headers as Record<string, string>));
-  // A secret that is broken keeps it from being sent: a receiver that knows that one would refuse.
+  // A malformed secret prevents sending, since a receiver with only that secret would refuse the message.
   const broken = endpoint('/ok', { readSecrets: async () => [secret, 'whsec_short'] });
   await assert.rejects(sender.send(broken, MESSAGE), failsWith('WebhookSecretUnreadable'));
   assert.equal(receiver.received.length, 1);
