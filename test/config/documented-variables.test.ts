@@ -33,14 +33,14 @@ function defaultsFor(name: VariableName): string[] {
 }
 
 describe('the documentation of the environment variables', () => {
-  test('names each one', () => {
+  test('names each variable', () => {
     assert.deepEqual(
       NAMES.filter((name) => !new RegExp(`\`(…?)${name}\``).test(TEXT)).filter((name) => !isShared(name)),
       [],
     );
   });
 
-  test('names no other in its tables', () => {
+  test('names only known variables in its tables', () => {
     const listed = ROWS.flatMap(({ names }) => names);
     assert.ok(listed.length > 90, `${listed.length} were found`);
     assert.deepEqual(

@@ -132,7 +132,7 @@ const CASES: Record<string, Case> = {
 };
 
 describe('a file that a variable names', () => {
-  test('stands in the table once, with when it is read again', () => {
+  test('has exactly one row in the table of files that are read again', () => {
     // envconfig reads the one of Temporal.
     const variables = [...Object.keys(findVariables('sandbox')), 'TEMPORAL_CONFIG_FILE'].filter((name) =>
       name.endsWith('_FILE'),
@@ -141,13 +141,13 @@ describe('a file that a variable names', () => {
     assert.deepEqual(variables.sort(), listed.toSorted());
   });
 
-  test('is tried here unless it is read at a restart alone', () => {
+  test('has a case here unless it is read only at a restart', () => {
     const again = ROWS.filter(({ when }) => !/^at a restart/.test(when)).flatMap(({ variables }) => variables);
     assert.deepEqual([...Object.keys(CASES), 'KEY_RING_FILE'].sort(), again.toSorted());
   });
 
   for (const [variable, { when, contents, open, finds }] of Object.entries(CASES)) {
-    test(`${variable} is read again: ${when.source.replace(/^\^|\$$/g, '')}`, async () => {
+    test(`${variable} is read again ${when.source.replace(/^\^|\$$/g, '')}`, async () => {
       assert.match(ROWS.find(({ variables }) => variables.includes(variable))?.when ?? '', when);
       await write(variable, contents[0]);
       const read = await open(file(variable));
