@@ -23,7 +23,7 @@ const HEAD_HEIGHT = 50;
 export interface UiWorld {
   harness: Harness;
   journeys: CreditJourneys;
-  /** Of a codec server whose path holds `reveal`, asking for everything. */
+  /** The codec server's endpoint with `reveal` in its path, which asks for unmasked values. */
   revealEndpoint: string;
   /** `path` is behind the namespace. `codecEndpoint`: another than the server's own, or `null` for none. */
   open(path: string, codecEndpoint?: string | null): Promise<Page>;

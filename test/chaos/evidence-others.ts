@@ -14,7 +14,7 @@ export interface RunPlan {
   mayWaitForConsent?: boolean;
   /** A strike cancelled it. */
   mayEndByForce?: boolean;
-  /** Of a review. */
+  /** The number of rows of a review. */
   rows?: number;
 }
 
@@ -48,7 +48,7 @@ export interface WebhooksEvidence {
   received: readonly ReceivedEvent[];
 }
 
-/** Of the workers, where they have versions. */
+/** The evidence of worker versions, in worlds that have versions. */
 export interface VersionsEvidence {
   deploymentName: string;
   /** Build ids that have workers in the end. */

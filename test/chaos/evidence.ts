@@ -69,7 +69,7 @@ export type JournalLine =
 /** A request as the sandbox received it. */
 export interface SandboxRequest {
   requestId: string;
-  /** Of its head, by the clock of the world, ms since 1970. */
+  /** The time of its head by the clock of the world, ms since 1970. */
   atMs: number;
   customerTraceNumber: string | null;
   productCode: string | null;
@@ -114,7 +114,7 @@ export interface SandboxEvidence {
 export interface LedgerAttempt {
   customerTraceNumber: string;
   attempt: number;
-  /** As written. */
+  /** The state in the row. */
   written: AttemptState;
   /** The state by now, which is not `sending` after its time-out. */
   state: AttemptState;
@@ -131,7 +131,7 @@ export interface LedgerAttempt {
   failureType?: FailureType;
   answerKind?: string;
   outcome?: string;
-  /** Of the answer that came. */
+  /** From the answer of the gateway. */
   reportReferenceNumber?: string;
   consumers?: { applicantId: string; consumerId: string }[];
   /** From an answer that an operator accepted instead. */
@@ -224,7 +224,7 @@ export interface Submission {
   attempt: number;
   /** Its event in the history. */
   eventId: number;
-  /** Of SECONDUSE: the consumers of the report that it shares, and the grants that permit it. */
+  /** For SECONDUSE, the consumers of the report that it shares, and the grants that permit it. */
   applicantIds: string[];
   consents: { applicantId: string; consentId: string }[];
 }
@@ -244,7 +244,7 @@ export interface RunEvidence {
   continuedFrom?: string;
   /** Temporal's name of the status: `RUNNING`, `COMPLETED`, `FAILED`, `CANCELLED`, `TERMINATED`, `TIMED_OUT`, … */
   status: string;
-  /** Of a `lendingJourney` that has completed. */
+  /** Only a completed `lendingJourney` has this. */
   result?: JourneyResult;
   /** The result of a pull, a share by itself or a review or, if it is open, its status. */
   other?: { state: string; holds: readonly HoldStatus[]; reference?: ReportReference };
@@ -269,7 +269,7 @@ export interface RunEvidence {
   recordedByRun: string[];
   /** The webhook events of the run, in its order. */
   events?: EventTold[];
-  /** Of a `webhookDelivery`. */
+  /** Only a `webhookDelivery` has this. */
   delivery?: {
     /** Ids of what was handed over to it, in that order. */
     taken: string[];

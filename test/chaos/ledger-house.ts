@@ -9,9 +9,9 @@ import { startPostgres } from '../support/postgres.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 export interface LedgerHouse {
-  /** As the workers reach it: on PostgreSQL by their own role, once it is furnished. */
+  /** The workers' address: on PostgreSQL with their own role, once `furnish` has run. */
   workersUrl: string;
-  /** As copies of the HTTP API reach it, likewise. */
+  /** The address for copies of the HTTP API, with their own role. */
   apiUrl: string;
   /** Straight to it. */
   ownUrl: string;
@@ -106,7 +106,7 @@ async function postgresHouse(): Promise<LedgerHouse> {
   };
 }
 
-/** The lock that stands for a full disk. The ledger's own locks have other numbers. */
+/** The lock that simulates a full disk. The ledger's own locks have other numbers. */
 const NO_ROOM = 53_100;
 
 /**
@@ -138,7 +138,7 @@ const WORKERS_ROLE = 'ledger_worker';
 
 const GRANTS = new URL('../../deploy/postgres/roles.sql', import.meta.url);
 
-/** As a deployer makes them. A program that needs more than its grants fails in a storm. */
+/** Makes the roles as a deployer does. A program that needs more than its grants fails in a storm. */
 async function makeRoles(client: pg.Client, password: string): Promise<void> {
   await client.query(await readFile(GRANTS, 'utf8'));
   for (const role of [API_ROLE, WORKERS_ROLE]) {

@@ -58,7 +58,7 @@ export class NewerVersion {
     this.isMigrated = true;
   }
 
-  /** As this version opens it, once it is migrated: an older program is refused. */
+  /** Opens the ledger with the newer version once it is migrated, because an older program is refused. */
   async openLedger(...options: Parameters<typeof openLedger>): ReturnType<typeof openLedger> {
     if (!this.isMigrated) return openLedger(...options);
     const module = (await import(pathToFileURL(join(this.#tree, 'src/ledger/open-ledger.ts')).href)) as {

@@ -107,7 +107,7 @@ function decisionId({ customerTraceNumber, attempts, since }: HoldStatus, action
 function accepted(posted: SandboxPosting | undefined, hold: HoldStatus): Partial<ResolveInquiryMessage> {
   const withReport = posted?.applicants.filter(({ hasReport }) => hasReport) ?? [];
   if (!posted || withReport.length === 0) {
-    // Of SECONDUSE only Record means posted.
+    // For SECONDUSE only Record means posted.
     return { outcome: 'noRecord', ...(hold.productCode === 'SECONDUSE' ? { providerSaid: 'notPosted' } : {}) };
   }
   const reference: ReportReference = {

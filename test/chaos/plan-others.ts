@@ -11,11 +11,11 @@ interface PullPlan {
   ssns: string[];
   /** Its last hold stays undecided. */
   leaveHeld: boolean;
-  /** As of a journey. */
+  /** The same as that of a journey. */
   resetAtRest?: number;
 }
 
-/** Of the report of a pull: begun when there is one, at the earliest at its date. */
+/** A share of the report of a pull. It begins when the report exists, at the earliest at its date. */
 export interface ShareReportPlan {
   shareId: string;
   pullId: string;
@@ -52,7 +52,7 @@ interface OthersFrame {
 }
 
 const MOST_ROWS = 100;
-/** As of journeys: the storm finds them under way. */
+/** The part of the storm in which runs start, so that the storm finds them running. */
 const STARTS_WITHIN = 0.6;
 /** The digits after the 9 in the SSNs of people that no journey has. */
 const FIRST_OF_PULLS = 5_000;

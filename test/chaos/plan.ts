@@ -100,7 +100,7 @@ export interface StormStep {
   /** Which copy of the API, from 0. */
   copy?: number;
   journeyId?: string;
-  /** Of any run: `pull:P-1`, or a journey's id. */
+  /** The run key of any run: `pull:P-1`, or a journey's id. */
   runKey?: string;
   forMs?: number;
   /** Extra time for each piece that passes. */
@@ -117,7 +117,7 @@ export interface StormStep {
 
 export interface Plan {
   seed: number;
-  /** Of the storm; every date counts from its start. */
+  /** The length of the storm. Every date counts from its start. */
   lengthMs: number;
   world: WorldPlan;
   journeys: JourneyPlan[];

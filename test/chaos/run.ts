@@ -29,7 +29,7 @@ const WORKERS_WITHIN_MS = 60_000;
 
 export interface Run {
   counts: StormCounts;
-  /** What else was counted, by name. */
+  /** Further counts, by name. */
   figures: ReadonlyMap<string, number>;
   decisions: number;
   settled: Settled;
@@ -164,7 +164,7 @@ function toRunPlan(run: PlannedRun, { cancelled }: Books): RunPlan {
   };
 }
 
-/** Of reviews that have written theirs. */
+/** Reads the result files of the reviews that have written theirs. */
 async function reviewResults({ plan, portfolioDir }: World): Promise<ReviewResults[]> {
   const reviews = plan.others?.reviews ?? [];
   return Promise.all(

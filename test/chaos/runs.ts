@@ -38,7 +38,7 @@ interface RunStatus {
 
 const PURPOSE = '01';
 const SECONDARY_PURPOSE = '02';
-/** Of the one portfolio's file, in the end user's folder. */
+/** The name of the only portfolio file, in the end user's folder. */
 export const PORTFOLIO_FILE = 'accounts.csv';
 /** After this time a held run is at rest: it waits for a decision that no operator takes. */
 const HOLD_IS_FINAL_AFTER_MS = 4_000;

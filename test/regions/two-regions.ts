@@ -22,7 +22,7 @@ import { startWorkerProcess, type WorkerProcess } from '../support/worker-proces
 export interface Region {
   journeys: CreditJourneys;
   client: ReturnType<typeof getSdkClient>;
-  /** As the command line has it there. */
+  /** Runs a command of the command line in that region. */
   cli(...args: string[]): Promise<Ran>;
   startWorker(): Promise<WorkerProcess>;
 }

@@ -22,7 +22,7 @@ export interface Block {
 }
 
 export interface Page {
-  /** Without `.md`. */
+  /** The file's name without `.md`. */
   name: string;
   text: string;
   headings: string[];
@@ -40,7 +40,7 @@ function readPage(name: string): Page {
   return partsOf(name, readFileSync(join(RUNBOOK, `${name}.md`), 'utf8'));
 }
 
-/** Of any page. Code that it says to be a file's is no command. */
+/** Parses any page. Code that the page shows as part of a file is no command. */
 export function partsOf(name: string, text: string): Page {
   const headings: string[] = [];
   const blocks: Block[] = [];

@@ -6,10 +6,10 @@ import type { Scope } from '../../../src/operations/scopes.ts';
 export interface Operation {
   /** `start`, or the name of the run's update. */
   message: string;
-  /** As the runs' run keys are. */
+  /** The run key of the run that the call is about. */
   runKey: string;
   path: string;
-  /** Removes the members that the path and the token contain. */
+  /** The message without the members that the path and the token contain. */
   body: object;
 }
 

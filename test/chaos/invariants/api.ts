@@ -58,7 +58,7 @@ function messageProblem(answer: ApiAnswer, runs: readonly RunEvidence[], { runs:
   return before.some(({ content }) => holds(content, withoutPath(body, runKey))) ? undefined : 'was kept as another';
 }
 
-/** Of what was answered as recorded. */
+/** Finds why the ledger lacks a message that was answered as recorded. */
 function ledgerProblem({ message, runKey, body, atMs }: ApiAnswer, { ledger }: Evidence): string | undefined {
   const asked = body as Record<string, unknown>;
   const isLate = (recordedAtMs: number) => recordedAtMs > atMs + LEDGER_SLACK_MS;

@@ -34,7 +34,7 @@ const FAULTS = {
     ...['0406', '0407'],
   ],
   joint: ['4026', '4032'],
-  /** Of the posting of a share. */
+  /** Faults of the posting of a share. */
   share: ['9002', '5408'],
 } as const;
 

@@ -11,7 +11,7 @@ type RunId = Pick<Run, 'workflowId' | 'runId'>;
 export interface Run {
   workflowId: string;
   runId: string;
-  /** Those of one kind went alike. */
+  /** Runs of the same kind took the same course. */
   kind: string;
   /** The query answers of the run. Empty once the run has closed. */
   queries: readonly string[];

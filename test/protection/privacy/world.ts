@@ -51,9 +51,9 @@ export interface World extends Stage {
   runCommand(args: string[], stdin?: string): Promise<number>;
   /** The Temporal CLI's words. */
   temporalCli(args: string[]): Promise<Uint8Array>;
-  /** What the sandbox gave out. */
+  /** The references and ids in the sandbox's answers. */
   postedInquiries(): Promise<{ reportReferenceNumber: string; consumerIds: string[] }[]>;
-  /** Of the worker, the codec server and the HTTP API. */
+  /** The metrics addresses of the worker, the codec server and the HTTP API. */
   metricsUrls: readonly string[];
   healthUrl: string;
   /** `hide` moves the ledger out of the worker's reach. */
