@@ -59,7 +59,10 @@ describe('a test that a page names', () => {
 
   test('does not count if it may be skipped', () => {
     // This test is skipped when root runs it: root may write every file.
-    const named = { file: 'test/ledger/sqlite-ledger.test.ts', title: 'a file that may not be written is unavailable' };
+    const named = {
+      file: 'test/ledger/sqlite-ledger.test.ts',
+      title: 'a ledger file without write permission is unavailable',
+    };
     assert.equal(missingBecause(named), 'skipped');
   });
 });

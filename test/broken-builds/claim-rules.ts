@@ -6,7 +6,7 @@ const CLOSE = 'src/ledger/inquiries/rules.ts';
 const CLAIM_TABLE = 'test/ledger/claim.test.ts';
 const ON_SQLITE = 'test/ledger/sqlite-ledger.test.ts';
 const WITHDRAWN_RUNS = 'test/workflows/withdrawn-runs.test.ts';
-const SHARES = { path: 'test/ledger/share-explorer.test.ts', title: 'no order of them lets a share be claimed' };
+const SHARES = { path: 'test/ledger/share-explorer.test.ts', title: 'finds no order in which a share is claimed' };
 
 /** Upgraded while its journeys run: claims wait for the migration, and follow it at once. */
 const UPGRADED = { seed: 112, journeys: 40, minutes: 0.4 };
@@ -26,7 +26,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     'shareWithdrawn',
     'a share that was taken back is posted',
     'share?.isWithdrawn',
-    'a share that was withdrawn, every grant of which stands',
+    'the share was withdrawn, although every grant is valid',
   ),
   {
     name: 'a share is withdrawn although it may have been sent',
@@ -37,7 +37,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
         replace: '',
       },
     ],
-    tests: [{ path: ON_SQLITE, title: 'a share that may have been sent is not withdrawn' }],
+    tests: [{ path: ON_SQLITE, title: 'a share that may have been sent cannot be withdrawn' }],
   },
   {
     name: 'a withdrawal of a share does not wait for claims',
@@ -49,38 +49,38 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
       },
     ],
     tests: [
-      { path: 'test/ledger/postgres-ledger-slow.test.ts', title: 'of a withdrawal and a claim at once exactly one' },
+      { path: 'test/ledger/postgres-ledger-slow.test.ts', title: 'exactly one of a concurrent withdrawal and claim' },
     ],
   },
   withoutShareRule(
     'reportGone',
     'a disposed report is shared',
     'share?.reportIsGone',
-    'a share of a report that is gone',
+    'the report of the share is gone',
   ),
   withoutShareRule(
     'consentMissing',
     'a share needs no grant',
     "share && (share.grants.length === 0 || has(share, 'missing'))",
-    'a share that brings no grant',
+    'the share has no grant',
   ),
   withoutShareRule(
     'consentRefused',
     'a refusal that the ledger has is passed over',
     "share && has(share, 'refused')",
-    'a share, one grant of which is refused',
+    'one grant of the share is refused',
   ),
   withoutShareRule(
     'consentTooOld',
     'a grant counts for ever',
     "share && has(share, 'tooOld')",
-    'a share, one grant of which is tooOld',
+    'one grant of the share is tooOld',
   ),
   withoutShareRule(
     'consentSpent',
     'two shares are posted under one grant',
     "share && has(share, 'spent')",
-    'a share, one grant of which is spent',
+    'one grant of the share is spent',
   ),
   {
     name: 'a claim follows an attempt that was answered late: an inquiry that is known to be posted is sent again',
@@ -92,8 +92,8 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
       },
     ],
     tests: [
-      { path: CLAIM_TABLE, title: 'an attempt was answered late, and the one after it is notSent' },
-      { path: ON_SQLITE, title: 'an attempt that was answered late, while those after it were not sent, holds' },
+      { path: CLAIM_TABLE, title: 'an attempt was answered late, and the next one is notSent' },
+      { path: ON_SQLITE, title: 'an attempt that was answered late, while later ones were not sent, holds' },
       { path: 'test/hazards/answered-late.test.ts', title: 'a late answer while the resend cannot connect' },
     ],
   },
@@ -112,8 +112,8 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
       },
     ],
     tests: [
-      { path: CLAIM_TABLE, title: 'its run was withdrawn, nothing yet' },
-      { path: ON_SQLITE, title: 'nothing is claimed for a run that was withdrawn' },
+      { path: CLAIM_TABLE, title: 'its run was withdrawn before any claim' },
+      { path: ON_SQLITE, title: 'no claim for a withdrawn run succeeds' },
       { path: WITHDRAWN_RUNS, title: 'posts no stage after a reset to before the withdrawal' },
     ],
   },
@@ -129,7 +129,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     tests: [
       {
         path: 'test/ledger/postgres-ledger-slow.test.ts',
-        title: 'of claims that come at the same time as a withdrawal',
+        title: 'each claim that is concurrent with a withdrawal',
       },
     ],
   },
@@ -155,8 +155,8 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
       },
     ],
     tests: [
-      { path: CLAIM_TABLE, title: 'a program older than the ledger takes writes from' },
-      { path: ON_SQLITE, title: 'an older program claims and decides nothing more' },
+      { path: CLAIM_TABLE, title: 'the program is older than the ledger accepts' },
+      { path: ON_SQLITE, title: 'an older program can no longer claim or decide' },
     ],
   },
   {
@@ -168,7 +168,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
         replace: "forbids: (known) => (known.isRestored && known.ledgerId === '' ? { kind: 'ledgerRestored' } : null)",
       },
     ],
-    tests: [{ path: ON_SQLITE, title: 'has seen an attempt that is not there' }],
+    tests: [{ path: ON_SQLITE, title: 'has seen an attempt that the ledger lacks' }],
   },
   {
     name: 'claims go on while inquiries are paused',
@@ -180,8 +180,8 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
       },
     ],
     tests: [
-      { path: CLAIM_TABLE, title: 'paused, nothing yet' },
-      { path: ON_SQLITE, title: 'a pause of all refuses each new claim and nothing else' },
+      { path: CLAIM_TABLE, title: 'its profile is paused before any claim' },
+      { path: ON_SQLITE, title: 'a pause of all profiles refuses each new claim and nothing else' },
     ],
   },
   {
@@ -196,7 +196,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     tests: [
       {
         path: 'test/ledger/postgres-ledger-slow.test.ts',
-        title: 'of claims that come at the same time as a pause',
+        title: 'each claim that is concurrent with a pause',
       },
     ],
   },
@@ -223,7 +223,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     tests: [
       {
         path: 'test/ledger/postgres-ledger-slow.test.ts',
-        title: 'is not claimed for another customer, at once neither',
+        title: 'the same inquiry cannot be claimed for another customer',
       },
     ],
   },
@@ -236,20 +236,23 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
         replace: 'const closedAt = toUtcInstant(Date.now());',
       },
     ],
-    tests: [{ path: ON_SQLITE, title: 'an attempt that nobody has claimed is closed' }],
+    tests: [{ path: ON_SQLITE, title: 'an unclaimed attempt can be closed' }],
   },
   {
     name: 'a look-up after a lost activity closes over a gap',
     edits: [{ file: CLOSE, find: "  'previousMissing',\n", replace: '' }],
     tests: [
-      { path: ON_SQLITE, title: 'over a gap, in another ledger and for another request nothing is written' },
+      {
+        path: ON_SQLITE,
+        title: 'closing an attempt over a gap, in another ledger or for another request fails and writes nothing',
+      },
       { path: 'test/ledger/explorer.test.ts', title: 'that lacks an attempt which the run has passed' },
     ],
   },
   {
     name: 'a look-up after a lost activity closes an attempt on an older copy before anybody has accepted it',
     edits: [{ file: CLOSE, find: 'if (known.isRestored)', replace: 'if (known.isRestored && attempt.attempt < 0)' }],
-    tests: [{ path: ON_SQLITE, title: 'an attempt that an older copy may lack is not closed' }],
+    tests: [{ path: ON_SQLITE, title: 'an attempt that an older copy may lack cannot be closed' }],
   },
   {
     name: 'a look-up after a lost activity closes an attempt that began before an older copy was accepted',
@@ -257,7 +260,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
       { file: CLOSE, find: 'if (known.mayLackAttempt)', replace: 'if (known.mayLackAttempt && attempt.attempt < 0)' },
     ],
     tests: [
-      { path: ON_SQLITE, title: 'an attempt that an older copy may lack is not closed' },
+      { path: ON_SQLITE, title: 'an attempt that an older copy may lack cannot be closed' },
       { path: 'test/hazards/restored-in-flight-slow.test.ts', title: 'when a restored copy that lacks its claim' },
     ],
   },

@@ -28,7 +28,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
           '  return !known.abandoned && (decision.action === "amend" || isAboutTheLatest(known, decision)) ? judgeEffect(known, decision) : OVERTAKEN;\n',
       },
     ],
-    tests: [{ path: 'test/ledger/decision.test.ts', title: 'InvalidInput met an unknown outcome' }],
+    tests: [{ path: 'test/ledger/decision.test.ts', title: 'its hold is InvalidInput and the outcome is unknown' }],
   },
   {
     name: 'a consent is acknowledged before the ledger has it',
@@ -110,7 +110,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: "  if (decision.action === 'accept' || words.includes(decision.providerSaid)) return null;\n",
       },
     ],
-    tests: [{ path: 'test/model/failure-types.test.ts', title: 'a record is accepted only where the provider' }],
+    tests: [{ path: 'test/model/failure-types.test.ts', title: 'a record is accepted only if the provider' }],
   },
   {
     name: 'a decision that was overtaken is answered as accepted',

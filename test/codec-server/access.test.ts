@@ -278,7 +278,7 @@ describe('the codec server limits', () => {
     for (const headers of [{ 'content-length': String(100 * 1024 * 1024) }, { 'transfer-encoding': 'chunked' }]) {
       const { status, sentBytes } = await untilTaken(() => sendForever(`${server.url}/decode`, caller, headers), isCut);
       assert.equal(status, 413);
-      // What the sockets of both sides hold is sent in any case.
+      // The buffers of both sockets are filled in any case.
       assert.ok(sentBytes < 50 * 1024 * 1024, String(sentBytes));
     }
     const length = { 'content-length': String(100 * 1024 * 1024) };
@@ -389,7 +389,7 @@ test('an answer for an unknown or invalid path does not quote the path', async (
   assert.deepEqual(counted, [...Array(2).fill(['other', 404]), ['/decode', 401]]);
 });
 
-/** A token that no key of the key set signed. */
+/** Creates a token without a signature by a key of the key set. */
 function unsigned(header: object, secret: string): string {
   const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'x', exp: 4_000_000_000, permissions: [`${NAMESPACE}:decode`] };
   const content = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
@@ -403,7 +403,7 @@ function altered(good: string): string {
   return [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
 }
 
-/** The server closes while more is sent: sometimes the system tells of that before it hands out the answer. */
+/** The server closes while more is sent. Sometimes the system reports this before it delivers the answer. */
 function isCut(error: unknown): boolean {
   return ['EPIPE', 'ECONNRESET'].includes((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -1,4 +1,4 @@
-/** A codec server with a key set of its own, and requests to it. All persons are invented. */
+/** Starts codec servers with their own key set, and sends requests to them. All persons are invented. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export const APPLICANT = {
   addresses: [{ addressIdentifier: 'C', line1: '1 Sentinel Street', city: 'Springfield', state: 'VA', zip: '22150' }],
 };
 
-/** Each is personal, and none may be where a person without `reveal` reads. */
+/** Personal values that no caller without `reveal` may read. */
 export const SENTINELS = [
   ...['Annabel', 'Quill', 'Sentinel', '912345678', '1980-02-03', '2025550123', 'annabel@example.com'],
   ...['203.0.113.7', '1 Sentinel Street', 'SENTINEL', 'CONSUMER-SENTINEL'],
@@ -46,7 +46,7 @@ export const KEY_SET = {
   ],
 };
 
-/** Of the test file that imports this. */
+/** The directory of the test file that imports this module. */
 export const directory = mkdtempSync(join(tmpdir(), 'codec-server-'));
 process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
 export const keySet = join(directory, 'jwks.json');
@@ -57,7 +57,7 @@ interface TokenParts {
   claims?: JWTPayload;
   algorithm?: 'RS256' | 'ES256';
   isForeign?: boolean;
-  /** Seconds; `null`: never. */
+  /** In seconds. With `null` the token never expires. */
   expiresAt?: number | null;
 }
 
@@ -74,19 +74,19 @@ export async function token(parts: TokenParts = {}): Promise<string> {
 
 export interface Server extends RunningCodecServer {
   ring: KeyRing;
-  /** Whole lines of the audit log. */
+  /** The lines of the audit log. */
   lines: string[];
-  /** What each line says. */
+  /** The parsed lines of the audit log. */
   audited(): Record<string, unknown>[];
   unexpected: unknown[];
   call(path: string, request?: CallOptions): Promise<HttpAnswer>;
-  /** As a worker of `NAMESPACE` encrypts. */
+  /** Encrypts as a worker of `NAMESPACE` does. */
   encrypted(value: unknown, namespace?: string): Promise<PayloadJson>;
 }
 
 export interface CallOptions {
   token?: string | undefined;
-  /** `null`: no header. */
+  /** With `null` the request has no such header. */
   namespace?: string | null;
   origin?: string;
   method?: string;
@@ -139,7 +139,7 @@ export async function call(url: string, options: CallOptions = {}): Promise<Http
   });
 }
 
-/** The value of a payload that is JSON. */
+/** Decodes the value of a JSON payload. */
 // biome-ignore lint/suspicious/noExplicitAny: decoded values of every shape, which each test knows
 export function decodedOf(payload: PayloadJson): any {
   return JSON.parse(Buffer.from(payload.data, 'base64').toString('utf8'));

@@ -20,7 +20,7 @@ const PRODUCTION = {
   CODEC_JWT_AUDIENCE: 'codec-server',
 };
 
-/** The variables at fault, in order. */
+/** Returns the names of the wrong variables, in order. */
 function faults(env: Record<string, string>): string[] {
   try {
     loadCodecServerSettings(env);

@@ -25,7 +25,7 @@ async function finding(access: CodecServerAccess, problems: readonly { variable:
   return found ?? assert.fail();
 }
 
-/** A server with these keys, and how a caller with these roles reaches it. */
+/** Starts a server with these keys, and returns the access of a caller with these roles. */
 async function serverWith(t: TestContext, keys: KeyRing, roles: string[]) {
   const server = await startServer(t, { keys });
   const bearer = await token({ roles });
@@ -46,7 +46,7 @@ test('a codec server fails if it lacks the workers’ key or encrypts under a ke
   const other = keyRing('other');
   const without = await serverWith(t, other, ['encode', 'decode']);
   assert.deepEqual((await finding(without.access)).detail, `it lacks the key ${current}`);
-  // It has theirs too, and a newer one of its own.
+  // This server has the workers' key and a newer key.
   const ahead: Pick<KeyRing, 'current' | 'find'> = {
     current: (use) => other.current(use),
     find: (use, id) => workersRing.find(use, id),

@@ -1,4 +1,4 @@
-/** What `doctor` says of a version, by where it stands among the others. */
+/** Tests the findings of `doctor` for the deployment state of a worker's version. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DoctorContext } from '../../src/doctor/check.ts';
@@ -8,12 +8,12 @@ import { deploymentCheck } from '../../src/doctor/temporal-checks.ts';
 const STATUS = { inactive: 1, current: 2, ramping: 3, draining: 4, drained: 5 };
 
 interface Deployment {
-  /** By build id. */
+  /** The state of each version, by build id. */
   versions: Record<string, keyof typeof STATUS>;
   managerIdentity?: string;
 }
 
-/** Of the build 2. */
+/** Runs the check for a worker with build id 2. */
 function found({ versions, managerIdentity }: Deployment) {
   const [current] = Object.entries(versions).find(([, state]) => state === 'current') ?? [];
   const workerDeploymentInfo = {

@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => harness?.close());
 
-/** A worker is ready before the server has heard its first poll of each queue. */
+/** A worker is ready before the server has received its first poll of each queue. */
 function isOfWorkers(check: string): boolean {
   return check.startsWith('workers');
 }
@@ -37,7 +37,7 @@ async function findings(change: Partial<Config> = {}, problems: ConfigProblem[] 
   return new Map(checks.map(({ check, ...finding }) => [check, finding]));
 }
 
-/** Those that do not pass. */
+/** Returns the checks that do not pass. */
 async function troubles(...how: Parameters<typeof findings>): Promise<Findings> {
   const found = [...(await findings(...how))].filter(([, { status }]) => status !== 'pass');
   return Object.fromEntries(found.map(([check, { status }]) => [check, status]));
@@ -68,7 +68,7 @@ test('doctor fails the deployment check for a version that was never promoted', 
   assert.deepEqual(await troubles(change), { deployment: 'fail' });
 });
 
-/** In the order in which they are printed, whichever ends first. */
+/** The names of all checks, in the order in which they are printed. */
 const CHECKS = [
   ...['configuration', 'key-ring', 'ledger', 'ledger-durability', 'ledger-keys', 'temporal', 'namespace'],
   ...['ledger-watch', 'search-attributes', 'workers', 'workers/gateway-default', 'deployment'],

@@ -18,7 +18,7 @@ async function findingOf(check: Pick<Check, 'run'>, context = contextWith({}), t
   return found ?? assert.fail();
 }
 
-/** As the gRPC library makes it. */
+/** Creates an error like those of the gRPC library. */
 function refused(code: 7 | 14): Error {
   const name = { 7: 'PERMISSION_DENIED', 14: 'UNAVAILABLE' }[code];
   return Object.assign(new Error(`${code} ${name}: sentinel`), { code, details: 'sentinel', metadata: {} });

@@ -1,6 +1,6 @@
 /**
  * Draws answers of any mix of entries, codes and echoes, whose true owners are known. Either each applicant's outcome is
- * what the interface's text says (2.4, 2.8, 7.2), or a person is asked; no report and no `consumerId` is lost.
+ * what the interface's text says (2.4, 2.8, 7.2), or the answer is held; no report and no `consumerId` is lost.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,7 +17,7 @@ const PEOPLE: readonly Applicant[] = [
   { applicantId: '3A', ssn: '912360003', dob: '1975-11-12', names: [{ first: 'Eva', last: 'Roy' }] },
 ].map((person) => applicant(person));
 
-/** `Exempt` is in the profile's table, `Suppress` in none (7.3). */
+/** The profile's table maps `Exempt` but not `Suppress` (7.3). */
 const MAPPED = { returnCodes: { PREQUAL: { Exempt: 'noReport' }, FAILSAFE: { Exempt: 'noReport' } } } as const;
 const OUTCOMES: Record<string, Outcome['outcome']> = { Record: 'record', 'No Record': 'noRecord', Exempt: 'noReport' };
 
@@ -65,13 +65,13 @@ const drawnEntry = fc.record({
   named: fc.constantFrom(...(Object.keys(NAMED) as (keyof typeof NAMED)[])),
   consumer: fc.constantFrom(...(['none', 'whole', ...Object.keys(CONSUMERS)] as (keyof typeof CONSUMERS)[])),
   hasConsumerId: fc.boolean(),
-  /** Its contents are those that its code asks for. */
+  /** The entry has the contents that its code requires. */
   isCoherent: fc.boolean(),
   code,
   echo,
 });
 
-/** An answer that is mostly as the text has it: otherwise nearly every one would be a hold. */
+/** Draws answers that mostly follow the text: otherwise nearly every answer would be a hold. */
 const drawnAnswer = fc
   .record({
     product: fc.constantFrom('PREQUAL' as const, 'FAILSAFE' as const),
@@ -131,7 +131,7 @@ function hasReport({ drawn }: OwnedEntry): boolean {
   return drawn.consumer !== 'none' && drawn.consumer !== 'empty';
 }
 
-/** What the text says of an entry, by itself; `undefined` where it says nothing. */
+/** Returns the outcome that the text gives a single entry, or `undefined` if it gives none. */
 function outcomeByText(one: OwnedEntry, { code: top, product }: Drawn): Outcome['outcome'] | undefined {
   const outcome = OUTCOMES[one.drawn.code || top || ''];
   if (outcome !== 'record') return hasReport(one) ? undefined : outcome;
@@ -139,7 +139,7 @@ function outcomeByText(one: OwnedEntry, { code: top, product }: Drawn): Outcome[
   return isRecord && one.consumerId !== undefined ? 'record' : undefined;
 }
 
-/** The one reading that the text does not give: an empty entry of a joint record. It is told. */
+/** Detects an empty entry of a joint record. Its reading is not in the text, so the answer has a remark. */
 function isEmptyBesideRecord(one: OwnedEntry, all: readonly OwnedEntry[], drawn: Drawn): boolean {
   const isEmpty = one.drawn.consumer === 'none' && one.consumerId === undefined && !one.drawn.code;
   const hasRecord = all.some((other) => outcomeByText(other, drawn) === 'record');
@@ -179,7 +179,7 @@ test('for any mix of entries no report or consumerId is lost or given to another
   fc.assert(
     fc.property(drawnAnswer, (drawn) => {
       const { answer, entries } = answered(drawn);
-      // A person is asked, and the ledger keeps the whole answer, sealed.
+      // The answer is held, and the ledger keeps the whole answer sealed.
       if (answer.kind !== 'outcome') return;
       const attributed = [...(answer.reference?.applicants ?? []), ...(answer.applicants ?? [])];
       const unattributed = (answer.unattributed ?? []).map(({ consumerId }) => consumerId);

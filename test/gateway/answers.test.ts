@@ -148,7 +148,7 @@ test('the consumerId of an answer without a record is kept, as 2.4 requires', ()
     { applicantId: '2A', outcome: 'noRecord', consumerId: 'C2' },
     { applicantId: '1A', outcome: 'noRecord' },
   ]);
-  // 2.4 shows no applicantId: nothing says whose they are.
+  // 2.4 shows no applicantId, so nothing identifies the owners.
   const unnamed = none([{ consumerId: 'C1' }, { consumerId: 'C2' }], [ADA, BEN]);
   assert.deepEqual(unnamed.kind === 'outcome' && [unnamed.applicants, unnamed.unattributed], [
     [
@@ -240,7 +240,7 @@ test('an empty entry beside a record is read as noRecord, with a remark', () => 
   assertHold(read(record([{ applicantId: '1A' }, { applicantId: '2A' }]), contextOf([ADA, BEN])), /0\/consumerId/);
 });
 
-// Echoes: the interface shows none in a report (2.4) or a confirmation (2.7), and no values in FAILSAFE's sample (2.8)
+// Echoes: a report (2.4) and a confirmation (2.7) have none, and the FAILSAFE sample (2.8) has no values
 
 test('an answer that echoes the identifiers of another request is held', () => {
   for (const [echo, value] of [
@@ -293,7 +293,7 @@ test('a confirmation with the reference number of the shared report is held', ()
   assertHold(read({ ...own, consumers: [{ reportReferenceNumber: 'RRN-1' }] }, secondUseContext()), /must differ/);
 });
 
-// FAILSAFE: its request carries no applicantId (4.3), so nothing in the interface's entries (2.8) says whose one is
+// FAILSAFE: its request has no applicantId (4.3), so nothing in an entry (2.8) identifies its applicant
 
 test('a FAILSAFE answer for a single applicant yields outcome, reference number and consumerId', () => {
   for (const [returnCode, outcome] of [
@@ -325,7 +325,7 @@ test('FAILSAFE entries with different outcomes are held if only the gateway’s 
     ]) {
       assertHold(read({ consumers: entries }, failsafeContext(asked)), /by applicantId or SSN/);
     }
-    // Beyond the interface, and a proof all the same.
+    // The interface has no SSN here, but an SSN identifies the applicant.
     const [first, second] = entries;
     const named = [
       { ...first, ssn: BEN.ssn },

@@ -1,4 +1,4 @@
-/** What an entry means (interface 2.4, 2.8): every combination of code and content, against the one table of it. */
+/** Compares every combination of code and contents of an entry (interface 2.4, 2.8) with the table of meanings. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -34,7 +34,7 @@ const CODES: Record<CodeMeaning, { own?: string; top?: string }> = {
   noReport: { own: 'Exempt' },
 };
 
-/** Ada's entry beside one of Ben's that has a record. */
+/** Reads an answer with Ada's entry beside an entry of Ben that has a record. */
 function besideRecord(code: CodeMeaning, contents: EntryContents, isFailsafe: boolean): Answer {
   const { own, top } = CODES[code];
   const ada = { ssn: ADA.ssn, ...MEMBERS[contents], ...(own && { returnCode: own }) };

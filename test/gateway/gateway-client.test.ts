@@ -1,4 +1,4 @@
-/** The failure table of docs/protocol.md, row by row, counted by what the gateway received. */
+/** Tests each row of the failure table of docs/protocol.md, and counts the requests that the gateway received. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';

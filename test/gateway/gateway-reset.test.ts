@@ -1,4 +1,4 @@
-/** What is given up is reset: bytes that the kernel still holds never reach the gateway. On real sockets, plain and TLS. */
+/** The client resets the connection of a request that it gives up: bytes in the kernel never reach the gateway. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -11,7 +11,7 @@ import { type Certificate, createCertificate } from '../support/certificates.ts'
 import { profileFor, recordBody, reportRequest } from './fixtures.ts';
 import { httpAnswer, startServer } from './scripted-server.ts';
 
-/** More than a gateway's kernel takes while the gateway reads nothing, and less than ours takes beside that. */
+/** The gateway's kernel cannot hold so much while the gateway reads nothing, but both kernels together can. */
 const BODY_BYTES = 1024 * 1024;
 
 let own: Certificate;
@@ -22,7 +22,7 @@ before(async () => {
 
 interface GivenUp {
   limits: Partial<GatewayLimits>;
-  /** What the gateway does instead of reading. */
+  /** The gateway does this instead of reading. */
   onConnection?: (socket: Socket) => void;
 }
 

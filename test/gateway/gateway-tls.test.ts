@@ -73,14 +73,14 @@ test('a reset below TLS is an unknown outcome and causes no uncaught error', asy
   t.after(() => process.off('uncaughtException', note));
   const script: Script = {
     createServer: (onConnection) => createServer(own, onConnection),
-    // Node resets the socket beneath TLS alone.
+    // Only the socket beneath TLS can be reset in Node.
     onRequest: (socket) => void (socket as Socket & { _parent: Socket })._parent.resetAndDestroy(),
   };
   const { submit } = await startGateway(t, script, { caCertificate: own.cert });
   for (let round = 0; round < 5; round++) {
     await assert.rejects(submit(), { code: 'OutcomeUnknown', sent: 'possibly' });
   }
-  // The late error comes with the turn after.
+  // The late error arrives in the next turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(uncaught, []);
 });

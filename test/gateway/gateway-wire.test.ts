@@ -1,4 +1,4 @@
-/** Fence 3 on real sockets: what was sent, what was not, and what the client cannot know. The server counts. */
+/** Tests fence 3 on real sockets: which requests were sent, not sent or possibly sent. The server counts them. */
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
@@ -20,7 +20,7 @@ function assertNothingSent(error: GatewayError, code: GatewayFailureType = 'Gate
   assert.equal(error.requestedAt, undefined);
 }
 
-/** Over its only connection it answers when it is told to. */
+/** Starts a gateway with a single connection that answers when `release` is called. */
 async function startHolding(t: TestContext) {
   let answer = () => {};
   const onRequest = (socket: Socket) => {
@@ -162,7 +162,7 @@ const UNKNOWN: [title: string, played: Script | Buffer, limits?: Partial<Gateway
   ['a success answer is not UTF-8', httpAnswer(200, Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]))],
 ];
 
-/** Writes the piece every 20 ms; with a length it is part of a body. */
+/** Writes the piece every 20 ms. With a length, the pieces are parts of a body. */
 function dripping(piece: string, length?: number): Script {
   return {
     onRequest: (socket) => {

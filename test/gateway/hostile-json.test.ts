@@ -28,7 +28,7 @@ test('JSON that repeats a deciding member is held, also if the repetition is esc
   assertHold(read('{"returnCode":"No Record","return\\u0043ode" : "Record"}'), /gives returnCode twice/);
   const twice = recordBody().replace('"consumerId":"CONSUMER1"', '"consumerId":"OTHER","consumerId":"CONSUMER1"');
   assertHold(read(twice), /gives consumerId twice/);
-  // Text that looks like members is none, and the same name in two objects is not twice.
+  // Text that looks like members does not count, and two objects may have the same name.
   assert.equal(read(recordBody([ADA], { note: '"returnCode":"Record","returnCode":"No Record"' })).kind, 'outcome');
   assert.equal(read(recordBody([ADA, BEN]), contextOf([ADA, BEN])).kind, 'outcome');
 });

@@ -1,4 +1,4 @@
-/** The rows of the interface's answers (2.2, 2.4, 2.5, 2.8) and of its token request (2.1), each by itself. */
+/** Tests each row of the interface's answers (2.2, 2.4, 2.5, 2.8) and of its token request (2.1). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -47,7 +47,7 @@ test('2.2 scope: can have any value, since no request asks for a scope', () => {
   for (const scope of ['grs', '', 7, undefined]) assert.ok(readTokenResponse(JSON.stringify({ ...TOKEN, scope })));
 });
 
-// `Required`: a field that the types lacked, or had under another name, would not compile.
+// With `Required`, a field that the types lack or name differently does not compile.
 
 const CROSS_REFERENCE: Required<AccountCrossReference> = {
   consumerNameRefId: 1,
@@ -98,7 +98,7 @@ const CONSUMER: Required<Pick<Consumer, 'names' | 'ssn' | 'dob' | 'addresses' | 
 const ENTRY: ResponseEntry = { applicantId: '1A', consumerId: 'CONSUMER1', consumer: CONSUMER };
 const REPORT = { returnCode: 'Record', reportReferenceNumber: 'RRN-0001', applicants: [ENTRY] };
 
-/** What is read of the whole report at a place, written as in the interface's tables. */
+/** Reads a value of the whole report at a path as in the interface's tables. */
 function readAt(path: string): unknown {
   const steps = path.replaceAll('[]', '.0').split('.');
   const start: unknown = readResponse(JSON.stringify(REPORT))?.applicants[0]?.consumer;
@@ -111,7 +111,7 @@ for (const field of Object.keys(CONSUMER) as (keyof typeof CONSUMER)[]) {
     assert.deepEqual(readAt(field), CONSUMER[field]);
     assert.equal(read(REPORT).kind, 'outcome');
     for (const wrong of ['x', 7, {}, [7]]) {
-      // A date of birth is compared where there is no SSN alone.
+      // A date of birth is compared only if there is no SSN.
       if (field === 'dob' && wrong === 'x') continue;
       const applicants = [{ ...ENTRY, consumer: { ...CONSUMER, [field]: wrong } }];
       assert.equal(read({ ...REPORT, applicants }).kind, 'unexpectedResponse', JSON.stringify(wrong));
@@ -152,7 +152,7 @@ for (const field of ['firstReportedDate', 'totalOccurrences', 'activeOccurrences
   });
 }
 
-/** What becomes of an answer in which this field alone is another. */
+/** For each field: another value, and whether it leads to the same outcome, another outcome or a hold. */
 const ANOTHER: Record<string, { value: unknown; comesOf: string }> = {
   softwareProviderId: { value: 'ZZZZ', comesOf: 'the same' },
   softwareProviderVersion: { value: '9.9', comesOf: 'the same' },

@@ -1,4 +1,4 @@
-/** Each row of the request tables (interface 2.3, 2.6, 4.3) by itself, here and in the sandbox: length, format, whether it must be there. */
+/** Tests length, format and presence of each row of the request tables (2.3, 2.6, 4.3), also in the sandbox. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkRequest } from '../../sandbox/rules/check-request.ts';
@@ -16,10 +16,10 @@ import { mayHaveAccents, type Row, SECTION_4_3, TABLE_2_3, TABLE_2_6 } from './i
 
 interface Product {
   rows: readonly Row[];
-  /** What a caller gives, with `profile` in it where the product has one. */
+  /** Returns the caller's input, with `profile` if the product has one. */
   parts(): object;
   build(parts: object): object;
-  /** Where a caller gives what is in this row; `undefined` where it is not the caller's to give. */
+  /** Returns the path of the row in the caller's input, or `undefined` if the caller cannot give it. */
   given(path: string): string | undefined;
 }
 
@@ -94,7 +94,7 @@ function put(object: object, path: string, value: unknown): void {
   else place[last] = value;
 }
 
-/** What becomes of a value in the caller's place of a row: what is on the wire, or where the problems are. */
+/** Puts a value into the caller's input and returns the value on the wire or the paths of the problems. */
 function comesOf(product: Product, row: Row, value: unknown): { sent: unknown } | { refused: string[] } {
   const parts = product.parts();
   put(parts, product.given(row.path) ?? '', value);
@@ -111,7 +111,7 @@ function pointer(product: Product, row: Row): string {
   return `/${stepsOf(path).join('/')}`;
 }
 
-/** A value of the row that has this many characters. */
+/** Returns a value of the row with this many characters. */
 function ofLength(row: Row, length: number): string {
   if (row.type === 'N') return '9'.repeat(length);
   if (row.format === 'email') return `${'m'.repeat(length - '@example.com'.length)}@example.com`;
@@ -136,9 +136,9 @@ function notAdmitted(row: Row): unknown[] {
   const wrong: unknown[] = ['', ' ', 'a\u0000', '\u0416', ...accents, null, 7, ofLength(row, length + 1)];
   if (row.oneOf) return [...wrong, 'X', row.oneOf[0]?.toLowerCase()];
   if (row.type === 'Date') return [...wrong, '2023-02-29', '02/28/1980', '1980-2-28', '2999-01-01'];
-  // `zip` is described as "5 or 9 digits": nine go to `zip` and `zip4`, so what is one over is six.
+  // `zip` is described as "5 or 9 digits": nine go to `zip` and `zip4`, so one digit too many is six.
   if (row.type === 'N') return [...wrong, ofLength(row, length - 1), `${'9'.repeat(length - 1)}-`, '９'.repeat(length)];
-  // Longer ones would break the row by their length.
+  // Longer values would break the row by their length.
   if (length > 1) wrong.push(' x', 'x ', 'x\u00a0', 'x\u200b', ...(mayHaveAccents(row) ? [] : ['x\u2019', '\u00e9x']));
   if (row.format === 'state') return [...wrong, 'N', 'N1'];
   if (row.format === 'email') return [...wrong, 'example.com', 'a b@example.com'];
@@ -149,7 +149,7 @@ function notAdmitted(row: Row): unknown[] {
 function holds(product: Product, row: Row): void {
   const refused = { refused: [pointer(product, row)] };
   for (const value of admitted(row)) {
-    // A list is kept to by its own entries' rows.
+    // The rows of its entries test a list.
     if (row.type !== 'list') assert.deepEqual(comesOf(product, row, value), { sent: value }, `admitted: ${value}`);
   }
   for (const value of notAdmitted(row)) {
@@ -168,7 +168,7 @@ for (const [section, product] of Object.entries(PRODUCTS)) {
   }
 }
 
-/** What the sandbox, whose tables are its own, says of a request as it is on the wire. */
+/** Returns the problems that the sandbox finds by its own tables in a request on the wire. */
 function sandboxProblems(product: Product, row: Row, value: unknown): string[] {
   const body = structuredClone(product.build(product.parts()));
   put(body, row.path, value);
@@ -176,7 +176,7 @@ function sandboxProblems(product: Product, row: Row, value: unknown): string[] {
   return 'problems' in checked ? [...new Set(checked.problems.map((problem) => problem.path))] : [];
 }
 
-/** Zones of IPv6 addresses are refused by us alone: `node:net` takes them. */
+/** Only the product refuses zones of IPv6 addresses: `node:net` accepts them. */
 const HELD_BY_US_ALONE: readonly unknown[] = ['fe80::1%eth0'];
 
 for (const [section, product] of Object.entries(PRODUCTS)) {

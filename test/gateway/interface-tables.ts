@@ -4,10 +4,10 @@
  */
 
 export interface Row {
-  /** `[]` after a name: a list of at least one. */
+  /** `[]` after a name means a list with at least one entry. */
   path: string;
   type: 'AN' | 'N' | 'Date' | 'DateTime' | 'list';
-  /** For AN the most, for N exactly. */
+  /** The maximum for AN, the exact length for N. */
   length?: number;
   required: boolean;
   oneOf?: readonly string[];
@@ -89,14 +89,14 @@ const SECTION_4_3_FIELDS = [
   'applicants[].addresses[].zip',
 ];
 
-/** The sample's fields, with what 2.3 says of each. */
+/** The fields of the sample, each with its row of 2.3. */
 export const SECTION_4_3: readonly Row[] = [
   { path: 'customerTraceNumber', type: 'AN', length: 30, required: true },
   { path: 'productCode', type: 'AN', length: 10, required: true, oneOf: ['FAILSAFE'] },
   ...TABLE_2_3.filter(({ path }) => SECTION_4_3_FIELDS.includes(path)),
 ];
 
-/** Which rows a request on the wire breaks; empty for one that keeps to the table. */
+/** Returns the rows that a request on the wire breaks. */
 export function breaksOf(table: readonly Row[], request: unknown): string[] {
   const broken = checkLevel(table, '', request);
   if (table === TABLE_2_6) {
@@ -143,12 +143,12 @@ function keepsTo(row: Row, value: unknown): boolean {
   }
 }
 
-/** Names and parts of addresses, whose accents a profile may pass on. */
+/** Names and parts of addresses. A profile can pass on their accents. */
 export function mayHaveAccents({ path }: Row): boolean {
   return /\.(?:first|middle|last|line1|line2|city)$/.test(path);
 }
 
-/** Type AN, as docs/decisions/gateway.md reads it: printable ASCII, with blanks within alone. */
+/** Type AN as in docs/decisions/gateway.md: printable ASCII, with blanks only inside. */
 function isAlphanumeric(text: string, hasAccents: boolean): boolean {
   const value = hasAccents ? text.replace(/[\u0300-\u036f]|[\u00c0-\u024f\u1e00-\u1eff\u2019]/g, 'x') : text;
   if (value === '' || value.startsWith(' ') || value.endsWith(' ')) return false;
@@ -162,7 +162,7 @@ function isAlphanumeric(text: string, hasAccents: boolean): boolean {
 function isPastDate(value: string): boolean {
   if (value.length !== 10 || value[4] !== '-' || value[7] !== '-') return false;
   const date = new Date(`${value}T00:00:00Z`);
-  // A date that rolls over (30 February) reads differently when it is written again.
+  // A date that does not exist (30 February) changes when it is formatted again.
   return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === value && date.getTime() <= Date.now();
 }
 

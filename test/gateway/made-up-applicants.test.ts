@@ -28,11 +28,11 @@ test('the samples’ own applicants are refused outside the sandbox for every se
 
 test('an SSN that starts with 9 is sent only if the profile allows it', () => {
   const cases: [ssn: string, refuse: boolean, itinOnly: boolean, send: boolean][] = [
-    // No one's either: area 000 is never issued. It is left to the gateway.
+    // Area 000 is never issued either, but only the gateway refuses it.
     ['000110001', true, true, true],
     ['912345678', false, false, true],
     ['900110001', false, false, true],
-    // ITINs and ATINs: the edges of each range of the fourth and fifth digit.
+    // ITINs and ATINs, at the edges of each range of the fourth and fifth digit.
     ...['50', '65', '70', '88', '90', '92', '93', '94', '99'].map((group): [string, boolean, boolean, boolean] => [
       `912${group}0001`,
       false,

@@ -1,6 +1,6 @@
 /**
- * Draws people who are easily mistaken for one another, and answers of the sandbox that lack what tells them apart. The
- * sandbox knows whose each `consumerId` is: none may be given to another applicant.
+ * Draws people who are easily confused, and answers of the sandbox without the fields that distinguish them. The
+ * sandbox knows the owner of each `consumerId`: no other applicant may get it.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -20,7 +20,7 @@ type Entry = Record<string, unknown>;
 const FIRSTS = ['Ada', 'A', 'Adam', 'Ben'] as const;
 const LASTS = ["O'Brien", 'OBrien', 'Lind'] as const;
 const DOBS = ['1980-02-29', '1991-05-06'] as const;
-/** Some end in the same four digits. */
+/** Some of these SSNs end in the same four digits. */
 const SSNS = ['912340001', '912350001', '998760002', '912340003', '944440002', '911110003'] as const;
 const IDS = ['1A', '2A', '3A', '4A', 'X', '0'] as const;
 
@@ -48,7 +48,7 @@ const people = fc
     return { asked: all.slice(0, count), stranger: all[4] as Applicant };
   });
 
-/** What an entry may lack, or have changed. None of it names another person. */
+/** Fields that an entry can lack or have changed. No change names another person. */
 const CHANGES = {
   noApplicantId: ({ applicantId: _, ...entry }) => entry,
   noSsn: (entry) => changed(entry, { ssn: undefined }),
@@ -80,7 +80,7 @@ const cases = fc.record({
   variants: fc.subarray(['applicantIds', 'consumerIds']),
   changes,
   order: fc.array(fc.nat(), { minLength: 4, maxLength: 4 }),
-  /** The place of an entry that is about a person who was not asked about, without SSN and applicantId. */
+  /** The index of an entry about a person outside the request, without SSN and applicantId. */
   strange: fc.option(fc.nat({ max: 3 }), { nil: undefined, freq: 4 }),
 });
 
@@ -107,7 +107,7 @@ function contextFor(productCode: Case['productCode'], asked: Applicant[]): Answe
   return productCode === 'FAILSAFE' ? failsafeContext(asked) : contextOf(asked);
 }
 
-/** Name and date of birth may be those of one who was asked about: then nothing could tell the two apart. */
+/** A person with the name and date of birth of an applicant cannot be distinguished from the applicant. */
 function isDouble(stranger: Applicant, asked: readonly Applicant[]): boolean {
   const letters = (text = '') => text.replace(/[^A-Za-z]/g, '').toUpperCase();
   const [name] = stranger.names;
@@ -185,7 +185,7 @@ test('an answer in exactly the shape of the interface is never held', () => {
   } = { people, codes: cases, productCode: fc.constantFrom('PREQUAL', 'FAILSAFE') };
   fc.assert(
     fc.property(world, codes, productCode, ({ asked }, { codes: drawn }, product) => {
-      // FAILSAFE says whose an entry is by an applicantId of its own alone: where the outcomes differ, a person decides.
+      // FAILSAFE entries have only the gateway's own applicantId: if the outcomes differ, the answer is held.
       const outcomes = product === 'FAILSAFE' ? drawn.map(() => drawn[0] ?? '') : drawn;
       const context = contextFor(product as Case['productCode'], asked);
       const answer = read(answerTo(context, asked, outcomes, []), context);

@@ -1,4 +1,4 @@
-/** Reading answers as the gateway client does, for the tests of what becomes of them. */
+/** Reads answers as the gateway client does, for the tests of outcomes and holds. */
 import assert from 'node:assert/strict';
 import { type AnswerContext, readAnswer } from '../../src/gateway/answers.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';

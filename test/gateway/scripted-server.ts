@@ -1,5 +1,5 @@
 /**
- * A gateway that is scripted byte by byte: what it received is counted here, from the socket, and nowhere else.
+ * A gateway that is scripted byte by byte. It counts from the socket what it received.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -22,10 +22,10 @@ export interface ReceivedRequest {
 interface ScriptedServer {
   url: string;
   port: number;
-  /** Every request that came whole. */
+  /** The requests that arrived in full. */
   requests: ReceivedRequest[];
   connections: number;
-  /** Bytes of every connection, whole requests or not. */
+  /** Received bytes of all connections, including incomplete requests. */
   bytesReceived: number;
   /** Resolves when `requests` has `count` entries. */
   received(count: number): Promise<void>;
@@ -34,7 +34,7 @@ interface ScriptedServer {
 export interface Script {
   onConnection?: (socket: Socket) => void;
   onRequest?: (socket: Socket, request: ReceivedRequest, index: number) => void;
-  /** For TLS: makes the server in the place of a plain one. */
+  /** Creates a TLS server instead of a plain server. */
   createServer?: (onConnection: (socket: Socket) => void) => Server;
 }
 
@@ -123,7 +123,7 @@ export async function deadPort(): Promise<number> {
   return address.port;
 }
 
-/** A gateway that plays the script, or gives this answer to each request, and a client of a profile that leads to it. */
+/** Starts a gateway that plays the script or gives this answer to each request, and a client for it. */
 export async function startGateway(
   t: TestContext,
   played: Script | Buffer,

@@ -25,7 +25,7 @@ function counting(changes: Record<string, unknown> = {}) {
     socket.write(httpAnswer(200, tokenBody({ access_token: `token-${index + 1}`, ...changes })));
 }
 
-/** A token service that plays the script, and a source with a profile that leads to it. */
+/** Starts a token service that plays the script, and a token source for it. */
 async function startSource(t: TestContext, onRequest: Script['onRequest'] = counting(), options?: TokenSourceOptions) {
   const server = await startServer(t, { onRequest });
   const source = sourceFor(t, options);

@@ -84,7 +84,7 @@ test('a single entry belongs to the single applicant unless its SSN differs', ()
   assertHold(read(record([{ consumerId: 'C1', ssn: '900000001' }])), /SSN that was asked for/);
 });
 
-// Entries that name nobody (interface 2.4 shows no applicantId)
+// Entries without an identifier (interface 2.4 shows no applicantId)
 
 const EVA = applicant({
   applicantId: '3A',
@@ -93,7 +93,7 @@ const EVA = applicant({
   dob: '1990-05-06',
 });
 
-/** What the file of a person shows but for its SSN. */
+/** Returns the file of a person without the SSN. */
 function fileOf(person: Applicant, changes: Record<string, unknown> = {}) {
   return { names: person.names.map(({ first, last }) => ({ first, last })), dob: person.dob, accounts: [], ...changes };
 }

@@ -1,4 +1,4 @@
-/** `/healthz` and `/readyz` over a socket, with each thing that a worker stands on broken in its turn. */
+/** Tests `/healthz` and `/readyz` over a socket while each dependency of a worker fails in turn. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ async function answered(url: string): Promise<[number, unknown]> {
   return [answer.status, await answer.json()];
 }
 
-/** A worker with everything in order, on a ledger and a key ring of its own. */
+/** Creates the parts of a healthy worker, with its own ledger and key ring. */
 async function partsOf(t: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-health-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
@@ -72,7 +72,7 @@ async function partsOf(t: TestContext) {
   return { state, parts, keys, keyFile, directory, newLedger };
 }
 
-/** The problems that a fresh reading finds, without a cached answer. */
+/** Returns the problems of a new report, without cached results. */
 async function wrong(parts: WorkerParts): Promise<Record<string, string>> {
   const readiness = new Readiness();
   readiness.set(readinessChecks(parts));

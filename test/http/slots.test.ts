@@ -6,7 +6,7 @@ import { Slots } from '../../src/http/limits.ts';
 const LIMITS = { running: 4, runningPerCaller: 2, waiting: 4, waitingPerCaller: 2, waitMs: 5_000 };
 
 describe('the slots of a service', () => {
-  test('one caller has its own part of them, however many it asks for', async () => {
+  test('a caller gets no more than its own share of the slots', async () => {
     const slots = new Slots({ ...LIMITS, waitMs: 20 });
     assert.deepEqual([await slots.take('one'), await slots.take('one')], [true, true]);
     const [third, fourth, fifth] = [slots.take('one'), slots.take('one'), slots.take('one')];
@@ -15,7 +15,7 @@ describe('the slots of a service', () => {
     assert.deepEqual([await third, await fourth], [false, false], 'they have waited long enough');
   });
 
-  test('the next one goes to the caller that has the fewest, and then to the one that has waited longest', async () => {
+  test('a free slot goes to the caller that has the fewest slots, and among equals to the one that waited longest', async () => {
     const slots = new Slots({ ...LIMITS, running: 2 });
     await slots.take('one');
     await slots.take('one');
@@ -31,7 +31,7 @@ describe('the slots of a service', () => {
     assert.deepEqual(order, ['other', 'third', 'one']);
   });
 
-  test('a caller that waits for its own part goes on with it, although slots are free', async () => {
+  test('a caller that waits because of its own limit gets a slot when it releases one', async () => {
     const slots = new Slots(LIMITS);
     await slots.take('one');
     await slots.take('one');

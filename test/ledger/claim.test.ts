@@ -52,49 +52,59 @@ const OTHER_DIGEST = { digest: 'e' };
 const OTHER_LEDGER = { ledgerId: 'ledger-2' };
 
 const TABLE: Row[] = [
-  ['nothing yet', NEW, 1, 'claim'],
-  ['a decision came before any claim', { ...NEW, ...PERMITS_NOTHING }, 1, 'claim'],
+  ['the ledger has no claim of the inquiry', NEW, 1, 'claim'],
+  ['a decision was recorded before any claim', { ...NEW, ...PERMITS_NOTHING }, 1, 'claim'],
   ...(['notSent', 'notProcessed'] as const).flatMap((state): Row[] => [
-    [`latest ${state}`, made(state), 2, 'claim'],
+    [`the latest attempt is ${state}`, made(state), 2, 'claim'],
+    [`an attempt was answered late, and the next one is ${state}`, { ...made(LATE, state), ...RESENT }, 3, 'latest'],
+  ]),
+  ['a resend follows an attempt that was not sent', { ...made('notSent'), ...RESENT }, 2, 'by D'],
+  ['the latest attempt is in flight', IN_TIME, 2, 'latest'],
+  ['the latest attempt is in flight, although a resend is unspent', { ...IN_TIME, ...RESENT }, 2, 'latest'],
+  ['the latest attempt is overdue', OVERDUE, 2, 'latest'],
+  ['the latest attempt is overdue, and a resend is unspent', { ...OVERDUE, ...RESENT }, 2, 'by D'],
+  ...(['unknown', 'refused', 'notEntitled', 'credentialsRefused', 'untrusted'] as const).flatMap((state): Row[] => [
+    [`the latest attempt is ${state}`, made(state), 2, 'latest'],
     [
-      `an attempt was answered late, and the one after it is ${state}`,
-      { ...made(LATE, state), ...RESENT },
-      3,
+      `the latest attempt is ${state}, and a resend for exactly that attempt is unspent`,
+      { ...made(state), ...RESENT },
+      2,
+      'by D',
+    ],
+    [`the latest attempt is ${state}, and the resend is spent`, { ...made(state, state), ...RESENT }, 3, 'latest'],
+    [
+      `the latest attempt is ${state}, and the resend permits no attempt`,
+      { ...made(state), ...PERMITS_NOTHING },
+      2,
       'latest',
     ],
   ]),
-  ['a resend after not sent is spent by the claim', { ...made('notSent'), ...RESENT }, 2, 'by D'],
-  ['sending, in time', IN_TIME, 2, 'latest'],
-  ['sending, in time, although a resend stands', { ...IN_TIME, ...RESENT }, 2, 'latest'],
-  ['sending, overdue', OVERDUE, 2, 'latest'],
-  ['sending, overdue, and a resend', { ...OVERDUE, ...RESENT }, 2, 'by D'],
-  ...(['unknown', 'refused', 'notEntitled', 'credentialsRefused', 'untrusted'] as const).flatMap((state): Row[] => [
-    [`latest ${state}`, made(state), 2, 'latest'],
-    [`latest ${state} and an unspent resend for exactly that attempt`, { ...made(state), ...RESENT }, 2, 'by D'],
-    [`latest ${state}, the resend being spent`, { ...made(state, state), ...RESENT }, 3, 'latest'],
-    [`latest ${state} and a resend that permits nothing`, { ...made(state), ...PERMITS_NOTHING }, 2, 'latest'],
-  ]),
   ...(['answered', 'accepted'] as const).flatMap((state): Row[] => [
-    [`latest ${state}`, made(state), 2, 'latest'],
-    [`latest ${state}, although a resend stands`, { ...made(state), ...RESENT }, 2, 'latest'],
+    [`the latest attempt is ${state}`, made(state), 2, 'latest'],
+    [`the latest attempt is ${state}, although a resend is unspent`, { ...made(state), ...RESENT }, 2, 'latest'],
   ]),
   [
-    'abandoned, although a resend stands',
+    'the inquiry was abandoned, although a resend is unspent',
     { abandoned: true, ...made('unknown'), decisions: [RESEND, ABANDON] },
     2,
     'latest',
   ],
-  ['abandoned before any claim', { ...NEW, abandoned: true, decisions: [ABANDON] }, 1, 'latest'],
+  ['the inquiry was abandoned before any claim', { ...NEW, abandoned: true, decisions: [ABANDON] }, 1, 'latest'],
   ...(['begun', 'done'] as const).flatMap((disposal): Row[] => [
-    [`disposal ${disposal}, although a resend stands`, { ...NEW, ...UNKNOWN_RESENT, disposal }, 2, 'latest'],
-    [`disposal ${disposal}, before any claim`, { ...NEW, disposal }, 1, 'latest'],
+    [`its disposal is ${disposal}, although a resend is unspent`, { ...NEW, ...UNKNOWN_RESENT, disposal }, 2, 'latest'],
+    [`its disposal is ${disposal} before any claim`, { ...NEW, disposal }, 1, 'latest'],
   ]),
-  ['the attempt is there already', made('notSent'), 1, 'latest'],
-  ['a later attempt is there already', made('notSent', 'notSent', 'notSent'), 2, 'latest'],
-  ['an older copy, which has the inquiry’s outcome', { ...ANSWERED, isRestored: true }, 1, 'ledgerRestored'],
-  ['an older copy, which has nothing of the inquiry', { ...NEW, isRestored: true }, 1, 'ledgerRestored'],
+  ['the attempt was already claimed', made('notSent'), 1, 'latest'],
+  ['a later attempt was already claimed', made('notSent', 'notSent', 'notSent'), 2, 'latest'],
   [
-    'an attempt was answered late, and a resend judges only the unknown one after it',
+    'the ledger is an older copy, which has the inquiry’s outcome',
+    { ...ANSWERED, isRestored: true },
+    1,
+    'ledgerRestored',
+  ],
+  ['the ledger is an older copy, which lacks the inquiry', { ...NEW, isRestored: true }, 1, 'ledgerRestored'],
+  [
+    'an attempt was answered late, and a resend is about only the unknown attempt after it',
     { ...made(LATE, 'unknown'), decisions: [RESEND, LATER_RESEND] },
     3,
     'latest',
@@ -105,50 +115,60 @@ const TABLE: Row[] = [
     3,
     'latest',
   ],
-  ['its run was withdrawn, nothing yet', { ...NEW, isWithdrawn: true }, 1, 'withdrawn'],
-  ['its run was withdrawn, although a resend stands', { ...UNKNOWN_RESENT, isWithdrawn: true }, 2, 'withdrawn'],
-  ['its run was withdrawn, and the outcome stands', { ...ANSWERED, isWithdrawn: true }, 1, 'latest'],
-  ['paused, nothing yet', { ...NEW, isPaused: true }, 1, 'paused'],
-  ['paused, although a resend stands', { ...UNKNOWN_RESENT, isPaused: true }, 2, 'paused'],
-  ['paused, and the outcome stands', { ...ANSWERED, isPaused: true }, 1, 'latest'],
-  ['paused, and a person must decide first', { ...made('unknown'), isPaused: true }, 2, 'latest'],
-  ['the inquiry stands under another number', ELSEWHERE, 1, { kind: 'anotherNumber', customerTraceNumber: 'U' }],
+  ['its run was withdrawn before any claim', { ...NEW, isWithdrawn: true }, 1, 'withdrawn'],
+  ['its run was withdrawn, although a resend is unspent', { ...UNKNOWN_RESENT, isWithdrawn: true }, 2, 'withdrawn'],
+  ['its run was withdrawn, and the inquiry has an outcome', { ...ANSWERED, isWithdrawn: true }, 1, 'latest'],
+  ['its profile is paused before any claim', { ...NEW, isPaused: true }, 1, 'paused'],
+  ['its profile is paused, although a resend is unspent', { ...UNKNOWN_RESENT, isPaused: true }, 2, 'paused'],
+  ['its profile is paused, and the inquiry has an outcome', { ...ANSWERED, isPaused: true }, 1, 'latest'],
   [
-    'the inquiry stands under another number, and a decision permits this one beside it',
+    'its profile is paused, and the inquiry needs a decision first',
+    { ...made('unknown'), isPaused: true },
+    2,
+    'latest',
+  ],
+  ['the inquiry was claimed under another number', ELSEWHERE, 1, { kind: 'anotherNumber', customerTraceNumber: 'U' }],
+  [
+    'the inquiry was claimed under another number, and a decision permits this number too',
     { ...ELSEWHERE, decisions: [{ ...RESEND, permitsAttempt: 1 }] },
     1,
     'by D',
   ],
-  ['it stands under another number, and this one was abandoned', { ...ELSEWHERE, abandoned: true }, 1, 'latest'],
-  ['another digest', ANSWERED, facts(1, OTHER_DIGEST), 'requestDiffers'],
-  ['another digest, abandoned', { abandoned: true }, facts(1, OTHER_DIGEST), 'requestDiffers'],
-  ['another digest after an attempt that was not sent', made('notSent'), facts(2, OTHER_DIGEST), 'requestDiffers'],
-  ['another ledger', ANSWERED, facts(1, OTHER_LEDGER), 'ledgerChanged'],
-  ['another ledger, empty, before the first attempt', NEW, facts(1, OTHER_LEDGER), 'ledgerChanged'],
-  ['an empty ledger where attempt 1 should be', NEW, 2, 'ledgerChanged'],
-  ['a restored ledger that lacks the previous attempt', made('notSent'), 3, 'ledgerChanged'],
-  ['a program older than the ledger takes writes from', { oldestWriter: 9 }, 1, 'writerTooOld'],
-  ['a program newer than the ledger asks for', { ...NEW, oldestWriter: 9 }, facts(1, { writer: 10 }), 'claim'],
-  ['a share, every grant of which stands', { share: PERMITTED }, 1, 'claim'],
-  ['a share that was withdrawn, every grant of which stands', WITHDRAWN, 1, 'notPermitted'],
-  ['a share that was answered, although it was withdrawn', { ...ANSWERED, ...WITHDRAWN }, 2, 'latest'],
-  ['a share of a report that is gone', { share: { ...PERMITTED, reportIsGone: true } }, 1, 'notPermitted'],
-  ['a share that brings no grant', { share: { ...PERMITTED, grants: [] } }, 1, 'notPermitted'],
+  [
+    'the inquiry was claimed under another number, and this number was abandoned',
+    { ...ELSEWHERE, abandoned: true },
+    1,
+    'latest',
+  ],
+  ['the digest differs', ANSWERED, facts(1, OTHER_DIGEST), 'requestDiffers'],
+  ['the digest differs, and the inquiry was abandoned', { abandoned: true }, facts(1, OTHER_DIGEST), 'requestDiffers'],
+  ['the digest differs after an attempt that was not sent', made('notSent'), facts(2, OTHER_DIGEST), 'requestDiffers'],
+  ['the ledger id differs', ANSWERED, facts(1, OTHER_LEDGER), 'ledgerChanged'],
+  ['the ledger id differs, and the ledger is empty', NEW, facts(1, OTHER_LEDGER), 'ledgerChanged'],
+  ['the ledger is empty and should have attempt 1', NEW, 2, 'ledgerChanged'],
+  ['the ledger lacks the previous attempt', made('notSent'), 3, 'ledgerChanged'],
+  ['the program is older than the ledger accepts', { oldestWriter: 9 }, 1, 'writerTooOld'],
+  ['the program is newer than the ledger requires', { ...NEW, oldestWriter: 9 }, facts(1, { writer: 10 }), 'claim'],
+  ['every grant of the share is valid', { share: PERMITTED }, 1, 'claim'],
+  ['the share was withdrawn, although every grant is valid', WITHDRAWN, 1, 'notPermitted'],
+  ['the share was answered, although it was withdrawn', { ...ANSWERED, ...WITHDRAWN }, 2, 'latest'],
+  ['the report of the share is gone', { share: { ...PERMITTED, reportIsGone: true } }, 1, 'notPermitted'],
+  ['the share has no grant', { share: { ...PERMITTED, grants: [] } }, 1, 'notPermitted'],
   ...(['missing', 'refused', 'tooOld', 'spent'] as const).map((worth): Row => {
     const share = { ...PERMITTED, grants: [{ worth: 'stands' as const }, { worth }] };
-    return [`a share, one grant of which is ${worth}`, { share }, 1, 'notPermitted'];
+    return [`one grant of the share is ${worth}`, { share }, 1, 'notPermitted'];
   }),
-  ['a share that was answered, although it is not permitted any more', { ...ANSWERED, ...UNPERMITTED }, 1, 'latest'],
+  ['the share was answered, although it is no longer permitted', { ...ANSWERED, ...UNPERMITTED }, 1, 'latest'],
 ];
 
 const NUMBER = { customerTraceNumber: 'T', customerId: 'HOUSE1', ordinal: 0, permittedRepeat: 0 };
 
-describe('the number of an inquiry', () => {
-  test('is the first where nothing was claimed for the stage', () => {
+describe('the repeat number of a claim', () => {
+  test('is the first when nothing was claimed for the stage', () => {
     assert.deepEqual(findRepeat([], NUMBER), { permittedRepeat: 0 });
   });
 
-  test('is one of its customer’s own, also where it amends or repeats one of them', () => {
+  test('is that of the customer’s own inquiry, also for an amendment or a repeat', () => {
     const amended = { ...NUMBER, customerTraceNumber: 'T1', ordinal: 1 };
     assert.deepEqual(findRepeat([NUMBER], NUMBER), { permittedRepeat: 0 });
     assert.deepEqual(findRepeat([NUMBER], amended), { permittedRepeat: 0 });
@@ -157,7 +177,7 @@ describe('the number of an inquiry', () => {
     assert.deepEqual(findRepeat([NUMBER, amended, permitted], own), { permittedRepeat: 1 });
   });
 
-  test('of another customer is another one, whichever of the stage’s inquiries it is', () => {
+  test('is the next for another customer, with the trace number that the stage already has', () => {
     const other = { customerTraceNumber: 'U', customerId: 'HOUSE2', ordinal: 0 };
     assert.deepEqual(findRepeat([NUMBER], other), { permittedRepeat: 1, otherNumber: 'T' });
     assert.deepEqual(findRepeat([NUMBER], { ...other, ordinal: 1 }), { permittedRepeat: 1, otherNumber: 'T' });
@@ -182,7 +202,7 @@ describe('the claim table', () => {
   });
 
   for (const row of rows) {
-    test(`${row.title}: ${row.expected.kind}`, () => {
+    test(`decides ${row.expected.kind} when ${row.title}`, () => {
       assert.deepEqual(decideClaim(row.facts, row.claim), row.expected);
     });
   }

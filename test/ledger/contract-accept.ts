@@ -40,7 +40,7 @@ async function reasonOf(verdict: ReturnType<Opened['recordDecision']>): Promise<
 }
 
 export function acceptTests(opened: Open, backend: LedgerBackend): void {
-  test('a reference number that the ledger has of another inquiry is refused, and the hold stays', async (t) => {
+  test('accept refuses a reference number that belongs to another inquiry, and the hold stays open', async (t) => {
     const { ledger } = await opened(t);
     const theirs = inquiryOf('theirs');
     await answered(ledger, theirs, answerOf('R-1', { '1A': 'C-1' }));
@@ -55,7 +55,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
     assert.match(await reasonOf(accept(ledger, third, answerOf('R-2', { '1A': 'C-3' }))), /^\/reference\/report/);
   });
 
-  test('a late answer’s own number may be accepted for its inquiry', async (t) => {
+  test('accept takes the reference number of a late answer to the same inquiry', async (t) => {
     const { ledger } = await opened(t);
     const ours = await unknown(ledger, inquiryOf('ours'));
     const { customerTraceNumber } = ours;
@@ -70,7 +70,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await accept(ledger, ours, answer, { attempt: 2 }), { kind: 'recorded' });
   });
 
-  test('a consumerId that is known of others alone needs a confirmation, which is kept', async (t) => {
+  test('a consumerId that only other applicants have needs a confirmation, which the ledger keeps', async (t) => {
     const { ledger, url } = await opened(t);
     const theirs = inquiryOf('theirs');
     await answered(ledger, theirs, answerOf('R-1', { '1A': 'C-1' }));
@@ -88,7 +88,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
     assert.doesNotMatch(JSON.stringify(rows), /C-1|C-NEW/);
   });
 
-  test('the same applicant of the same run needs none; another applicant of it does', async (t) => {
+  test('a consumerId needs no confirmation for the same applicant of a run, but does for another applicant of that run', async (t) => {
     const { ledger } = await opened(t);
     const first = inquiryOf('first', { runKey: 'J-1' });
     await answered(ledger, first, answerOf('R-1', { '1A': 'C-1', '2A': 'C-2' }));
@@ -98,7 +98,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await accept(ledger, second, answerOf('R-2', { '1A': 'C-1', '2A': 'C-2' })), { kind: 'recorded' });
   });
 
-  test('a share by itself is accepted with the consumers, and even the number, of the report that it is of', async (t) => {
+  test('accept takes, for a share by itself, the consumers and the reference number of the shared report', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const report = inquiryOf('report');
     const answer = answerOf('R-1', { '1A': 'C-1' });
@@ -118,7 +118,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
     assert.match(await reasonOf(accept(ledger, again, answer)), /reportReferenceNumber/);
   });
 
-  test('the provider’s word is asked for in the ledger too', async (t) => {
+  test('the ledger also refuses an accept unless the provider said that the inquiry was posted', async (t) => {
     const { ledger } = await opened(t);
     const ours = await unknown(ledger, inquiryOf('ours'));
     const answer = answerOf('R-1', { '1A': 'C-1' });

@@ -43,7 +43,7 @@ async function traces(ledger: Ledger, query: InquiriesQuery): Promise<string[]> 
 const ANSWERED: Partial<OutcomeRecord> = { state: 'answered', answer: RECORD };
 
 export function auditTests(opened: Open, backend: LedgerBackend): void {
-  test('each attempt tells codes and outcomes by applicant, and the number of an answer without a record', async (t) => {
+  test('each attempt has codes, outcomes by applicant, and the reference number of an answer without a record', async (t) => {
     const { ledger } = await opened(t);
     const applicantIds = ['01', '02'];
     const reference = RECORD.kind === 'outcome' ? RECORD.reference : undefined;
@@ -81,7 +81,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     assert.doesNotMatch(JSON.stringify(await listed(ledger)), /SENTINEL/);
   });
 
-  test('an accepted outcome tells who has a record', async (t) => {
+  test('an accepted outcome says which applicants have a record', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const applicantIds = ['01', '02'];
     await attempted(ledger, { ...numbered('A'), applicantIds }, { state: 'unknown' });
@@ -94,7 +94,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     );
   });
 
-  test('each attempt tells what came of it, and whether an inquiry was posted', async (t) => {
+  test('each attempt has its outcome, and says whether an inquiry was posted', async (t) => {
     const { ledger } = await opened(t);
     const outcomes: [string, Partial<OutcomeRecord>][] = [
       ['A', ANSWERED],
@@ -130,7 +130,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([e?.httpStatus, e?.decision, e?.consents], [503, undefined, []]);
   });
 
-  test('for whom and why it was asked, and the grants that permitted it, are told; nothing sealed is', async (t) => {
+  test('an attempt names its end user, its purpose and the grants that permitted it, and shows nothing sealed', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, { inquiry: SHARE, consents: [consentOf(), consentOf({ applicantId: '02' })] }, ANSWERED);
     const [share] = await listed(ledger);
@@ -152,7 +152,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     assert.doesNotMatch(JSON.stringify(share), /SENTINEL|REF-1/);
   });
 
-  test('the provider’s word, as a decision passed it on, says what was posted, and a late answer says it better', async (t) => {
+  test('a decision’s providerSaid determines what counts as posted, and a late answer overrides it', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const decide = (customerTraceNumber: string, change: Partial<Parameters<typeof decisionOf>[0]>) =>
       ledger.recordDecision(
@@ -202,7 +202,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(rows.F1?.permittedBy?.decisionId, 'D-9');
   });
 
-  test('an answer that came late is told with its codes and outcomes as any other; a disposal takes its number alone', async (t) => {
+  test('a late answer is listed with its codes and outcomes; a disposal removes only its reference number', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const inquiry = { customerTraceNumber: 'L' };
     await ledger.claim({ ...claimOf(ledger, { inquiry }), applicantIds: ['1A', '2A'] });
@@ -234,7 +234,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(left, told);
   });
 
-  test('a period, an end user and a product narrow it down; a reference is found where it is sealed', async (t) => {
+  test('the list can be filtered by period, end user and product, and by a reference number that is stored sealed', async (t) => {
     const { ledger, url, ledgerId } = await opened(t);
     for (const [index, inquiry] of [
       { customerTraceNumber: 'A' },
@@ -281,7 +281,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await traces(ledger, { reportReferenceNumber: 'R-LATE', before: second(2) }), []);
   });
 
-  test('it comes in pages, in order, each attempt once, also where many were claimed at one instant', async (t) => {
+  test('pages list each attempt once and in order, also when many were claimed at the same instant', async (t) => {
     const { ledger, url } = await opened(t);
     for (const trace of ['B', 'A', 'D', 'C']) {
       await attempted(ledger, numbered(trace), { state: trace === 'C' ? 'refused' : 'notSent' });
@@ -313,7 +313,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     }
   });
 
-  test('totals count by product and end user what was sent, and what that came to', async (t) => {
+  test('totals count sent, posted, not posted and unknown attempts by product and end user', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, { inquiry: { customerTraceNumber: TRACE } }, ANSWERED);
     await attempted(ledger, numbered('U'), { state: 'unknown' });

@@ -40,27 +40,27 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
     [at('changed', 2, 'C-2')],
   ],
   [
-    'a proof that was taken from its consent',
+    'a proof that was removed from its consent',
     ["UPDATE consents SET proof = NULL WHERE consent_id = 'C-4'"],
     [at('changed', 4, 'C-4')],
   ],
   [
-    'evidence that is no JSON any more',
+    'evidence that is no longer JSON',
     ["UPDATE consents SET evidence = 'none' WHERE consent_id = 'C-1'"],
     [at('changed', 1, 'C-1')],
   ],
   [
-    'a decision in which another is named',
+    'a decision whose author was changed',
     ["UPDATE decisions SET by = 'somebody else'"],
     [{ ...at('changed', 5), ...DECISION }],
   ],
   [
-    'a decision that is made out to be proven',
+    'a decision that was falsely marked as proven',
     ["UPDATE decisions SET proven_by = 'decisions-1'"],
     [{ ...at('changed', 5), ...DECISION }],
   ],
   [
-    'a hash that was made up',
+    'a hash that was replaced by an invented value',
     [`UPDATE audit_chain SET hash = '${'0'.repeat(64)}' WHERE position = 2`],
     [at('changed', 2, 'C-2'), at('outOfOrder', 3, 'C-3')],
   ],
@@ -81,7 +81,7 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
   ],
   ['the last row, removed with its entry', removed('decisions', 5), [{ kind: 'removed', position: 5, rows: 1 }]],
   [
-    'the last row, removed with a head to match',
+    'the last row, removed together with its entry, and a head that matches',
     [
       ...removed('decisions', 5),
       'UPDATE audit_head SET entries = 4, hash = (SELECT hash FROM audit_chain WHERE position = 4)',
@@ -106,19 +106,19 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
     [{ kind: 'inserted', position: 6, table: 'decisions' }],
   ],
   [
-    'two rows that changed places',
+    'two rows whose positions were swapped',
     [moved(2, 99), moved(3, 2), moved(99, 3)],
     [at('outOfOrder', 2, 'C-3'), at('outOfOrder', 3, 'C-2'), at('outOfOrder', 4, 'C-4')],
   ],
   [
-    'two rows that changed names',
+    'two rows whose ids were swapped',
     ['C-2:C-Y', 'C-3:C-2', 'C-Y:C-3'].map((names) => {
       const [from, to] = names.split(':');
       return `UPDATE consents SET consent_id = '${to}' WHERE consent_id = '${from}'`;
     }),
     [at('changed', 2, 'C-2'), at('changed', 3, 'C-3')],
   ],
-  ['a head that is gone', ['DELETE FROM audit_head'], [{ kind: 'headChanged' }]],
+  ['a head that was deleted', ['DELETE FROM audit_head'], [{ kind: 'headChanged' }]],
 ];
 
 export function chainTests(opened: Open, backend: LedgerBackend): void {
@@ -139,7 +139,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     await execute(url, [...unguarding, ...statements]);
   }
 
-  test('consents and decisions are chained in the order in which they came, and once each', async (t) => {
+  test('the chain has each consent and each decision once, in the order in which they arrived', async (t) => {
     const { ledger } = await opened(t);
     const empty = await ledger.verifyChain();
     assert.deepEqual([empty.entries, empty.findings], [0, []]);
@@ -153,7 +153,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([later.entries, later.findings], [6, []]);
   });
 
-  test('whatever is done behind the ledger’s back shows:', async (t) => {
+  test('verification finds each change that bypasses the ledger:', async (t) => {
     const { ledger, url } = await opened(t);
     await fill(ledger);
     await tamper(
@@ -173,7 +173,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     }
   });
 
-  test('a head that was tampered with shows after further appends, too', async (t) => {
+  test('verification finds a changed head even after further appends', async (t) => {
     const { ledger, url, again } = await opened(t);
     await fill(ledger);
     await tamper(url, [...removed('decisions', 5), 'DELETE FROM audit_head']);
@@ -183,7 +183,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([report.entries, report.findings], [6, [{ kind: 'headChanged', position: 5 }]]);
   });
 
-  test('a head of before that was put back marks the chain, and stops nobody', async (t) => {
+  test('an older head that was put back is found by verification, and blocks no append', async (t) => {
     const { ledger, url } = await opened(t);
     await fill(ledger);
     const before = await headOf(url);
@@ -194,7 +194,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([report.entries, report.findings], [8, [{ kind: 'headChanged', position: 7 }]]);
   });
 
-  test('an older head with its rows shows to whoever kept the newer one', async (t) => {
+  test('an older head with its rows is found by verification against a newer head that was kept elsewhere', async (t) => {
     const { ledger, url } = await opened(t);
     await fill(ledger);
     const before = await headOf(url);
@@ -211,7 +211,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     return `UPDATE audit_head SET entries = ${row?.entries}, hash = '${row?.hash}', mac = '${row?.mac}'`;
   }
 
-  test('of many who append at once each is chained', async (t) => {
+  test('every append of concurrent writers is chained', async (t) => {
     const { ledger, again, ledgerId } = await opened(t);
     const others = [ledger, await again(), await again()];
     await attempted(ledger, {}, { state: 'notEntitled' });
@@ -233,7 +233,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([report.entries, report.findings], [24, []]);
   });
 
-  test('more rows than one batch are chained and verified', async (t) => {
+  test('rows that exceed one batch are chained and verified', async (t) => {
     const { ledger, url } = await opened(t);
     const consents = Array.from({ length: 520 }, (_, index) => consentOf({ consentId: `C-${1_000 + index}` }));
     await ledger.recordConsents(ledger.identity.ledgerId, consents);

@@ -23,7 +23,7 @@ import type { Open } from './ledger-backend.ts';
 const OVERDUE = { answerWithinMs: 0 };
 
 export function claimTests(opened: Open): void {
-  test('the first claim is made and says when, by the database clock', async (t) => {
+  test('the first claim succeeds, and its time comes from the database clock', async (t) => {
     const { ledger } = await opened(t);
     const verdict = await claimAs(ledger);
     assert.equal(verdict.kind, 'claimed');
@@ -31,7 +31,7 @@ export function claimTests(opened: Open): void {
     assert.ok(Math.abs(Date.now() - Date.parse(verdict.claimedAt)) < 10_000);
   });
 
-  test('a claim says whom the inquiry asks about, also one of an older row that lacked it', async (t) => {
+  test('a claim stores the inquiry’s applicants, and adds them to an older row that lacks them', async (t) => {
     const { ledger } = await opened(t);
     const idsOf = async (runKey = 'J-1') => (await ledger.inquiriesOf(runKey)).map(({ applicantIds }) => applicantIds);
     await attempted(ledger, {}, { state: 'notSent' });
@@ -50,7 +50,7 @@ export function claimTests(opened: Open): void {
     assert.deepEqual(await idsOf('J-2'), [['1A']]);
   });
 
-  test('a claim in flight is waited for, and says how long', async (t) => {
+  test('a claim that meets an attempt in flight is refused, and says how long the caller has to wait', async (t) => {
     const { ledger } = await opened(t);
     await claimAs(ledger);
     for (const attempt of [1, 2]) {
@@ -60,7 +60,7 @@ export function claimTests(opened: Open): void {
     }
   });
 
-  test('a share is not claimed on a grant that the ledger has a refusal of, and the refusals are told', async (t) => {
+  test('a share cannot be claimed on a grant that the ledger has a refusal for, and the verdict names the grant', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const grant = consentOf();
     const claim = () => claimAs(ledger, { inquiry: SHARE, consents: [grant] });
@@ -99,7 +99,7 @@ export function claimTests(opened: Open): void {
 
   const CORRECTED = { customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00', customerId: 'HOUSE2' };
 
-  test('the same inquiry is not claimed for another customer, at once neither, until a decision permits that one', async (t) => {
+  test('the same inquiry cannot be claimed for another customer, not even concurrently, until a decision permits it', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const customers = ['HOUSE1', 'HOUSE2', 'HOUSE3', 'HOUSE4'];
     // Several times: without its key, the ledger would let two through in some of them.
@@ -136,7 +136,7 @@ export function claimTests(opened: Open): void {
     });
   });
 
-  test('amendments and repeats of one customer are numbers of their own, and so are other stages and shares', async (t) => {
+  test('amendments and repeats of one customer, other stages and shares are claimed under trace numbers of their own', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const kindOf = async (inquiry: Partial<InquiryDescription>) => (await claimAs(ledger, { inquiry })).kind;
     assert.equal(await kindOf({}), 'claimed');
@@ -166,7 +166,7 @@ export function claimTests(opened: Open): void {
     );
   });
 
-  test('a decision that was recorded before any claim takes no number from the inquiry that is claimed', async (t) => {
+  test('a decision that was recorded before any claim does not permit a second trace number for the inquiry', async (t) => {
     const { ledger } = await opened(t);
     const { inquiry } = claimOf(ledger, { inquiry: CORRECTED });
     const { customerTraceNumber } = inquiry;
@@ -179,7 +179,7 @@ export function claimTests(opened: Open): void {
     });
   });
 
-  test('after a refusal nothing is claimed without a resend for exactly that attempt, which is spent once', async (t) => {
+  test('after a refusal, a claim needs a resend for exactly that attempt, and spends it', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'refused', httpStatus: 503 });
     const held = await claimAs(ledger, { attempt: 2 });
@@ -191,7 +191,7 @@ export function claimTests(opened: Open): void {
     for (const attempt of [2, 3]) assert.equal(latestState(await claimAs(ledger, { attempt })), 'refused');
   });
 
-  test('an attempt whose time is over reads as unknown, and a claim writes it so', async (t) => {
+  test('an overdue attempt reads as unknown, and the next claim writes that state', async (t) => {
     const { ledger } = await opened(t);
     await claimAs(ledger, OVERDUE);
     const seen = await ledger.lookUp(ledger.identity.ledgerId, TRACE);
@@ -201,7 +201,7 @@ export function claimTests(opened: Open): void {
     assert.equal(inquiry?.attempts[0]?.state, 'unknown');
   });
 
-  test('a look-up for another request is told nothing', async (t) => {
+  test('a look-up with the digest of another request fails, and returns no answer', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const claim = claimOf(ledger);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD, httpStatus: 200 });
@@ -212,14 +212,14 @@ export function claimTests(opened: Open): void {
     );
   });
 
-  test('a ledger that lacks the previous attempt, or has another id, is not the one that was used', async (t) => {
+  test('a claim on a ledger that lacks the previous attempt, or has another id, is refused as ledgerChanged', async (t) => {
     const { ledger } = await opened(t);
     assert.deepEqual(await claimAs(ledger, { attempt: 2 }), { kind: 'ledgerChanged' });
     assert.deepEqual(await claimAs(ledger, { ledgerId: 'ledger-x' }), { kind: 'ledgerChanged' });
     assert.deepEqual(await ledger.inquiriesOf('J-1'), [], 'nothing was written');
   });
 
-  test('the latest state is returned where the ledger is further than the run', async (t) => {
+  test('a claim returns the latest state when the ledger is ahead of the run', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'notSent' });
     await attempted(ledger, { attempt: 2 }, { state: 'answered', answer: NO_RECORD });
@@ -228,7 +228,7 @@ export function claimTests(opened: Open): void {
     assert.deepEqual(verdict.latest.answer, NO_RECORD);
   });
 
-  test('of many claims at once by two writers exactly one is made', async (t) => {
+  test('exactly one of many concurrent claims by two writers succeeds', async (t) => {
     const { ledger, again } = await opened(t);
     const other = await again();
     for (let round = 0; round < 10; round++) {
@@ -244,7 +244,7 @@ export function claimTests(opened: Open): void {
     }
   });
 
-  test('of two writers that spend one resend exactly one may send', async (t) => {
+  test('exactly one of several concurrent claims by two writers spends a resend', async (t) => {
     const { ledger, again } = await opened(t);
     const other = await again();
     for (let round = 0; round < 5; round++) {
@@ -259,7 +259,7 @@ export function claimTests(opened: Open): void {
     }
   });
 
-  test('a claim, its consents and which of them permitted it are one transaction', async (t) => {
+  test('a claim writes its attempt, its consents and the grants that permitted it in one transaction', async (t) => {
     const { ledger } = await opened(t);
     const consents = [consentOf(), consentOf({ applicantId: '02', consentId: 'C-2' })];
     await claimAs(ledger, { inquiry: SHARE, consents });

@@ -7,7 +7,7 @@ import { attempted, claimOf, closeOf, decisionOf, INQUIRY, latestState, NO_RECOR
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 export function closingTests(opened: Open, backend: LedgerBackend): void {
-  test('an attempt that nobody has claimed is closed: a late claim loses, and the next one follows', async (t) => {
+  test('an unclaimed attempt can be closed: a late claim of it fails, and the next attempt can be claimed', async (t) => {
     const { ledger, again } = await opened(t);
     const closed = await ledger.closeAttempt(closeOf(ledger));
     assert.deepEqual([closed.attempt, closed.state, closed.claimedAt], [1, 'notSent', undefined]);
@@ -20,7 +20,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(next.kind, 'claimed');
   });
 
-  test('of a claim and a closing at once exactly one is made', async (t) => {
+  test('exactly one of a concurrent claim and closing succeeds', async (t) => {
     const { ledger, again } = await opened(t);
     const other = await again();
     for (let round = 0; round < 10; round++) {
@@ -35,7 +35,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
     }
   });
 
-  test('what was claimed is not closed: how it stands is told', async (t) => {
+  test('a claimed attempt cannot be closed: the ledger returns its state instead', async (t) => {
     const { ledger } = await opened(t);
     await ledger.claim(claimOf(ledger));
     assert.equal((await ledger.closeAttempt(closeOf(ledger))).state, 'sending');
@@ -48,7 +48,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry, attempt: 3 }))), 'ledgerChanged');
   });
 
-  test('over a gap, in another ledger and for another request nothing is written', async (t) => {
+  test('closing an attempt over a gap, in another ledger or for another request fails and writes nothing', async (t) => {
     const { ledger } = await opened(t);
     await assert.rejects(ledger.closeAttempt(closeOf(ledger, { attempt: 2 })), LedgerChangedError);
     await assert.rejects(ledger.closeAttempt(closeOf(ledger, { ledgerId: 'ledger-x' })), LedgerChangedError);
@@ -63,7 +63,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(latestState(await ledger.claim(other)), 'requestDiffers');
   });
 
-  test('the resend of a closed attempt is spent by the next one, once', async (t) => {
+  test('the resend for a closed attempt is spent once, by the next attempt', async (t) => {
     const { ledger, url, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
@@ -80,7 +80,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
     );
   });
 
-  test('it is no attempt that was asked: no audit has it, and the first that was claimed shows what permitted it', async (t) => {
+  test('a closed attempt is not in the audit, and the first claimed attempt shows the decision that permitted it', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'repeat', attempt: 0 }));
     await ledger.closeAttempt(closeOf(ledger));
@@ -102,7 +102,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
     );
   });
 
-  test('its run is among those that a disposal deletes, and it cannot be taken away', async (t) => {
+  test('a disposal deletes the run of a closed attempt, and the row of the closed attempt cannot be deleted or changed', async (t) => {
     const { ledger, url } = await opened(t);
     await ledger.closeAttempt(closeOf(ledger));
     const { runs, obstacles } = await ledger.retention.view('J-1');

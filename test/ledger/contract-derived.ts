@@ -30,7 +30,7 @@ async function withReports(ledger: Ledger): Promise<string> {
 }
 
 export function derivedTests(opened: Open, backend: LedgerBackend): void {
-  test('a document is read by the journey, and stays when one about the same two reports comes', async (t) => {
+  test('a derived document is read by its journey, and a second one about the same two reports does not replace it', async (t) => {
     const { ledger, url } = await opened(t);
     const ledgerId = await withReports(ledger);
     assert.equal(await readSealedChanges(ledger, 'J-1'), null);
@@ -48,7 +48,7 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
     await assert.rejects(ledger.keepDerived('another', CHANGES, ''), LedgerChangedError);
   });
 
-  test('reports are read by their inquiries, in the order asked for, and only from the ledger that is asked for', async (t) => {
+  test('reports are read by trace number, in the requested order, and only from the requested ledger', async (t) => {
     const { ledger, url } = await opened(t);
     const ledgerId = await withReports(ledger);
     const missing = 'PCBBBBBBBBBBBBBBBBBBBBBBBB00';
@@ -68,7 +68,7 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
     assert.ok(whole && 'report' in whole, 'one that cannot be opened hides no other');
   });
 
-  test('with the reports, the document is destroyed for good', async (t) => {
+  test('a disposal destroys the derived document together with the reports', async (t) => {
     const { ledger, url } = await opened(t);
     const ledgerId = await withReports(ledger);
     await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL');

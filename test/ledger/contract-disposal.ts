@@ -61,7 +61,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     return found;
   }
 
-  test('destroys reports, keys, answers and digests of all kinds, keeps every row, and writes down who and why', async (t) => {
+  test('disposal destroys reports, keys, answers and digests, keeps every row, and records who ordered it and why', async (t) => {
     const { url, ledger, ledgerId } = await opened(t);
     await withReport(ledger);
     // Lost, accepted by a person, and then answered after all: every column that holds something personal is full.
@@ -107,7 +107,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await readSealedReport(ledger, 'J-1', 'PRECLOSE'), null);
   });
 
-  test('from its beginning nothing is claimed, for no product, no request and no attempt', async (t) => {
+  test('once a disposal has begun, no claim of any product, request or attempt succeeds', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'notSent' });
     await attempted(ledger, { inquiry: PREAPP }, { state: 'unknown' });
@@ -139,7 +139,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.startFacts('J-2')).isDisposed, false);
   });
 
-  test('is refused while an answer may come, is undecided, or came too late and was not seen to', async (t) => {
+  test('disposal is refused while an answer may come, is undecided, or came late and was not marked as seen', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const reasons = async () => {
       const begun = await ledger.retention.begin(JOURNEY, AUTHORIZATION);
@@ -163,7 +163,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     await disposed(ledger);
   });
 
-  test('that a legal hold has stopped after its begin is listed as unfinished, until it is done', async (t) => {
+  test('a disposal that a legal hold stopped after it had begun is listed as unfinished until it is done', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
     assert.equal(await retention.setLegalHold('J-1', HOLD), null, 'there is nothing to be held yet');
@@ -179,7 +179,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await retention.setLegalHold('J-1', HOLD), null, 'nothing is left to be held');
   });
 
-  test('logs holds in their order, also several of one millisecond', async (t) => {
+  test('legal holds are logged in their order, also when several have the same millisecond', async (t) => {
     const { ledger } = await opened(t);
     await withReport(ledger);
     for (let round = 0; round < 5; round++) {
@@ -192,7 +192,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     );
   });
 
-  test('an answer that comes after all is told of, and nothing of it is kept', async (t) => {
+  test('an answer that arrives after a disposal is flagged, and nothing of it is kept', async (t) => {
     const { url, ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({}));
@@ -204,7 +204,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await ledger.recordOutcome(outcomeOf(ledger, {})), 'already');
   });
 
-  test('ids are found by the age of their newest attempt or answer, the oldest first and page by page', async (t) => {
+  test('run keys are found by the age of their newest attempt or answer, oldest first and page by page', async (t) => {
     const { url, ledger } = await opened(t);
     const day = 24 * 3_600_000;
     const ids = ['J-old', 'J-older', 'J-young', 'J-answered', 'J-mixed'];
@@ -250,7 +250,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await ledger.retention.scrub(), true);
   });
 
-  test('a consent that comes late still flags a share that was disposed of', async (t) => {
+  test('a late revocation still flags a share that was disposed of', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const consents = [consentOf()];
     await attempted(ledger, { inquiry: SHARE, consents }, ANSWERED);
@@ -260,7 +260,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await ledger.flagPostedShares(ledgerId, revoked), 1);
   });
 
-  test('of a portfolio review is of all its rows, and closes what it has not sent yet', async (t) => {
+  test('disposal of a portfolio review covers all its rows, and closes the rows that were not sent yet', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
     const rowOf = (runKey: string, customerTraceNumber: string) =>

@@ -8,7 +8,7 @@ import { keyRing } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 export function identityTests(opened: Open, backend: LedgerBackend): void {
-  test('a ledger keeps its id and its digests over its life, and shares them with no other', async (t) => {
+  test('a ledger keeps its id and its digests when it is opened again, and another ledger has different ones', async (t) => {
     const { ledger, again, ledgerId } = await opened(t);
     const [same, another] = [await again(), (await opened(t)).ledger];
     assert.deepEqual(same.identity, ledger.identity);
@@ -19,7 +19,7 @@ export function identityTests(opened: Open, backend: LedgerBackend): void {
     assert.notEqual(another.digest('x'), ledger.digest('x'));
   });
 
-  test('processes that make it at once get the same one', async (t) => {
+  test('processes that create a ledger concurrently get the same ledger', async (t) => {
     const url = await backend.newUrl();
     const ring = keyRing();
     const ledgers = await Promise.all(
@@ -29,7 +29,7 @@ export function identityTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(new Set(ledgers.map((ledger) => ledger.identity.ledgerId)).size, 1);
   });
 
-  test('where there is none, none is made unless asked for', async () => {
+  test('opening a ledger that does not exist fails unless the caller asks to create it', async () => {
     const url = await backend.newUrl();
     await assert.rejects(
       openLedger({ url, environment: 'sandbox', keyRing: keyRing() }),
@@ -37,7 +37,7 @@ export function identityTests(opened: Open, backend: LedgerBackend): void {
     );
   });
 
-  test('another environment, another id or another key ring is refused', async (t) => {
+  test('opening a ledger with another environment, another id or another key ring is refused', async (t) => {
     const { url, ring: ours, ledgerId } = await opened(t);
     const open = openLedger;
     await assert.rejects(

@@ -47,7 +47,7 @@ async function listed(ledger: Ledger): Promise<string[]> {
 const DENIED = { consentId: 'C-NO', decision: 'denied' } as const;
 
 export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
-  test('a consent that no run was told is kept, and what of it is not known is told and listed, oldest first', async (t) => {
+  test('a consent that no run received is kept, and listed, oldest first, with its unknown journey, share or applicant', async (t) => {
     const { ledger } = await opened(t);
     assert.equal((await ledger.startFacts('J-1')).hasConsents, false);
     assert.deepEqual(await keep(ledger), { verdict: { kind: 'recorded' }, unmatched: 'journey' });
@@ -77,7 +77,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([second.consentId, rest.map(({ consentId }) => consentId)], ['C-3', ['C-4']]);
   });
 
-  test('one that is kept twice is known, listed once, and told where it differs', async (t) => {
+  test('a consent that is kept twice is known and listed once, and the verdict names the paths that differ', async (t) => {
     const { ledger } = await opened(t);
     await keep(ledger);
     const again = await keep(ledger, { receivedAt: '2026-01-02T04:00:00Z' });
@@ -88,7 +88,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     await assert.rejects(ledger.consents.keep('ledger-of-others', consentOf()), LedgerChangedError);
   });
 
-  test('one that was typed again without a time is known; a denial is not, where a grant came between', async (t) => {
+  test('a denial that is repeated without a time is known, unless a grant was recorded in between', async (t) => {
     const { ledger } = await opened(t);
     const again = { decidedAt: '2026-01-02T05:00:00Z', receivedAt: '2026-01-02T05:00:00Z', decidedNow: true } as const;
     await keep(ledger, DENIED);
@@ -100,7 +100,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual((await keep(ledger, { ...DENIED, ...again })).verdict, { kind: 'known', paths: ['/decidedAt'] });
   });
 
-  test('a grant that no longer counts says why when it is kept again: as its run has noted, or by a refusal', async (t) => {
+  test('a grant that is kept again and no longer counts says why: by its run’s fault, or by a refusal', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const grants = ['C-1', 'C-2', 'C-3', 'C-4'].map((consentId) => consentOf({ consentId }));
     await ledger.recordConsents(ledgerId, grants, { firstRunId: 'run-1', shareIds: ['S1'] });
@@ -129,7 +129,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await again('C-4'), 'spent', 'another share, of the same id, was');
   });
 
-  test('a start finds refusals always, and grants only where no other start has received them', async (t) => {
+  test('a start always finds refusals, and finds grants only if no other start has received them', async (t) => {
     const { ledger } = await opened(t);
     await keep(ledger);
     await keep(ledger, { ...DENIED, receivedAt: '2026-01-02T03:05:00Z' });
@@ -151,7 +151,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await countedBy(ledger, 'run-3'), ['C-7 granted', 'C-7 revoked', 'C-NO denied']);
   });
 
-  test('it leaves the list as soon as a start knows journey, share and applicant', async (t) => {
+  test('a kept consent leaves the list as soon as a start knows its journey, share and applicant', async (t) => {
     const { ledger } = await opened(t);
     await keep(ledger);
     await keep(ledger, { consentId: 'C-2', shareId: 'S2' });
@@ -163,7 +163,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await listed(ledger), ['C-3 applicant']);
   });
 
-  test('one that was kept too late for the start, and that the run was told then, leaves the list and belongs to it', async (t) => {
+  test('a consent that was kept after the start, and that the run then receives, leaves the list and belongs to that run', async (t) => {
     const { ledger } = await opened(t);
     assert.deepEqual(await countedBy(ledger, 'run-1'), []);
     await keep(ledger);
@@ -175,7 +175,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await countedBy(ledger, 'run-2'), []);
   });
 
-  test('one whose share the run does not know yet is listed after an hour, unless the share is requested', async (t) => {
+  test('a consent whose share the run does not know is listed after an hour, unless the share is requested by then', async (t) => {
     const { ledger, url } = await opened(t);
     for (const shareId of ['S8', 'S9']) {
       const consents = [consentOf({ consentId: `C-${shareId}`, shareId })];
@@ -187,7 +187,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await listed(ledger), ['C-S9 share']);
   });
 
-  test('a reader’s reach leaves out those of runs that are for others, and none of a run that is not known', async (t) => {
+  test('a reader’s profiles and end users filter out consents of other runs, but no consent of an unknown run', async (t) => {
     const { ledger } = await opened(t);
     const report = { answer: RECORD, state: 'answered' } as const;
     for (const [runKey, endUserCode, profile] of [
@@ -223,7 +223,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await list({ endUsers: [], profiles: [] }), 'J-4');
   });
 
-  test('a person who has seen to those of one journey takes them off the list, and no others', async (t) => {
+  test('an operator who marks one journey’s consents as seen removes only those from the list', async (t) => {
     const { ledger } = await opened(t);
     await keep(ledger);
     await keep(ledger, { journeyId: 'J-2' });
@@ -235,7 +235,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await countedBy(ledger, 'run-1'), ['C-1 granted']);
   });
 
-  test('disposal of the journey keeps it, and one that comes after disposal is kept too', async (t) => {
+  test('a kept consent outlasts the disposal of its journey, and one that arrives after the disposal is kept too', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, { applicantIds: ['01'] }, { state: 'answered', answer: RECORD });
     await keep(ledger, { shareId: 'S-TYPO' });
@@ -246,7 +246,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual((await ledger.verifyChain({})).findings, []);
   });
 
-  test('one that is kept while two starts ask is told to one of them at the most, and is never lost', async (t) => {
+  test('a consent that is kept while two starts ask reaches at most one of them, and is never lost', async (t) => {
     const { ledger, again } = await opened(t);
     const [second, third] = await Promise.all([again(), again()]);
     for (let round = 0; round < 8; round++) {
@@ -261,7 +261,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     }
   });
 
-  test('a refusal that was kept before the claim keeps the share from being posted', async (t) => {
+  test('a refusal that was kept before the claim prevents the share from being claimed', async (t) => {
     const { ledger } = await opened(t);
     await keep(ledger, { ...DENIED, decidedAt: '2026-01-02T04:00:00Z', receivedAt: '2026-01-02T04:00:00Z' });
     const verdict = await claimAs(ledger, { inquiry: SHARE, applicantIds: ['01'] });

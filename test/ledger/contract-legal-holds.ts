@@ -40,7 +40,7 @@ function refusal(verdict: DisposalVerdict): string[] | 'done' {
 }
 
 export function legalHoldTests(opened: Open): void {
-  test('each matter is set once, and each answer names the holds beside it', async (t) => {
+  test('a legal hold is set once for each matter, and each answer names the other holds', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
     await answered(ledger, 'J-1', traceOf('A'));
@@ -70,7 +70,7 @@ export function legalHoldTests(opened: Open): void {
     assert.equal((await retention.legalHolds()).length, 2);
   });
 
-  test('on a review it covers each row, whether the row came before or after', async (t) => {
+  test('a legal hold on a review covers each row, whether the row was added before or after the hold', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
     const [early, later] = [`${REVIEW}/A-1`, `${REVIEW}/A-2`];
@@ -96,7 +96,7 @@ export function legalHoldTests(opened: Open): void {
     assert.equal((await retention.begin(later, AUTHORIZATION)).kind, 'done');
   });
 
-  test('on a review it stays in force when the hold of one of its rows is released, and so does that one', async (t) => {
+  test('a legal hold on a review and one on its row stay in force independently when the other is released', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
     const row = `${REVIEW}/A-1`;
@@ -116,7 +116,7 @@ export function legalHoldTests(opened: Open): void {
     assert.equal((await retention.begin(row, AUTHORIZATION)).kind, 'done');
   });
 
-  test('on one row it keeps the whole review, and the histories that the rows have in common', async (t) => {
+  test('a legal hold on one row prevents disposal of the whole review and of the histories that the rows share', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
     const [kept, free] = [`${REVIEW}/A-1`, `${REVIEW}/A-2`];
@@ -133,7 +133,7 @@ export function legalHoldTests(opened: Open): void {
     assert.equal((await retention.view(kept)).reports, 1);
   });
 
-  test('one that is set between two steps of a disposal stops the next, and says what was destroyed by then', async (t) => {
+  test('a legal hold that is set between two steps of a disposal stops the next step, and says what was destroyed', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
     await answered(ledger, 'J-1', traceOf('A'));
@@ -162,7 +162,7 @@ export function legalHoldTests(opened: Open): void {
     assert.deepEqual(runs, [RUN, RUN]);
   });
 
-  test('whatever comes first, a disposal is whole, or the hold finds everything', async (t) => {
+  test('of a concurrent disposal and legal hold, either the disposal is complete or the hold finds everything', async (t) => {
     const { ledger, again } = await opened(t);
     const other = await again();
     const outcomes = new Set<string>();
@@ -189,7 +189,7 @@ export function legalHoldTests(opened: Open): void {
     assert.ok(outcomes.size > 0);
   });
 
-  test('the claim of a share reads it: also the hold on a review that came before the row', async (t) => {
+  test('the claim of a share respects a legal hold, also one on a review that is older than the row', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
     await answered(ledger, `${REVIEW}/A-1`, traceOf('A'), NO_RECORD);

@@ -47,7 +47,7 @@ async function assertRowsAlike(ledger: Ledger, open: readonly OpenInquiry[]): Pr
 }
 
 export function openInquiryTests(opened: Open): void {
-  test('those that nobody has decided about are listed with their reason, and no others', async (t) => {
+  test('only undecided inquiries are listed, each with its reason', async (t) => {
     const { ledger } = await opened(t);
     const outcomes: [string, Partial<OutcomeRecord>][] = [
       ['A-UNKNOWN', { state: 'unknown' }],
@@ -79,7 +79,7 @@ export function openInquiryTests(opened: Open): void {
     assert.equal((await ledger.lookUp(ledger.identity.ledgerId, 'H-OVERDUE'))?.state, 'unknown');
   });
 
-  test('a decision takes an inquiry off the list, until its next attempt needs another', async (t) => {
+  test('a decision removes an inquiry from the list until its next attempt needs another decision', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     for (const action of ['resend', 'accept', 'amend', 'abandon'] as const) {
       const customerTraceNumber = `PQ-${action}`;
@@ -93,7 +93,7 @@ export function openInquiryTests(opened: Open): void {
     assert.equal((await openInquiries(ledger))[0]?.undecided?.attempt, 2);
   });
 
-  test('an attempt that was claimed after an amendment for invalid input stays on the list, and blocks disposal', async (t) => {
+  test('an attempt that was claimed after an amendment for invalid input stays on the list and blocks disposal', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const amendment = decisionOf({ action: 'amend', failureType: 'InvalidInput', providerSaid: 'notAsked' });
     assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, amendment), { kind: 'recorded' });
@@ -114,7 +114,7 @@ export function openInquiryTests(opened: Open): void {
     assert.deepEqual(await reasons(ledger), {});
   });
 
-  test('a decision about another request, or about what was never claimed, decides nothing', async (t) => {
+  test('a decision about another request, or about an attempt that was never claimed, leaves the inquiry undecided', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     const differs = decisionOf({ action: 'amend', failureType: 'RequestDiffers' });
@@ -135,7 +135,7 @@ export function openInquiryTests(opened: Open): void {
     assert.equal((await ledger.inquiry('PQMET'))?.undecided?.failureType, 'OutcomeUnknown');
   });
 
-  test('a resend that nobody has spent shows in how the inquiry stands', async (t) => {
+  test('the state of an inquiry shows a resend that no claim has spent', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.resendStands, undefined);
@@ -147,7 +147,7 @@ export function openInquiryTests(opened: Open): void {
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.resendStands, undefined, 'it is spent');
   });
 
-  test('what came too late is listed until somebody has seen to it, and again when more comes', async (t) => {
+  test('a late answer or revocation is listed until an operator marks it as seen, and again when another arrives', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'abandon' }));
@@ -176,7 +176,7 @@ export function openInquiryTests(opened: Open): void {
     assert.deepEqual(await reasons(ledger), { [customerTraceNumber]: 'revokedAfterPosting' });
   });
 
-  test('one inquiry is read by its trace number', async (t) => {
+  test('an inquiry is read by its trace number', async (t) => {
     const { ledger } = await opened(t);
     assert.equal(await ledger.inquiry(TRACE), null);
     await attempted(ledger, {}, { state: 'unknown' });

@@ -20,7 +20,7 @@ import {
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 export function outcomeTests(opened: Open, backend: LedgerBackend): void {
-  test('an outcome is recorded once and may be repeated', async (t) => {
+  test('an outcome is recorded once, and recording it again changes nothing', async (t) => {
     const { ledger } = await opened(t);
     await claimAs(ledger);
     const record = outcomeOf(ledger, {
@@ -39,7 +39,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await readAttention(ledger, TRACE), []);
   });
 
-  test('retry-after, status and failure type are kept', async (t) => {
+  test('an outcome keeps its retry-after, HTTP status and failure type', async (t) => {
     const { ledger } = await opened(t);
     const news = { state: 'notProcessed', failureType: 'Throttled', httpStatus: 429, retryAfterMs: 7_000 } as const;
     await attempted(ledger, {}, news);
@@ -47,7 +47,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual({ ...news, ...seen }, seen);
   });
 
-  test('an answer to a superseded attempt is kept beside it, never returned, and raises attention', async (t) => {
+  test('an answer to a superseded attempt is kept as a late answer, never returned, and flagged', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({}));
@@ -63,7 +63,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await readSealedReport(ledger, 'J-1', 'PREQUAL'), null, 'not even its report');
   });
 
-  test('an attempt that was answered late, while those after it were not sent, holds until a person judges it', async (t) => {
+  test('an attempt that was answered late, while later ones were not sent, holds the inquiry until an operator decides', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
@@ -108,7 +108,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     );
   });
 
-  test('an attempt that is answered late while the next one is on its way holds once that one was not sent', async (t) => {
+  test('an attempt that is answered late while the next is in flight holds the inquiry once the next was not sent', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({}));
@@ -123,7 +123,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.closeAttempt(close)).failureType, 'AnsweredLate', 'no further attempt is closed either');
   });
 
-  test('answers at rest show no consumer id', async (t) => {
+  test('stored answers contain no readable consumer id', async (t) => {
     const { ledger, url } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const rows = await backend.execute(url, 'SELECT * FROM attempts');
@@ -135,7 +135,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.ok(bytes.includes('record'), 'the outcome is there for those who count');
   });
 
-  test('a look-up finds nothing where nothing was claimed, and refuses another ledger', async (t) => {
+  test('a look-up finds nothing before a claim, and each operation refuses another ledger’s id', async (t) => {
     const { ledger } = await opened(t);
     assert.equal(await ledger.lookUp(ledger.identity.ledgerId, TRACE), null);
     await assert.rejects(ledger.lookUp('ledger-x', TRACE), LedgerChangedError);
@@ -146,7 +146,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await ledger.inquiriesOf('J-1'), []);
   });
 
-  test('rows cannot be deleted, nor decisions and consents changed', async (t) => {
+  test('rows cannot be deleted, and decisions and consents cannot be changed', async (t) => {
     const { ledger, url } = await opened(t);
     const consents = [consentOf()];
     await attempted(ledger, { inquiry: SHARE, consents }, { state: 'unknown' });
@@ -172,7 +172,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
 }
 
 export function reportTests(opened: Open): void {
-  test('the newest answered report is read as it came', async (t) => {
+  test('the newest answered report is returned byte for byte', async (t) => {
     const { ledger } = await opened(t);
     const body = JSON.stringify({ names: ['Zoë', '😀'], filler: 'x'.repeat(200_000) });
     await claimAs(ledger);
@@ -196,7 +196,7 @@ export function reportTests(opened: Open): void {
     assert.equal(await readSealedReport(ledger, 'J-2', 'PREQUAL'), null);
   });
 
-  test('a report that was missing when its outcome was recorded may follow', async (t) => {
+  test('a report that was missing when its outcome was recorded can be added later, once', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     assert.equal(await readSealedReport(ledger, 'J-1', 'PREQUAL'), null);

@@ -15,7 +15,7 @@ async function claimed(ledger: Ledger, change?: Parameters<typeof claimOf>[1]): 
 }
 
 export function pauseTests(opened: Open, backend: LedgerBackend): void {
-  test('a pause of all refuses each new claim and nothing else, on every handle, until it ends', async (t) => {
+  test('a pause of all profiles refuses each new claim and nothing else, on every handle, until it ends', async (t) => {
     const { ledger, again, ledgerId } = await opened(t);
     assert.equal(await claimed(ledger), 'claimed');
     await attempted(ledger, { inquiry: { customerTraceNumber: 'PQDONE' } }, { state: 'answered', answer: RECORD });
@@ -37,7 +37,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([past?.by, past?.ended?.by, past?.ended?.reason], [STOP.by, GO_ON.by, GO_ON.reason]);
   });
 
-  test('a pause of one profile leaves the others alone, and ends by itself', async (t) => {
+  test('a pause of one profile does not affect others, and is ended independently of a pause of all', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const east = { profile: 'east' };
     await ledger.pauses.begin(ledgerId, east, STOP);
@@ -51,7 +51,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await claimed(ledger, { inquiry: EAST }), 'claimed');
   });
 
-  test('pausing what is paused leaves the first pause, also of two at once; resuming what is not says so', async (t) => {
+  test('a second pause, even a concurrent one, is a duplicate of the first; resuming what is not paused says so', async (t) => {
     const { ledger, again, ledgerId } = await opened(t);
     assert.deepEqual(await ledger.pauses.end(ledgerId, {}, GO_ON), { kind: 'notPaused' });
     const other = await again();
@@ -65,7 +65,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     await assert.rejects(ledger.pauses.begin('ledger-x', {}, STOP), LedgerChangedError);
   });
 
-  test('of claims that come at the same time as a pause, each is before it and counted, or refused', async (t) => {
+  test('each claim that is concurrent with a pause is either counted by the pause or refused', async (t) => {
     const { ledger, again } = await opened(t);
     const other = await again();
     const claims = Array.from({ length: 20 }, (_, index) =>
@@ -76,7 +76,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await pause).inFlight, states.filter((state) => state === 'claimed').length);
   });
 
-  test('the ledger keeps which runs were refused, until they were told that they may go on', async (t) => {
+  test('the ledger keeps the runs whose claims a pause refused, until they were notified of its end', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const { pauses } = ledger;
     await pauses.begin(ledgerId, {}, STOP);
@@ -101,7 +101,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     );
   });
 
-  test('an attempt that was lost while inquiries are paused is closed, and not kept open', async (t) => {
+  test('a lost attempt is closed even while inquiries are paused', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await ledger.pauses.begin(ledgerId, {}, STOP);
     const view = await ledger.closeAttempt(closeOf(ledger));
@@ -111,7 +111,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await claimed(ledger, { attempt: 2 }), 'claimed');
   });
 
-  test('orders are chained, and cannot be changed', async (t) => {
+  test('pauses and resumes are chained and cannot be changed', async (t) => {
     const { ledger, url, ledgerId } = await opened(t);
     await ledger.pauses.begin(ledgerId, {}, STOP);
     await ledger.pauses.end(ledgerId, {}, GO_ON);

@@ -47,7 +47,7 @@ function nextMillisecond(): Promise<void> {
 }
 
 export function readingTests(opened: Open, backend: LedgerBackend): void {
-  test('the body of a refusal is kept with its outcome, sealed, and the attempt says that there is one', async (t) => {
+  test('the body of a refusal is stored sealed with its outcome, and the attempt says that it exists', async (t) => {
     const { ledger, url, ledgerId } = await opened(t);
     await ledger.claim(claimOf(ledger));
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.refusalKept, undefined);
@@ -67,7 +67,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await ledger.reading.report({ runKey: 'J-1', productCode: 'PREQUAL' }, OPERATOR), null);
   });
 
-  test('an outcome is recorded without a body, too, and one that comes late is kept beside it', async (t) => {
+  test('an outcome can be recorded without a body, and a body that arrives late is kept beside it', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await ledger.claim(claimOf(ledger));
     assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'unknown', httpStatus: 503 })), 'recorded');
@@ -80,7 +80,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([first?.state, first?.refusalKept], ['unknown', undefined], 'not of the outcome that stands');
   });
 
-  test('a disposal destroys it like a report', async (t) => {
+  test('a disposal destroys the body of a refusal as it does a report', async (t) => {
     const { ledger, url } = await opened(t);
     await ledger.claim(claimOf(ledger));
     await record(ledger, { ...REFUSED });
@@ -97,7 +97,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     await assert.rejects(backend.execute(url, 'DELETE FROM sealed_bodies'));
   });
 
-  test('its data key is wrapped anew with the others, and does not open a report', async (t) => {
+  test('the data key of a refusal is rewrapped like that of a report, and cannot open a report', async (t) => {
     const { ledger, url, ring } = await opened(t);
     await ledger.claim(claimOf(ledger));
     await record(ledger, REFUSED);
@@ -109,7 +109,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     await assert.rejects(readSealedReport(rotated, 'J-1', 'PREQUAL'), SealBrokenError);
   });
 
-  test('each reading is a row: who, when, of what, for whom, and for which purpose', async (t) => {
+  test('each reading is recorded with its reader, time, report, end user and purpose', async (t) => {
     const { ledger, url } = await opened(t);
     await withReport(ledger);
     const wanted = { runKey: 'J-1', productCode: 'PREQUAL' } as const;
@@ -142,7 +142,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     }
   });
 
-  test('a report is served to the end user that it was pulled for, and to no other', async (t) => {
+  test('a report is served only to the end user that it was pulled for', async (t) => {
     const { ledger } = await opened(t);
     await withReport(ledger);
     const wanted = { runKey: 'J-1', productCode: 'PREQUAL' } as const;
@@ -153,7 +153,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await accesses(ledger)).length, 1);
   });
 
-  test('what was disposed of is not given out, and the readings from before stay', async (t) => {
+  test('a disposed report cannot be read, and its earlier readings stay recorded', async (t) => {
     const { ledger } = await opened(t);
     await withReport(ledger);
     const wanted = { runKey: 'J-1', productCode: 'PREQUAL' } as const;

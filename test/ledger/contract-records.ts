@@ -7,7 +7,7 @@ import type { Open } from './ledger-backend.ts';
 const EVIDENCE = { method: 'web', textVersion: 'v1', capturedAt: '2026-01-02T03:04:05Z', reference: 'DOC-1' };
 
 export function recordTests(opened: Open): void {
-  test('decisions say who decided what, when and why, about which inquiry, and who has seen late news', async (t) => {
+  test('decisions have author, action, time, reason and inquiry, and show who marked a late answer as seen', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ provenBy: 'key-1', failureType: 'OutcomeUnknown' }));
@@ -40,7 +40,7 @@ export function recordTests(opened: Open): void {
     await assert.rejects(ids({ from: 'yesterday' }), RangeError);
   });
 
-  test('consents are all there, with proof, and say what was sent under them', async (t) => {
+  test('all consents are listed with their proof and the number of attempts that they permitted', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const grant = consentOf({ evidence: EVIDENCE, proof: 'a.b.c' });
     await ledger.recordConsents(ledgerId, [consentOf({ applicantId: '02', consentId: 'C-2', decision: 'denied' })]);
@@ -72,7 +72,7 @@ export function recordTests(opened: Open): void {
     assert.equal((await Array.fromAsync(ledger.consentsBetween({ before: '2001-01-01T00:00:00Z' }))).length, 0);
   });
 
-  test('disposals and legal holds say who had them done, and why', async (t) => {
+  test('disposals and legal holds are listed in order, and by run', async (t) => {
     const { ledger } = await opened(t);
     const who = { by: 'records-1', reason: 'retention is over' };
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
@@ -89,7 +89,7 @@ export function recordTests(opened: Open): void {
     assert.deepEqual(await Array.fromAsync(ledger.disposalsBetween({ runKey: 'J-2' })), []);
   });
 
-  test('inquiries are found by owner, by trace number and by how many applicants they are about', async (t) => {
+  test('inquiries are found by run key, by trace number and by number of applicants', async (t) => {
     const { ledger } = await opened(t);
     await ledger.claim({ ...claimOf(ledger), applicantIds: ['1A'] });
     const other = { customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00', runKey: 'J-2' };
@@ -106,7 +106,7 @@ export function recordTests(opened: Open): void {
     );
   });
 
-  test('what has exactly a name is found by it: an inquiry, a share, a decision', async (t) => {
+  test('an inquiry, a share and a decision are found by their exact id', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ decisionId: 'D-9', action: 'abandon' }));

@@ -3,25 +3,29 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError, LedgerRestoredError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { SeenAttempt } from '../../src/messages/ledger-watch.ts';
+import type { HighWaterMark } from '../../src/messages/ledger-watch.ts';
 import { attempted, claimOf, closeOf } from './fixtures.ts';
 import type { Open } from './ledger-backend.ts';
 
 const ACCEPTANCE = { acceptanceId: 'A-1', by: 'operator@example.com', reason: 'the disk was lost' };
 
-async function claimed(ledger: Ledger, attempt: number, seen?: SeenAttempt): Promise<SeenAttempt> {
-  const verdict = await attempted(ledger, { attempt, ...(seen ? { seen } : {}) }, { state: 'notSent' });
+async function claimed(ledger: Ledger, attempt: number, highWaterMark?: HighWaterMark): Promise<HighWaterMark> {
+  const verdict = await attempted(
+    ledger,
+    { attempt, ...(highWaterMark ? { highWaterMark } : {}) },
+    { state: 'notSent' },
+  );
   assert.ok(verdict.kind === 'claimed', verdict.kind);
   return { position: verdict.position, claimedAt: verdict.claimedAt };
 }
 
 /** What an older copy lacks: claimed at once after its newest attempt, in the place that its next one will take. */
-function lostAfter({ position, claimedAt }: SeenAttempt): SeenAttempt {
+function lostAfter({ position, claimedAt }: HighWaterMark): HighWaterMark {
   return { position: position + 1, claimedAt };
 }
 
 export function restoreTests(opened: Open): void {
-  test('attempts take their places in the order of their commits, also many at once', async (t) => {
+  test('attempts are numbered in the order of their commits, also when many commit concurrently', async (t) => {
     const { ledger } = await opened(t);
     assert.deepEqual(await ledger.restoreState(), {});
     const inquiries = Array.from({ length: 12 }, (_, index) => ({ customerTraceNumber: `PQMANY${index}` }));
@@ -42,7 +46,7 @@ export function restoreTests(opened: Open): void {
     });
   });
 
-  test('who has seen an attempt that is there claims, whatever was claimed since', async (t) => {
+  test('a run whose last seen attempt is in the ledger can claim, although others have claimed since', async (t) => {
     const { ledger } = await opened(t);
     const first = await claimed(ledger, 1);
     const second = await claimed(ledger, 2, first);
@@ -52,17 +56,19 @@ export function restoreTests(opened: Open): void {
   });
 
   for (const finder of ['a run', 'the watch'] as const) {
-    test(`where ${finder} has seen an attempt that is not there, nothing is claimed until that is accepted`, async (t) => {
+    test(`when ${finder} has seen an attempt that the ledger lacks, no claim succeeds until an operator accepts the loss`, async (t) => {
       const { ledger, again, ledgerId } = await opened(t);
       const newest = await claimed(ledger, 1);
       const lost = lostAfter(newest);
       if (finder === 'the watch') assert.deepEqual(await ledger.watch(ledgerId, lost), { newest, lost });
       else {
-        const verdict = await ledger.claim(claimOf(ledger, { attempt: 2, seen: lost }));
+        const verdict = await ledger.claim(claimOf(ledger, { attempt: 2, highWaterMark: lost }));
         assert.deepEqual(verdict, { kind: 'ledgerRestored' });
       }
       // All callers get this verdict: those who have seen less, new ones, and the next process that opens the ledger.
-      assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2, seen: newest })), { kind: 'ledgerRestored' });
+      assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2, highWaterMark: newest })), {
+        kind: 'ledgerRestored',
+      });
       const reopened = await again();
       const other = { customerTraceNumber: 'PQOTHER' };
       assert.deepEqual(await reopened.claim(claimOf(ledger, { inquiry: other })), { kind: 'ledgerRestored' });
@@ -77,13 +83,13 @@ export function restoreTests(opened: Open): void {
       assert.deepEqual((await ledger.verifyChain()).findings, []);
       // The next restore is found as the first was.
       const lostAgain = lostAfter({ ...next, claimedAt: new Date(Date.parse(next.claimedAt) + 60_000).toISOString() });
-      assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 3, seen: lostAgain })), {
+      assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 3, highWaterMark: lostAgain })), {
         kind: 'ledgerRestored',
       });
     });
   }
 
-  test('an attempt that an older copy may lack is not closed: it waits for the operator, and then for a person', async (t) => {
+  test('an attempt that an older copy may lack cannot be closed, neither before nor after the loss is accepted', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const newest = await claimed(ledger, 1);
     const lost = closeOf(ledger, { inquiry: { customerTraceNumber: 'PQLOST', runKey: 'J-LOST' } });
@@ -102,14 +108,14 @@ export function restoreTests(opened: Open): void {
     assert.ok((await ledger.closeAttempt(later)).closedAt, 'one that began after the acceptance is closed as ever');
   });
 
-  test('another attempt in the same place is not the one that was seen', async (t) => {
+  test('an attempt with the same position but another claim time does not count as the one that was seen', async (t) => {
     const { ledger } = await opened(t);
     const { position, claimedAt } = await claimed(ledger, 1);
-    const seen = { position, claimedAt: new Date(Date.parse(claimedAt) + 1).toISOString() };
-    assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2, seen })), { kind: 'ledgerRestored' });
+    const highWaterMark = { position, claimedAt: new Date(Date.parse(claimedAt) + 1).toISOString() };
+    assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2, highWaterMark })), { kind: 'ledgerRestored' });
   });
 
-  test('only the ledger that is meant is watched and accepted', async (t) => {
+  test('watching a ledger and accepting its loss need that ledger’s id', async (t) => {
     const { ledger } = await opened(t);
     await assert.rejects(ledger.watch('ledger-x'), LedgerChangedError);
     await assert.rejects(ledger.acceptRestore('ledger-x', ACCEPTANCE), LedgerChangedError);

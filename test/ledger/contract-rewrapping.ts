@@ -27,7 +27,7 @@ async function storeReports(ledger: Ledger, count: number): Promise<void> {
 }
 
 export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
-  test('afterwards the key before is needed no longer: reports, references and digests are as they were', async (t) => {
+  test('after rewrapping the previous key is no longer needed, and reports, references and digests are unchanged', async (t) => {
     const { url, ring, ledger } = await opened(t);
     await storeReports(ledger, REPORTS);
     const select = 'SELECT customer_trace_number, body FROM sealed_bodies ORDER BY customer_trace_number';
@@ -51,7 +51,7 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(inquiry?.attempts[0]?.answer, RECORD);
   });
 
-  test('reports go on being written and read meanwhile', async (t) => {
+  test('reports can be written and read during the rewrapping', async (t) => {
     const { url, ring, ledger } = await opened(t);
     await storeReports(ledger, 60);
     const rotatedLedger = await openRotated(t, url, rotateRing(ring));
@@ -65,7 +65,7 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await readSealedReport(rotatedLedger, 'J-59', 'PREQUAL'))?.body, '{"report":59}');
   });
 
-  test('a report whose data key was destroyed stays destroyed', async (t) => {
+  test('rewrapping does not restore a report whose data key was destroyed', async (t) => {
     const { url, ring, ledger } = await opened(t);
     await storeReports(ledger, 2);
     await backend.execute(
@@ -78,7 +78,7 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(left.length, 1);
   });
 
-  test('a report under a key that is gone is left as it is, counted, and stops nothing', async (t) => {
+  test('a report under a missing key is counted and left unchanged, and does not stop the rewrapping', async (t) => {
     const { url, ring, ledger } = await opened(t);
     await storeReports(ledger, 3);
     await backend.execute(url, "UPDATE sealed_bodies SET key_id = 'k-gone' WHERE customer_trace_number LIKE '%000000'");
@@ -88,7 +88,7 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(result.unreadable, [{ keyId: 'k-gone', reports: 1 }]);
   });
 
-  test('a wrapped key that was moved to another report is noticed', async (t) => {
+  test('rewrapping fails on a wrapped key that was moved to another report', async (t) => {
     const { url, ring, ledger } = await opened(t);
     await storeReports(ledger, 2);
     await backend.execute(

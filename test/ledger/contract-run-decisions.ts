@@ -37,7 +37,7 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
   const write = (ledger: Ledger, ...decisions: RunDecision[]) =>
     ledger.recordRunDecisions(ledger.identity.ledgerId, decisions);
 
-  test('they are listed among the decisions about inquiries, by owner, by person and by time', async (t) => {
+  test('decisions about runs are listed with those about inquiries, and found by run key, author and time', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({}));
@@ -57,7 +57,7 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await listed(ledger, { before: '2001-01-01T00:00:00Z' }), []);
   });
 
-  test('the same decision is one row and one entry of the chain, however often and by whomever it is written', async (t) => {
+  test('a decision that several writers record repeatedly is one row and one entry of the chain', async (t) => {
     const { ledger, again, url } = await opened(t);
     const other = await again();
     const later = { ...EXTENDED, decidedAt: '2026-01-03T00:00:00.000Z' };
@@ -72,7 +72,7 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     await assert.rejects(ledger.recordRunDecisions('another-ledger', [SKIPPED]), LedgerChangedError);
   });
 
-  test('nothing is claimed for a run that was withdrawn, under any number, on any handle; what was made is told', async (t) => {
+  test('no claim for a withdrawn run succeeds, under any number or handle; an earlier attempt is still reported', async (t) => {
     const { ledger, again } = await opened(t);
     const outcome = async (change: Parameters<typeof claimOf>[1]) => (await claimAs(ledger, change)).kind;
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
@@ -91,7 +91,7 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     assert.ok(again2.kind === 'withdrawn' && again2.by === WHO.by, 'the first stands');
   });
 
-  test('the withdrawal of a review is about each of its rows, and about no other review', async (t) => {
+  test('the withdrawal of a review covers each of its rows, and no other review', async (t) => {
     const { ledger } = await opened(t);
     await write(ledger, { ...WITHDRAWN, runKey: 'portfolio:R-1' });
     const claimed = async (runKey: string, customerTraceNumber: string) => {
@@ -102,7 +102,7 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await claimed('portfolio:R-12/A-1', 'AVBBBBBBBBBBBBBBBBBBBBBBBB00'), 'claimed');
   });
 
-  test('of claims that come at the same time as a withdrawal, each is committed before it, or refused', async (t) => {
+  test('each claim that is concurrent with a withdrawal is either committed before it or refused', async (t) => {
     const { ledger, again } = await opened(t);
     const other = await again();
     // Not every withdrawal meets a claim between its decision and its commit.
@@ -120,7 +120,7 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     }
   });
 
-  test('another content under the same id is kept beside the first: a run that was reset takes its message anew', async (t) => {
+  test('a decision with the same id and other content is kept beside the first, since a reset run receives it again', async (t) => {
     const { ledger } = await opened(t);
     const other = { ...ACCEPTED, reason: 'nothing has changed' };
     for (const one of [ACCEPTED, other, ACCEPTED, other]) await write(ledger, one);
@@ -129,7 +129,7 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual((await ledger.verifyChain()).findings, []);
   });
 
-  test('they outlast a disposal, as decisions about inquiries do', async (t) => {
+  test('decisions about runs outlast a disposal, as decisions about inquiries do', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     await write(ledger, SKIPPED);

@@ -43,7 +43,7 @@ const rowOf = (reportReferenceNumber: string) => ({
 });
 
 export function shareTests(opened: Open, backend: LedgerBackend): void {
-  test('a reference leads to its inquiry, also where a person accepted it or it came late', async (t) => {
+  test('a reference number leads to its inquiry, also when an operator accepted it or its answer came late', async (t) => {
     const { ledger, url, ledgerId } = await opened(t);
     const referred = async (number: string) =>
       (await ledger.inquiriesReferredTo(number)).map(({ inquiry, reference }) => [
@@ -70,7 +70,7 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.doesNotMatch(JSON.stringify(row), /REF|ACCEPTED|LATE/);
   });
 
-  test('a disposed report is still known by its reference, which is gone', async (t) => {
+  test('a disposed report is still found by its reference number, which is no longer stored', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const authorization = { by: 'records', reason: 'kept long enough' };
@@ -81,14 +81,14 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.ok(found?.inquiry.disposedAt);
   });
 
-  test('one id is the share of one report', async (t) => {
+  test('a share id belongs to one report, and is refused for another', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     assert.equal(await ledger.recordShare(ledgerId, rowOf('REF-1')), true);
     assert.equal(await ledger.recordShare(ledgerId, rowOf('REF-1')), true);
     assert.equal(await ledger.recordShare(ledgerId, rowOf('REF-2')), false);
   });
 
-  test('what was said about sharing a report comes from its owner, from the share, and from its other shares', async (t) => {
+  test('the consents for sharing a report come from its owner, from the share, and from its other shares', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await ledger.recordShare(ledgerId, { ...rowOf('REF-1'), runKey: 'share:S-8', shareId: 'S-8' });
     await ledger.recordShare(ledgerId, { ...rowOf('REF-2'), runKey: 'share:S-7', shareId: 'S-7' });
@@ -119,7 +119,7 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(stored.find(({ consent }) => consent.consentId === 'OWNER')?.consent, said[1]);
   });
 
-  test('a grant says where another share was posted under it, and a late refusal of it flags that one', async (t) => {
+  test('a grant names the run that posted another share under it, and a late refusal flags a posted share', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const grant = consentOf({ shareId: 'S-9' });
@@ -139,7 +139,7 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await readAttention(ledger, BY_ITSELF.customerTraceNumber), ['revokedAfterPosting']);
   });
 
-  test('a share that was accepted as not posted was not, until an answer comes after all', async (t) => {
+  test('a share that was accepted as not posted counts as not posted until a late answer arrives', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const grant = consentOf({ shareId: 'S-9' });
@@ -166,7 +166,7 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await ledger.flagPostedShares(ledgerId, { ...grant, decision: 'revoked' }), 1);
   });
 
-  test('tells who shared which report with whom, when, and under whose consent', async (t) => {
+  test('the list of shares has the report, the sender, the receiver, the time and the consents of each share', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const evidence = { method: 'web', textVersion: 'v1', capturedAt: '2026-01-02T03:04:05Z', reference: 'doc-1' };

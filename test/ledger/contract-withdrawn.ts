@@ -36,7 +36,7 @@ async function claimed(ledger: Ledger, change: Parameters<typeof claimOf>[1] = {
 }
 
 export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void {
-  test('a withdrawn share is never claimed, under any number, by any run, on any handle', async (t) => {
+  test('a withdrawn share cannot be claimed, under any number, by any run or on any handle', async (t) => {
     const { ledger, again } = await opened(t);
     const { kind, ...rest } = await withdrawn(await again());
     assert.equal(kind, 'withdrawn');
@@ -59,7 +59,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     assert.equal(await claimed(ledger, { inquiry: otherJourney }), 'claimed');
   });
 
-  test('a share by itself is withdrawn with its journey’s share of the same id, whose grants it would take', async (t) => {
+  test('withdrawing a journey’s share also withdraws the share by itself with the same id, which would use its grants', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     await withdrawn(ledger, { shareId: 'S-9' });
@@ -73,7 +73,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     assert.equal(claim.kind, 'claimed');
   });
 
-  test('a share that may have been sent is not withdrawn, and the verdict names its attempt', async (t) => {
+  test('a share that may have been sent cannot be withdrawn, and the verdict names its attempt', async (t) => {
     const { ledger } = await opened(t);
     assert.equal(await claimed(ledger), 'claimed');
     assert.deepEqual(await withdrawn(ledger), { kind: 'claimed', customerTraceNumber, attempt: 1 });
@@ -91,7 +91,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     credentialsRefused: 'claimed',
     untrusted: 'claimed',
   };
-  test('a share is withdrawn only where its attempt is known not to have been processed', async (t) => {
+  test('a share can be withdrawn only when its attempt is known not to have been processed', async (t) => {
     const { ledger } = await opened(t);
     for (const [state, expected] of Object.entries(STATES)) {
       const inquiry = { ...SHARE, shareId: state, customerTraceNumber: `SU-${state}` };
@@ -102,7 +102,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     }
   });
 
-  test('an attempt that was closed does not count, and a resend by a person permits nothing more', async (t) => {
+  test('a closed attempt does not prevent a withdrawal, and a resend after the withdrawal permits no claim', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const { inquiry } = claimOf(ledger, { inquiry: SHARE });
     await ledger.closeAttempt(closeOf(ledger, { inquiry: SHARE }));
@@ -112,7 +112,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     assert.equal(await claimed(ledger, { attempt: 2 }), 'notPermitted');
   });
 
-  test('a late answer to an attempt that was not sent counts as sent', async (t) => {
+  test('a share cannot be withdrawn after a late answer to an attempt that was recorded as not sent', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, { inquiry: SHARE }, { state: 'notSent' });
     const late = outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD });
@@ -120,7 +120,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     assert.equal((await withdrawn(ledger)).kind, 'claimed');
   });
 
-  test('the first withdrawal stands, also of two at once, and is one entry of the chain', async (t) => {
+  test('the first of several withdrawals, also concurrent ones, is kept, and is one entry of the chain', async (t) => {
     const { ledger, again, url } = await opened(t);
     const other = await again();
     const verdicts = await Promise.all([withdrawn(ledger), withdrawn(other, { reason: 'again' }), withdrawn(ledger)]);
@@ -138,7 +138,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     await assert.rejects(mismatched, LedgerChangedError);
   });
 
-  test('of a withdrawal and a claim at once exactly one counts', async (t) => {
+  test('exactly one of a concurrent withdrawal and claim succeeds', async (t) => {
     const { ledger, again } = await opened(t);
     const other = await again();
     for (let round = 0; round < 20; round++) {

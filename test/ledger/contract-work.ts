@@ -31,7 +31,7 @@ export function workTests(opened: Open): void {
 }
 
 function openingTests(opened: Open): void {
-  test('an outcome that needs a decision opens its row, and the decision closes it in its own transaction', async (t) => {
+  test('an outcome that needs a decision opens a row, and recording the decision closes it in the same transaction', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'refused', httpStatus: 400 });
     const [row, ...more] = await openWork(ledger);
@@ -49,7 +49,7 @@ function openingTests(opened: Open): void {
     assert.deepEqual(await endsOf(ledger), ['RequestRefused decided D-1']);
   });
 
-  test('a row stands while its run waits: also where an answer came after all, and until its decision is overtaken', async (t) => {
+  test('a row stays open while its run waits, even after a late answer, until a decision about it is overtaken', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }));
@@ -59,7 +59,7 @@ function openingTests(opened: Open): void {
     assert.deepEqual(await endsOf(ledger), ['OutcomeUnknown overtaken D-1']);
   });
 
-  test('an attempt that was never answered counts from the end of its time, and is written once somebody meets it', async (t) => {
+  test('an unanswered attempt counts as open once it is overdue, and the next claim writes its row', async (t) => {
     const { ledger } = await opened(t);
     await claimAs(ledger, { answerWithinMs: 0 });
     const [row] = await openWork(ledger);
@@ -70,7 +70,7 @@ function openingTests(opened: Open): void {
     assert.deepEqual(await endsOf(ledger), ['OutcomeUnknown open']);
   });
 
-  test('a decision that judged nothing of the ledger leaves, or brings back, what the ledger needs', async (t) => {
+  test('a decision about another reason keeps or reopens the row that the attempt itself needs', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await openHolds(ledger, [{ reason: 'RequestDiffers', since: at(1) }]);
@@ -85,7 +85,7 @@ function openingTests(opened: Open): void {
     ]);
   });
 
-  test('a further claim closes what was held before it, and an abandoned inquiry holds nothing', async (t) => {
+  test('a further claim closes the hold before it, and an abandoned inquiry has no open hold', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'notSent' });
     await openHolds(ledger, [{}]);
@@ -97,7 +97,7 @@ function openingTests(opened: Open): void {
     assert.deepEqual(await openWork(ledger), []);
   });
 
-  test('late news is flagged, and closed by whoever has seen it', async (t) => {
+  test('a late answer opens a flag, and marking the inquiry as seen closes its flags', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'abandon' }));
@@ -112,7 +112,7 @@ function openingTests(opened: Open): void {
 }
 
 function runHoldTests(opened: Open): void {
-  test('a hold is opened once: a try that comes late, after its decision or a later hold, opens nothing', async (t) => {
+  test('a hold is opened once: a late retry, after its decision or a later hold, opens nothing', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const hold = { reason: 'CredentialsRefused', since: at(0) } as const;
     await openHolds(ledger, [hold, hold]);
@@ -125,7 +125,7 @@ function runHoldTests(opened: Open): void {
     assert.deepEqual(await endsOf(ledger), ['CredentialsRefused decided D-1', 'CredentialsRefused open']);
   });
 
-  test('a run that waits for what the ledger knows takes over its row, and another reason replaces a row', async (t) => {
+  test('a run that waits for the reason that the ledger knows shares its row, and another reason replaces the row', async (t) => {
     const { ledger } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     const [row] = await openWork(ledger);
@@ -137,7 +137,7 @@ function runHoldTests(opened: Open): void {
     assert.deepEqual((await endsOf(ledger)).sort(), ['LedgerRestored open', 'OutcomeUnknown replaced']);
   });
 
-  test('a run that was reset holds again, and the decision that it takes again closes its row', async (t) => {
+  test('a reset run opens its hold again, and the decision that it receives again closes the row', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const goOn = decisionOf({ failureType: 'CredentialsRefused', providerSaid: 'notAsked', decidedAt: at(1) });
     await openHolds(ledger, [{ reason: 'CredentialsRefused' }]);
@@ -147,7 +147,7 @@ function runHoldTests(opened: Open): void {
     assert.deepEqual(await endsOf(ledger), ['CredentialsRefused decided D-1', 'CredentialsRefused decided D-1']);
   });
 
-  test('a reset into a hold that was decided since opens its row again', async (t) => {
+  test('a reset to a hold that was decided since opens its row again', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ failureType: 'OutcomeUnknown', decidedAt: at(1) }));
@@ -160,7 +160,7 @@ function runHoldTests(opened: Open): void {
     assert.deepEqual(await openWork(ledger), []);
   });
 
-  test('a hold is not opened in another ledger, and a disposal closes what a lost run has left', async (t) => {
+  test('a hold cannot be opened in another ledger, and a disposal closes the holds of a lost run', async (t) => {
     const { ledger } = await opened(t);
     const hold = { inquiry: INQUIRY, reason: 'GatewayUnreachable', attempt: 1, since: at(0) } as const;
     await assert.rejects(ledger.work.openHold('ledger-x', hold), LedgerChangedError);
@@ -174,7 +174,7 @@ function runHoldTests(opened: Open): void {
 }
 
 function endTests(opened: Open): void {
-  test('the end of a run, or a new one of its id, leaves what may have been posted, and what outlasts a run', async (t) => {
+  test('the end of a run, or a new run of its id, keeps open its unknown outcomes and its flags of reports', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, numbered('PQ-UNKNOWN'), { state: 'unknown' });
     await openHolds(ledger, [{ ...numbered('PQ-UNKNOWN'), reason: 'OutcomeUnknown', since: at(-5) }]);
@@ -205,7 +205,7 @@ function endTests(opened: Open): void {
     await ledger.work.close(ledgerId, { runKey: 'J-2', until: at(9) });
   });
 
-  test('a hold that was decided before its run was reset is over with its run, whatever its reason', async (t) => {
+  test('a hold that was decided before its run was reset closes when the run ends, even for an unknown outcome', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'abandon', failureType: 'OutcomeUnknown' }));
@@ -214,7 +214,7 @@ function endTests(opened: Open): void {
     assert.deepEqual(await openWork(ledger), []);
   });
 
-  test('a review’s flag stands while it cannot reach its files, and ends with it', async (t) => {
+  test('the flag of a review stays open while its files cannot be reached, and closes at the latest with the review', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const runKey = 'portfolio:R-1';
     const away = { reason: 'PortfolioUnavailable', runKey, profile: 'default', isOver: false } as const;
@@ -235,7 +235,7 @@ function endTests(opened: Open): void {
 const OTHER_SSN = { ...RECORD, flagged: 'ssnMismatch' } as Answer;
 
 function flagTests(opened: Open): void {
-  test('the transaction of an answer flags another SSN; a flag of a report is opened once, and stands until it is seen', async (t) => {
+  test('an answer with another SSN is flagged in its transaction; a flag opens once and stays until marked as seen', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: OTHER_SSN });
     await ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
@@ -246,7 +246,7 @@ function flagTests(opened: Open): void {
     assert.deepEqual((await endsOf(ledger)).sort(), ['reportChanged seen D-9', 'ssnMismatch seen D-9']);
   });
 
-  test('another SSN in a review is flagged once for the review, whose flags are marked as seen by their run', async (t) => {
+  test('another SSN in a review is flagged once for the review, and its flags are marked as seen by the review’s id', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const review = 'portfolio:R-1';
     for (const row of ['A', 'B']) {
@@ -270,7 +270,7 @@ function flagTests(opened: Open): void {
     assert.deepEqual(await openWork(ledger), []);
   });
 
-  test('of a run that is gone, a row about what was answered after all is marked as seen; an open question is not', async (t) => {
+  test('for a lost run, a row whose attempt has been answered can be marked as seen, and an undecided one cannot', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
     const seen = {
@@ -290,7 +290,7 @@ function flagTests(opened: Open): void {
 }
 
 function readingTests(opened: Open): void {
-  test('open rows are read in pages, the oldest first, by any filter, and counted by reason', async (t) => {
+  test('open rows are read in pages, oldest first, by any filter, and are counted by reason', async (t) => {
     const { ledger } = await opened(t);
     const review = 'portfolio:R-1';
     await openHolds(ledger, [

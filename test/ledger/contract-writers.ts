@@ -24,7 +24,7 @@ async function migrateToNext(url: string, oldestWriter: number): Promise<void> {
 }
 
 export function writerTests(opened: Open, backend: LedgerBackend): void {
-  test('a migration that fails leaves the tables as they were', async (t) => {
+  test('a migration that fails leaves the tables unchanged', async (t) => {
     const { url, ledger } = await opened(t);
     const engine = await openEngine({ url });
     t.after(() => engine.close());
@@ -38,7 +38,7 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
   });
 
-  test('an older program claims and decides nothing more, and still records how its attempt ended', async (t) => {
+  test('an older program can no longer claim or decide, but still records the outcome of its attempt', async (t) => {
     const { url, ring, ledger, ledgerId } = await opened(t);
     assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
     await attempted(ledger, { inquiry: { customerTraceNumber: 'HELD' } }, { state: 'unknown' });
@@ -68,7 +68,7 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
     );
   });
 
-  test('a version that brings no fence leaves older programs at work, and lets them start', async (t) => {
+  test('a schema version without a fence lets older programs keep working and start', async (t) => {
     const { url, ledger, again } = await opened(t);
     await migrateToNext(url, 0);
     assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
@@ -77,7 +77,7 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(other.identity.schemaVersion, NEXT);
   });
 
-  test('whatever is claimed beside a migration was claimed before it', async (t) => {
+  test('every claim that is concurrent with a migration is committed before it or refused', async (t) => {
     const { url, ledger, again } = await opened(t);
     const ledgers = [ledger, await again(), await again()];
     let isOver = false;

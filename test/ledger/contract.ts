@@ -49,29 +49,29 @@ export function ledgerContract(backend: LedgerBackend): void {
   }
 
   describe(`${backend.name}: claims`, () => claimTests(opened));
-  describe(`${backend.name}: attempts that nobody claimed`, () => closingTests(opened, backend));
-  describe(`${backend.name}: older copies`, () => restoreTests(opened));
+  describe(`${backend.name}: closing of unclaimed attempts`, () => closingTests(opened, backend));
+  describe(`${backend.name}: restored older copies`, () => restoreTests(opened));
   describe(`${backend.name}: pauses`, () => pauseTests(opened, backend));
   describe(`${backend.name}: outcomes`, () => outcomeTests(opened, backend));
-  describe(`${backend.name}: what may be accepted`, () => acceptTests(opened, backend));
+  describe(`${backend.name}: accept decisions`, () => acceptTests(opened, backend));
   describe(`${backend.name}: decisions`, () => decisionTests(opened, backend));
   describe(`${backend.name}: consents`, () => consentTests(opened, backend));
-  describe(`${backend.name}: kept consents`, () => keptConsentTests(opened, backend));
+  describe(`${backend.name}: consents that no run received`, () => keptConsentTests(opened, backend));
   describe(`${backend.name}: the audit chain`, () => chainTests(opened, backend));
   describe(`${backend.name}: reports`, () => reportTests(opened));
-  describe(`${backend.name}: what needs a person`, () => openInquiryTests(opened));
-  describe(`${backend.name}: rows of what needs a person`, () => workTests(opened));
-  describe(`${backend.name}: lists of what needs a person`, () => workListTests(opened, backend));
-  describe(`${backend.name}: what was asked of the gateway`, () => auditTests(opened, backend));
-  describe(`${backend.name}: who shared what with whom`, () => shareTests(opened, backend));
+  describe(`${backend.name}: undecided inquiries`, () => openInquiryTests(opened));
+  describe(`${backend.name}: rows of operator tasks`, () => workTests(opened));
+  describe(`${backend.name}: lists of operator tasks`, () => workListTests(opened, backend));
+  describe(`${backend.name}: audit of inquiries`, () => auditTests(opened, backend));
+  describe(`${backend.name}: audit of shares`, () => shareTests(opened, backend));
   describe(`${backend.name}: withdrawn shares`, () => withdrawnShareTests(opened, backend));
-  describe(`${backend.name}: decisions, consents and disposals for analysts`, () => recordTests(opened));
+  describe(`${backend.name}: lists of decisions, consents and disposals`, () => recordTests(opened));
   describe(`${backend.name}: decisions about runs`, () => runDecisionTests(opened, backend));
-  describe(`${backend.name}: rewrapping`, () => rewrappingTests(opened, backend));
-  describe(`${backend.name}: refusals and readings`, () => readingTests(opened, backend));
+  describe(`${backend.name}: rewrapping of data keys`, () => rewrappingTests(opened, backend));
+  describe(`${backend.name}: refusal bodies and readings of reports`, () => readingTests(opened, backend));
   describe(`${backend.name}: disposal`, () => disposalTests(opened, backend));
   describe(`${backend.name}: legal holds`, () => legalHoldTests(opened));
   describe(`${backend.name}: derived documents`, () => derivedTests(opened, backend));
-  describe(`${backend.name}: programs of several versions`, () => writerTests(opened, backend));
+  describe(`${backend.name}: programs of different versions`, () => writerTests(opened, backend));
   describe(`${backend.name}: identity`, () => identityTests(opened, backend));
 }

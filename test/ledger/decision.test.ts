@@ -73,45 +73,87 @@ const OTHER_LEDGER = { failureType: 'LedgerChanged' } as const;
 
 /** Decisions whose id, attempt or reason matters. */
 const TABLE: Row[] = [
-  ['it passes over a late answer', known([LATE, 'notSent'], RESENT), ACTIONS, { attempt: 2 }, 'overtaken'],
+  [
+    'the decision ignores the late answer to an earlier attempt',
+    known([LATE, 'notSent'], RESENT),
+    ACTIONS,
+    { attempt: 2 },
+    'overtaken',
+  ],
   ['an earlier attempt was answered late', known([LATE, 'unknown'], RESENT), 'accept', { attempt: 2 }, 'accept'],
-  ['it is the same again, as after a reset', known(['unknown', 'answered'], SAME_ID), 'resend', {}, 'repeated'],
+  [
+    'the same decision is repeated, as after a reset',
+    known(['unknown', 'answered'], SAME_ID),
+    'resend',
+    {},
+    'repeated',
+  ],
   ['its id was used for another action', known(['unknown'], SAME_ID), 'abandon', {}, 'overtaken'],
   ['its id was used for another attempt', known(['unknown', 'unknown'], SAME_ID), 'resend', SECOND, 'overtaken'],
-  ['it comes before the second claim', known(['notSent']), ['resend', 'amend'], SECOND, 'keep'],
-  ['the claim was made after all', known(['unknown']), 'resend', { failureType: 'LedgerUnavailable' }, 'keep'],
+  ['the decision precedes the second claim', known(['notSent']), ['resend', 'amend'], SECOND, 'keep'],
+  [
+    'the claim had succeeded although the ledger seemed unavailable',
+    known(['unknown']),
+    'resend',
+    { failureType: 'LedgerUnavailable' },
+    'keep',
+  ],
   ...(['unknown', 'refused', 'notEntitled', 'untrusted'] as const).map(
-    (state): Row => [`an earlier run’s attempt stands as ${state}`, known([state]), 'resend', CREDENTIALS, 'keep'],
+    (state): Row => [`an earlier run’s attempt is ${state}`, known([state]), 'resend', CREDENTIALS, 'keep'],
   ),
-  ['its credentials were refused', known(['credentialsRefused']), 'resend', CREDENTIALS, 'permit 2'],
-  ['by now nothing was sent', known(['notSent']), 'resend', { failureType: 'OutcomeUnknown' }, 'permit 2'],
-  ['its code was unknown', known([DOUBTFUL]), 'amend', { failureType: 'ReturnCodeUnknown' }, 'keep'],
-  ['another request stands', known([ANSWERED]), ENDING, { failureType: 'RequestDiffers' }, 'keep'],
+  ['the credentials were refused', known(['credentialsRefused']), 'resend', CREDENTIALS, 'permit 2'],
+  [
+    'the attempt is meanwhile known as not sent',
+    known(['notSent']),
+    'resend',
+    { failureType: 'OutcomeUnknown' },
+    'permit 2',
+  ],
+  ['the return code was unknown', known([DOUBTFUL]), 'amend', { failureType: 'ReturnCodeUnknown' }, 'keep'],
+  ['another request has an outcome', known([ANSWERED]), ENDING, { failureType: 'RequestDiffers' }, 'keep'],
   ...(['InvalidInput', 'CredentialsRefused', 'ProfileChanged'] as const).flatMap((failureType): Row[] => [
-    [`${failureType} met an unknown outcome`, known(['unknown']), ENDING, { failureType }, 'overtaken'],
-    [`${failureType} followed one`, known(['unknown']), ENDING, { attempt: 2, failureType }, 'overtaken'],
-    [`${failureType} came over a gap`, known(['notSent']), ENDING, { attempt: 3, failureType }, 'overtaken'],
+    [`its hold is ${failureType} and the outcome is unknown`, known(['unknown']), ENDING, { failureType }, 'overtaken'],
+    [
+      `its hold is ${failureType} and follows an unknown outcome`,
+      known(['unknown']),
+      ENDING,
+      { attempt: 2, failureType },
+      'overtaken',
+    ],
+    [
+      `its hold is ${failureType} and follows a gap`,
+      known(['notSent']),
+      ENDING,
+      { attempt: 3, failureType },
+      'overtaken',
+    ],
   ]),
-  ['input is wrong, and nothing was sent', known(['notSent']), 'amend', { failureType: 'InvalidInput' }, 'keep'],
-  ['a resend judged the attempt before', known(['unknown'], RESENT), 'abandon', CHANGED_PROFILE, 'abandon'],
-  ['nobody has judged the attempt before', known(['unknown']), 'resend', SECOND, 'overtaken'],
-  ['the ledger was changed, and has a gap', known(['unknown']), 'abandon', { attempt: 3, ...OTHER_LEDGER }, 'abandon'],
+  ['the input is invalid and nothing was sent', known(['notSent']), 'amend', { failureType: 'InvalidInput' }, 'keep'],
+  [
+    'a resend was decided about the previous attempt',
+    known(['unknown'], RESENT),
+    'abandon',
+    CHANGED_PROFILE,
+    'abandon',
+  ],
+  ['the previous attempt is undecided', known(['unknown']), 'resend', SECOND, 'overtaken'],
+  ['the ledger was replaced and has a gap', known(['unknown']), 'abandon', { attempt: 3, ...OTHER_LEDGER }, 'abandon'],
   ['the right ledger is back', known(['unknown']), 'abandon', OTHER_LEDGER, 'overtaken'],
-  ['nothing was claimed', known([]), 'repeat', { attempt: 0 }, 'keep'],
-  ['the first was asked for under another id', known(['unknown']), 'repeat', { attempt: 0 }, 'keep'],
-  ['it was disposed of', known([], { disposal: 'done' }), 'repeat', { attempt: 0 }, 'overtaken'],
+  ['nothing was claimed yet', known([]), 'repeat', { attempt: 0 }, 'keep'],
+  ['the repeat was already claimed under another decision id', known(['unknown']), 'repeat', { attempt: 0 }, 'keep'],
+  ['the inquiry was disposed of', known([], { disposal: 'done' }), 'repeat', { attempt: 0 }, 'overtaken'],
 ];
 
-describe('decisions', () => {
+describe('the decision table', () => {
   for (const [title, [inquiry, expected]] of Object.entries(ABOUT_THE_FIRST)) {
-    test(`about an attempt that ${title}: ${expected.join(', ')}`, () => {
+    test(`decides ${ACTIONS.join(', ')} as ${expected.join(', ')} for an attempt that ${title}`, () => {
       const effects = ACTIONS.map((action) => decide(inquiry, action));
       assert.deepEqual(effects, expected);
     });
   }
 
   for (const [title, inquiry, actions, change, expected] of TABLE) {
-    test(`${[actions].flat().join(', ')}, where ${title}: ${expected}`, () => {
+    test(`decides ${[actions].flat().join(', ')} as ${expected} when ${title}`, () => {
       for (const action of [actions].flat()) assert.equal(decide(inquiry, action, change), expected, action);
     });
   }

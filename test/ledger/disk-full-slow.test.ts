@@ -36,7 +36,7 @@ const SCRIPT = fileURLToPath(new URL('./cut-off-process.ts', import.meta.url));
 const claimAgain = (index: number) => ({ inquiry: { customerTraceNumber: `PQCUT${index}A` } });
 
 describe('SQLite on a disk', () => {
-  test('a disk that becomes full fails the writes whose commit it does not take, and no other', {
+  test('a disk that becomes full fails only the writes whose commit does not fit', {
     skip: process.platform === 'win32' && 'no limit for a file',
   }, async (t) => {
     const { file, ringFile, url, opened } = await made(t);

@@ -47,7 +47,7 @@ async function startsIn(environment: 'uat' | 'production', setting: DurabilitySe
   return warned;
 }
 
-test('a real standby is judged by what a plain role may read', async () => {
+test('the durability of a real standby is judged from what an unprivileged role can read', async () => {
   const found = await inspect(urlAs('plain'), readDurability);
   assert.deepEqual(found.followers, [{ sync: null, canTakeOver: true }]);
   assert.equal(found.isFlushed, false);
@@ -57,12 +57,12 @@ test('a real standby is judged by what a plain role may read', async () => {
   assert.deepEqual((await inspect(urlAs(), readDurability)).followers, [{ sync: 'async', canTakeOver: true }]);
 });
 
-test('the standby itself is refused', async () => {
+test('a ledger on the standby itself is judged as not durable, even when the risk is accepted', async () => {
   const found = await inspect(servers.url('standby', 'durable'), readDurability);
   assert.equal(judgeDurability(found, { kind: 'accepted', by: 'M. Vance' }).kind, 'loses');
 });
 
-test('settings of a role and of a database are seen, and where they come from', async () => {
+test('the verdict includes settings of the role and of the database, and names their source', async () => {
   await servers.query('primary', 'ALTER ROLE plain SET synchronous_commit = off');
   assert.match((await verdictAs('plain', { kind: 'storage', by: 'x' })).detail, /is off for this role/);
   await servers.query('primary', 'ALTER ROLE plain RESET synchronous_commit');
@@ -74,14 +74,14 @@ test('settings of a role and of a database are seen, and where they come from', 
   await set('full_page_writes', 'on');
 });
 
-test('production does not start on it, and uat warns; what a person accepted is logged by name', async () => {
+test('production refuses to start on a ledger that is not durable, uat warns, and an accepted risk is logged by name', async () => {
   await assert.rejects(startsIn('production', REPLICATION), { name: 'LedgerNotDurableError', message: /fsync is off/ });
   assert.match((await startsIn('uat', REPLICATION)).join(), /fsync is off/);
   const by = 'M. Vance: a rehearsal';
   assert.match((await startsIn('production', { kind: 'accepted', by })).join(), /accepted .*M\. Vance: a rehearsal/);
 });
 
-test('a ledger whose commits wait for no standby any more is found by the role of a worker, and that they wait again', async (t) => {
+test('a worker’s role detects when commits stop waiting for a standby, and when they wait again', async (t) => {
   await servers.create('watched');
   const ownersUrl = servers.url('primary', 'watched');
   const environment = 'production';

@@ -43,7 +43,7 @@ after(async () => {
 });
 
 for (const seed of SEEDS) {
-  test(`SQLite and PostgreSQL answer alike and keep the same rows (seed ${seed})`, async (t) => {
+  test(`SQLite and PostgreSQL give the same answers and keep the same rows (seed ${seed})`, async (t) => {
     const urls = [`file:${join(directory, String(seed), 'ledger.db')}`, await postgres.url(`engines_${seed}`)];
     const ring = keyRing();
     const [one, other] = await Promise.all(

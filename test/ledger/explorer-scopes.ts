@@ -32,27 +32,24 @@ export const ONE_RUN = scope(
   { crashes: ANY, timeOuts: ANY, resets: 1, decisions: 1 },
   { ends: EVERY_END },
 );
-export const STARTED_AGAIN = scope(
-  'the same, started again once for these or corrected applicants, in place of the reset',
-  {
-    crashes: ANY,
-    timeOuts: 1,
-    restarts: 1,
-    decisions: 1,
-  },
-);
+export const STARTED_AGAIN = scope('a run that is started again once with the same or with corrected applicants', {
+  crashes: ANY,
+  timeOuts: 1,
+  restarts: 1,
+  decisions: 1,
+});
 export const FOREIGN_LEDGER = scope(
-  'the same with 1 reset, while a foreign ledger takes the place of the run’s own',
+  'a run that is reset once and whose ledger is replaced by a foreign ledger',
   { crashes: ANY, timeOuts: 1, resets: 1, decisions: 1, swaps: 1 },
   { swap: 'foreign' },
 );
 export const OLDER_LEDGER = scope(
-  'the same, while a backup takes the ledger’s place that lacks an attempt which the run has passed',
+  'a run whose ledger is replaced by a backup that lacks an attempt which the run has passed',
   { crashes: ANY, timeOuts: 1, decisions: 1, swaps: 1 },
   { swap: 'older' },
 );
 export const WATCHED_LEDGER = scope(
-  'the same, while a backup takes its place that lacks just the attempt in flight, which is found out',
+  'a run whose watched ledger is replaced by a backup that lacks only the attempt in flight',
   { crashes: ANY, timeOuts: 1, decisions: 1, swaps: 1 },
   { swap: 'olderByTheAttemptInFlight', isWatched: true },
 );
@@ -62,7 +59,7 @@ export const MISCOUNTING_RUN = scope('a run that once asks for one attempt too m
   decisions: 1,
   miscounts: 1,
 });
-export const DISPOSED_OF = scope('the same, disposed of at any moment, and started again once', {
+export const DISPOSED_OF = scope('a run that is disposed of at any moment and started again once', {
   crashes: ANY,
   timeOuts: 1,
   restarts: 1,
@@ -70,39 +67,39 @@ export const DISPOSED_OF = scope('the same, disposed of at any moment, and start
   disposals: 1,
 });
 export const CHANGED_CUSTOMER = scope(
-  'the same, started again once under a changed customer, while the first run’s attempts go on',
+  'a run that is started again once under a changed customer while the first run’s attempts continue',
   { crashes: ANY, timeOuts: 1, restarts: 1, decisions: 1 },
   { startedAgainFor: ['C'] },
 );
 export const MIXED_WORKERS = scope(
-  'the same on workers of two versions, of which the older knows no disposal, migrated at any moment',
+  'a run on workers of two versions, the older without disposal, and a migration at any moment',
   { crashes: ANY, timeOuts: 1, restarts: 1, decisions: 1, disposals: 1 },
   // Until the migration there is no disposal, and after it the older workers claim nothing: corrected applicants meet
   // nothing here that they do not meet in the scenes before.
   { mixedWorkers: true, startedAgainFor: ['A'] },
 );
 export const AWAITED_IN_AN_OLDER_LEDGER = scope(
-  'the same, while a backup takes the ledger’s place that lacks an attempt which the run waits for, and nobody decides',
+  'a run without decisions whose ledger is replaced by a backup that lacks an attempt which the run waits for',
   { crashes: ANY, timeOuts: 1, swaps: 1 },
   { swap: 'olderThanAWait' },
 );
 export const WITHDRAWN = scope(
-  'a run that is withdrawn while a worker out of touch has its attempt, and no ledger has the withdrawal',
+  'a run that is withdrawn while a partitioned worker has its attempt and no ledger has the withdrawal',
   { crashes: ANY, timeOuts: 1, decisions: 1, withdrawals: 1 },
   { withdrawsUnrecorded: true },
 );
-export const WITHDRAWN_AND_RESET = scope('the same, reset once to before a withdrawal that the ledger has', {
+export const WITHDRAWN_AND_RESET = scope('a run that is reset once to before a withdrawal that the ledger has', {
   crashes: ANY,
   timeOuts: 1,
   resets: 1,
   withdrawals: 1,
 });
 export const REFUSED_INPUT = scope(
-  'a worker that may refuse the input of an attempt, whose run is started again once',
+  'a run that is started again once and whose worker may refuse the input of an attempt',
   { crashes: ANY, restarts: 1, decisions: 1 },
   { refusesInput: true },
 );
-export const PAUSED = scope('the same, while a person pauses inquiries once and resumes them', {
+export const PAUSED = scope('a run whose inquiries an operator pauses once and resumes', {
   crashes: ANY,
   timeOuts: 1,
   decisions: 1,

@@ -7,7 +7,7 @@ import { LARGE_SCOPES, MISCOUNTING_RUN, ONE_RUN, THREE_ENDS, tell } from './expl
 
 describe('the exhaustive explorer', () => {
   for (const each of LARGE_SCOPES) {
-    test(`finds the promise kept in every state of: ${each.name}`, (t) => {
+    test(`finds no undecided second send in any state of: ${each.name}`, (t) => {
       const exploration = explore(each);
       tell(t, each, exploration);
       assert.equal(exploration.counterexample, undefined);
@@ -16,9 +16,9 @@ describe('the exhaustive explorer', () => {
   }
 });
 
-describe('without one of its rules, or with another way to go on, the explorer', () => {
+describe('the exhaustive explorer with a rule removed', () => {
   // Fence 2 doubles fence 1 here: a run asks for attempt n+1 only when it has seen the ledger's end of attempt n.
-  test('finds inFlight and needsDecision missed only where a run miscounts: they hold whatever the workflow does', (t) => {
+  test('finds that the rules inFlight and needsDecision are needed only when a run miscounts its attempts', (t) => {
     const rules = CLAIM_RULES.filter(({ name }) => name !== 'inFlight' && name !== 'needsDecision');
     const counting = { ...ONE_RUN, ends: THREE_ENDS };
     const exploration = explore(counting, { rules });

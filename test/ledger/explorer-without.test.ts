@@ -33,10 +33,10 @@ const SCENE_OF: Record<string, Scope> = {
   withdrawn: WITHDRAWN_AND_RESET,
 };
 
-describe('without one of its rules, or with another way to go on, the explorer', () => {
+describe('the exhaustive explorer with a rule removed or the protocol changed', () => {
   // Those of shares: share-explorer.ts.
   for (const rule of CLAIM_RULES.filter((each) => !SHARE_RULES.includes(each))) {
-    test(`finds the promise broken without the rule ${rule.name}`, (t) => {
+    test(`finds a violation without the rule ${rule.name}`, (t) => {
       const rules = CLAIM_RULES.filter((other) => other !== rule);
       // The scene that the rule is for comes first: the others are walked only where it has become redundant there.
       const own = SCENE_OF[rule.name];
@@ -50,7 +50,7 @@ describe('without one of its rules, or with another way to go on, the explorer',
     });
   }
 
-  test('finds a send that nobody decided where a worker sends past its sendBy', (t) => {
+  test('finds an undecided send when a worker sends after its sendBy', (t) => {
     const exploration = explore(MISCOUNTING_RUN, { rules: CLAIM_RULES, sendsLate: true });
     tell(t, MISCOUNTING_RUN, exploration);
     assert.match(exploration.counterexample?.violation ?? '', /^sent /);
@@ -58,20 +58,25 @@ describe('without one of its rules, or with another way to go on, the explorer',
 
   const MUTATED: [what: string, scope: Scope, mutation: Omit<Mutation, 'rules'>, violation: RegExp][] = [
     [
-      'a posting after the end of a run whose look-up closes nothing, where no ledger has the withdrawal',
+      'a posting after the end of a withdrawn run when its look-up closes no attempt and no ledger has the withdrawal',
       WITHDRAWN,
       { closesNothing: true },
       /^sent after its run/,
     ],
-    ['a second send where a look-up closes over a gap', OLDER_LEDGER, { closesOverGaps: true }, /^sent once more/],
     [
-      'a second send where lookAgain closes',
+      'a second send when a look-up closes an attempt over a gap',
+      OLDER_LEDGER,
+      { closesOverGaps: true },
+      /^sent once more/,
+    ],
+    [
+      'a second send when lookAgain closes an attempt',
       AWAITED_IN_AN_OLDER_LEDGER,
       { closesWhereverItLooks: true },
       /^sent once more/,
     ],
     [
-      'an attempt passed over where a decision need not judge it',
+      'a skipped attempt when a decision need not be about it',
       REFUSED_INPUT,
       { decidesAnyway: true },
       /pass over|overrule/,
@@ -85,22 +90,22 @@ describe('without one of its rules, or with another way to go on, the explorer',
     });
   }
 
-  test('finds an outcome given to another request where a look-up compares no digest', (t) => {
+  test('finds an outcome given to another request when a look-up compares no digest', (t) => {
     const exploration = explore(STARTED_AGAIN, { rules: CLAIM_RULES, looksUpAnybody: true });
     tell(t, STARTED_AGAIN, exploration);
     assert.equal(exploration.counterexample?.violation, 'gave an outcome to another request');
   });
 });
 
-describe('the holes that docs/protocol.md admits', () => {
-  test('are open where a foreign ledger comes and a reset makes the run forget its own', (t) => {
+describe('the gaps that docs/protocol.md documents', () => {
+  test('allow a second send when a foreign ledger replaces the run’s own and a reset makes the run forget it', (t) => {
     const hole = { ...FOREIGN_LEDGER, resetsToTheStart: true };
     const exploration = explore(hole);
     tell(t, hole, exploration);
     assert.equal(exploration.counterexample?.violation, 'sent once more than was decided');
   });
 
-  test('are open where a backup comes that lacks just the attempt which a lost worker was making', (t) => {
+  test('allow a second send when a backup lacks only the attempt that a lost worker was making', (t) => {
     const hole: Scope = { ...OLDER_LEDGER, swap: 'olderByTheAttemptInFlight' };
     const exploration = explore(hole);
     tell(t, hole, exploration);

@@ -22,7 +22,7 @@ class StandIn {
   }
 }
 
-test('operations are told by name, time and result, and answered as they are', async () => {
+test('an observed ledger reports each operation’s name, duration and result, and returns the answer unchanged', async () => {
   const told: [string, string][] = [];
   const observer = ({ operation, result, durationMs }: LedgerOperation) => {
     assert.ok(durationMs >= 0);

@@ -56,7 +56,7 @@ async function openClient(t: TestContext, url: string): Promise<pg.Client> {
 
 const OTHERS = "datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'credit-journey'";
 
-describe('PostgreSQL: a share is claimed while others write what it goes by', () => {
+describe('PostgreSQL: claims of shares concurrent with other writes', () => {
   const grant = consentOf({ shareId: 'S-9' });
   const { evidence: _, ...said } = grant;
   const revocation = { ...said, decision: 'revoked' as const, decidedAt: '2026-02-01T00:00:00Z' };
@@ -86,7 +86,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
     return { ledger, blocker, untilWaiting, claim };
   }
 
-  test('a refusal that commits between what the claim reads and what it writes is respected', async (t) => {
+  test('a claim respects a refusal that commits between its reads and its writes', async (t) => {
     const { ledger, blocker, untilWaiting, claim } = await locked(t);
     const refusing = ledger.recordConsents(ledger.identity.ledgerId, [revocation]);
     await untilWaiting(1);
@@ -101,7 +101,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
     assert.equal(await ledger.flagPostedShares(ledger.identity.ledgerId, revocation), 0);
   });
 
-  test('one that commits after the claim flags the share', async (t) => {
+  test('a refusal that commits after the claim flags the share', async (t) => {
     const { ledger, blocker, untilWaiting, claim } = await locked(t);
     const claiming = claim();
     await untilWaiting(1);
@@ -115,7 +115,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
     assert.deepEqual(await readAttention(ledger, customerTraceNumber), ['revokedAfterPosting']);
   });
 
-  test('of two shares under one grant one is claimed', async (t) => {
+  test('exactly one of two concurrent shares under one grant is claimed', async (t) => {
     const { blocker, untilWaiting, claim } = await locked(t);
     const claims = [claim(), claim(BY_ITSELF)];
     await untilWaiting(2);
@@ -128,9 +128,9 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
 
   for (const [name, begin] of [
     ['a legal hold', (ledger: Ledger) => ledger.retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' })],
-    ['a disposal that is begun', (ledger: Ledger) => ledger.retention.begin('J-1', authorization)],
+    ['the beginning of a disposal', (ledger: Ledger) => ledger.retention.begin('J-1', authorization)],
   ] as const) {
-    test(`${name} on the report that commits before the claim is respected`, async (t) => {
+    test(`the claim of a share respects ${name} on its report that commits just before`, async (t) => {
       const { ledger, blocker, untilWaiting, claim } = await locked(t);
       const holding = begin(ledger);
       await untilWaiting(1);
@@ -144,7 +144,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
   }
 
   for (const step of ['begin', 'recordDeletion', 'dispose'] as const) {
-    test(`a legal hold that commits between what ${step} of a disposal reads and its commit is respected`, async (t) => {
+    test(`${step} of a disposal respects a legal hold that commits between its reads and its commit`, async (t) => {
       const { ledger, blocker, untilWaiting } = await locked(t);
       const { retention } = ledger;
       const run = { workflowId: 'journey-J-1', runId: 'run-1' };
@@ -176,7 +176,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
     });
   }
 
-  test('a legal hold that waits for a disposal to be done says that nothing is left', async (t) => {
+  test('a legal hold that waits for a disposal to finish says that nothing is left to hold', async (t) => {
     const { ledger, blocker, untilWaiting } = await locked(t);
     const { retention } = ledger;
     await blocker.query('COMMIT');
@@ -191,7 +191,7 @@ describe('PostgreSQL: a share is claimed while others write what it goes by', ()
     assert.deepEqual(await retention.legalHolds(), []);
   });
 
-  test('whatever is written at once, no two wait for each other for ever', async (t) => {
+  test('concurrent writes of all kinds do not deadlock', async (t) => {
     const { ledger, blocker, claim } = await locked(t);
     await blocker.query('COMMIT');
     const { ledgerId } = ledger.identity;
@@ -231,7 +231,7 @@ describe('PostgreSQL: round trips', () => {
     return { ledger, trips };
   }
 
-  test('a claim takes three, and so does an outcome with its report: begin, read, and write with the commit', async (t) => {
+  test('a claim takes three round trips, and so does an outcome with its report: begin, read, and write with commit', async (t) => {
     const { ledger, trips } = await tripsOf(t);
     assert.equal(await trips(() => claimAs(ledger)), 3);
     const record = outcomeOf(ledger, { state: 'answered', answer: RECORD });
@@ -240,7 +240,7 @@ describe('PostgreSQL: round trips', () => {
     assert.equal(await trips(() => ledger.lookUp(ledger.identity.ledgerId, TRACE)), 3);
   });
 
-  test('a share takes some more, since its consents are chained', async (t) => {
+  test('the claim of a share takes at most 15 round trips, since its consents are chained', async (t) => {
     const { ledger, trips } = await tripsOf(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const request = claimOf(ledger, { inquiry: SHARE, sharedReference: 'REF-1' });
@@ -249,7 +249,7 @@ describe('PostgreSQL: round trips', () => {
     assert.ok(taken <= 15, `${taken} round trips`);
   });
 
-  test('where one statement of a round trip fails, nothing of its transaction stays', async (t) => {
+  test('a failed statement of a round trip rolls back its transaction', async (t) => {
     const { ledger, trips } = await tripsOf(t);
     const run = { workflowId: 'w', runId: null as unknown as string };
     await assert.rejects(claimAs(ledger, { run }), LedgerUnavailableError);
@@ -258,7 +258,7 @@ describe('PostgreSQL: round trips', () => {
   });
 });
 
-test('PostgreSQL: a pause that commits after a claim has asked for pauses, and before its attempt, is respected', async (t) => {
+test('PostgreSQL: a claim respects a pause that commits after the claim has read the pauses', async (t) => {
   const url = await newUrl();
   const ledger = await open(t, url);
   const blocker = await openClient(t, url);
@@ -272,8 +272,8 @@ test('PostgreSQL: a pause that commits after a claim has asked for pauses, and b
   assert.deepEqual(await execute(url, 'SELECT 1 FROM attempts'), []);
 });
 
-describe('PostgreSQL: the server', () => {
-  test('whose connections are cut while idle is used again', async (t) => {
+describe('PostgreSQL: the connection to the server', () => {
+  test('a ledger whose idle connections are cut reconnects', async (t) => {
     const url = await newUrl();
     const ledger = await open(t, url);
     assert.equal((await claimAs(ledger)).kind, 'claimed');
@@ -288,7 +288,7 @@ describe('PostgreSQL: the server', () => {
     );
   });
 
-  test('whose connection is cut in the middle of a claim has written nothing', async (t) => {
+  test('a claim whose connection is cut has written nothing', async (t) => {
     const url = await newUrl();
     const ledger = await open(t, url);
     await ledger.recordOutcome(outcomeOf(ledger, {}));
@@ -310,7 +310,7 @@ describe('PostgreSQL: the server', () => {
     assert.equal((await claimAs(ledger)).kind, 'claimed');
   });
 
-  test('on which another holds the inquiry makes it unavailable after a short while', async (t) => {
+  test('a ledger whose row another session has locked is reported as unavailable after a short while', async (t) => {
     const url = await newUrl();
     const ledger = await open(t, url);
     await claimAs(ledger);
@@ -322,7 +322,7 @@ describe('PostgreSQL: the server', () => {
     assert.equal(await ledger.recordOutcome(record, '{}'), 'recorded');
   });
 
-  test('that commits and then says nothing counts as not having committed', async (t) => {
+  test('a commit whose answer is lost counts as failed, and later claims wait', async (t) => {
     const url = await newUrl();
     const ring = keyRing();
     const ledger = await open(t, url, ring);
@@ -337,7 +337,7 @@ describe('PostgreSQL: the server', () => {
     }
   });
 
-  test('that does not let us vacuum is said to have kept old row versions', async (t) => {
+  test('scrub returns false when the role may not vacuum old row versions', async (t) => {
     const url = await newUrl();
     const ring = keyRing();
     assert.equal(await (await open(t, url, ring)).retention.scrub(), true);
@@ -349,7 +349,7 @@ describe('PostgreSQL: the server', () => {
     assert.equal(await (await open(t, limited.href, ring)).retention.scrub(), false);
   });
 
-  test('is looked at by `doctor` without a key: identity, keys in use, durability, clock', async (t) => {
+  test('inspectLedger reads identity, keys in use, durability and clock without a key', async (t) => {
     const url = await newUrl();
     const empty = await inspectLedger(url);
     assert.deepEqual([empty.schemaVersion, empty.content], [0, undefined]);
@@ -370,7 +370,7 @@ describe('PostgreSQL: the server', () => {
     assert.ok(Date.parse(clock.now) > 0);
   });
 
-  test('that cannot be reached, or has no such database, is said so without the password', async () => {
+  test('the error for an unreachable server or a missing database does not contain the password', async () => {
     const url = new URL(await newUrl());
     const password = url.password;
     const options = { environment: 'sandbox', keyRing: keyRing(), create: true } as const;

@@ -32,7 +32,7 @@ const endPause = () => ledger.pauses.end(ledger.identity.ledgerId, {}, { by: 'op
 const reasonsOn = async (which: 'primary' | 'standby') =>
   (await postgres.query<{ reason: string }>(which, 'SELECT reason FROM orders', 'ledger')).map(({ reason }) => reason);
 
-test('a commit whose wait for the standby somebody cancels counts as not done', async () => {
+test('a commit whose wait for the standby is cancelled counts as failed', async () => {
   await pauseFor('one');
   await endPause();
   await postgres.freezeReceiver();

@@ -74,7 +74,7 @@ const FORBIDDEN_TO_ALL = [
   "SET session_replication_role = 'replica'",
   'SET ROLE postgres',
   'TRUNCATE decisions',
-  'TRUNCATE work_for_people',
+  'TRUNCATE operator_tasks',
 ];
 
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -157,7 +157,7 @@ describe('the database role of the HTTP API', () => {
     for await (const { environment } of api.inquiriesBetween()) assert.equal(environment, 'sandbox');
   });
 
-  test('pauses profiles, resumes them, and sets and releases legal holds', async () => {
+  test('pauses and resumes profiles, and sets and releases legal holds', async () => {
     const { ledgerId } = ledger.identity;
     const by = { by: 'ops', reason: 'an audit' };
     const scope = { profile: INQUIRY.profile };
@@ -178,7 +178,7 @@ describe('the database role of the HTTP API', () => {
     assert.ok((await api.retention.releaseLegalHold(INQUIRY.runKey, hold)).released);
   });
 
-  test('decides about an attempt whose answer can no longer come', async () => {
+  test('decides about an attempt whose time for an answer is over', async () => {
     const customerTraceNumber = traceOf('15');
     await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber }, answerWithinMs: 1 }));
     await setTimeout(10);
@@ -204,7 +204,7 @@ describe('the database role of the HTTP API', () => {
     assert.deepEqual(afterwards.rows, before.rows);
   });
 
-  test('changes nothing of what only workers write', () =>
+  test('cannot change the rows that only workers write', () =>
     refused('ledger_api', [
       "INSERT INTO attempts (customer_trace_number, attempt) VALUES ('T', 1)",
       'UPDATE attempts SET answer_by = 0',
@@ -220,13 +220,13 @@ describe('the database role of the HTTP API', () => {
       "UPDATE orders SET kind = 'disposed'",
       'UPDATE sealed_bodies SET body = NULL',
       'UPDATE audit_head SET only_row = 1',
-      'UPDATE work_for_people SET reason = reason',
+      'UPDATE operator_tasks SET reason = reason',
       'UPDATE ledger_identity SET secret_key_id = secret_key_id',
     ]));
 });
 
 describe('the database role of workers', () => {
-  test('writes no row of the fence or of the chain a second time, and takes none back', async () => {
+  test('cannot change or delete rows of the fence or of the chain', async () => {
     const customerTraceNumber = traceOf('30');
     await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber } }));
     await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD }), '{}');
@@ -260,7 +260,7 @@ describe('the database role of workers', () => {
     await assert.rejects(put, /rows of this table are kept as they are/);
   });
 
-  test('starts on a ledger that is there, and is told of `setup` where there is none', async () => {
+  test('opens an existing ledger, and gets an error that names `setup` when there is none', async () => {
     const url = await server.url('not_set_up');
     const options = { environment: 'sandbox', keyRing: ring } as const;
     const address = new URL(url);
@@ -282,7 +282,7 @@ describe('the database role of workers', () => {
 });
 
 describe('compose', () => {
-  test('makes the roles by a script, which may run again with other passwords', async (t) => {
+  test('creates the roles by a script that can run again with other passwords', async (t) => {
     const url = await server.url('ledger');
     await (await openLedger({ url, environment: 'sandbox', keyRing: keyRing(), create: true })).close();
     const secrets = mkdtempSync(join(tmpdir(), 'credit-journey-role-'));

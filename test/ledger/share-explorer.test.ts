@@ -9,8 +9,8 @@ function tell(t: TestContext, { states, counterexample }: Walked): void {
   if (counterexample) t.diagnostic(`${counterexample.violation}: ${counterexample.trace.join('; ')}`);
 }
 
-describe('refusals against claims', () => {
-  test('no order of them lets a share be claimed that its consumer, its grant or its report forbids', (t) => {
+describe('the explorer of shares', () => {
+  test('finds no order in which a share is claimed that its consumer, its grant or its report forbids', (t) => {
     const exploration = exploreShares();
     tell(t, exploration);
     assert.equal(exploration.counterexample, undefined);
@@ -27,7 +27,7 @@ describe('refusals against claims', () => {
     consentSpent: /spent/,
   };
   for (const rule of SHARE_RULES) {
-    test(`find it broken without the rule ${rule.name}`, (t) => {
+    test(`finds a violation without the rule ${rule.name}`, (t) => {
       const rules = CLAIM_RULES.filter((other) => other !== rule);
       const exploration = exploreShares({ rules, bringsStrangersGrant: rule.name === 'consentMissing' });
       tell(t, exploration);
@@ -35,13 +35,13 @@ describe('refusals against claims', () => {
     });
   }
 
-  test('find it broken where a withdrawal does not look for claims', (t) => {
+  test('finds a violation when a withdrawal does not look for claims', (t) => {
     const exploration = exploreShares({ withdrawsWhatIsClaimed: true });
     tell(t, exploration);
     assert.equal(exploration.counterexample?.violation, 'withdrawn although it was claimed');
   });
 
-  test('find it broken where a claim reads before it takes the lock of who writes consents', (t) => {
+  test('finds a violation when a claim reads before it takes the lock of those who write consents', (t) => {
     const exploration = exploreShares({ readsBeforeTheLock: true });
     tell(t, exploration);
     assert.match(exploration.counterexample?.violation ?? '', /^claimed although /);

@@ -49,12 +49,12 @@ async function statementsOf(t: TestContext, work: () => Promise<unknown>): Promi
   return count;
 }
 
-test('SQLite: what each step of an inquiry asks', async (t) => {
+test('SQLite: each step of an inquiry runs a fixed number of statements', async (t) => {
   const ledger = await open(t, newFile());
   const { ledgerId } = ledger.identity;
-  const { seen } = await claimedBefore(ledger);
+  const { highWaterMark } = await claimedBefore(ledger);
   const change = {
-    seen,
+    highWaterMark,
     inquiry: { productCode: 'PRECLOSE', customerTraceNumber: 'PCBBBBBBBBBBBBBBBBBBBBBBBB00' },
   } as const;
   const { customerTraceNumber } = change.inquiry;
@@ -79,11 +79,11 @@ async function claimedBefore(ledger: Ledger) {
   const verdict = await ledger.claim(claimOf(ledger));
   if (verdict.kind !== 'claimed') throw new Error(verdict.kind);
   await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{}');
-  return { seen: { position: verdict.position, claimedAt: verdict.claimedAt } };
+  return { highWaterMark: { position: verdict.position, claimedAt: verdict.claimedAt } };
 }
 
-describe('SQLite: the file', () => {
-  test('is readable by its owner alone, as are its log and its directory', async (t) => {
+describe('SQLite: the ledger’s file', () => {
+  test('is readable only by its owner, as are its log and its directory', async (t) => {
     const file = newFile();
     const ledger = await open(t, file);
     await ledger.claim(claimOf(ledger));
@@ -93,7 +93,7 @@ describe('SQLite: the file', () => {
     for (const name of names) assert.equal((await stat(join(dirname(file), name))).mode & 0o777, 0o600, name);
   });
 
-  test('holds neither a report nor its key once it was disposed of, nor does its log', async (t) => {
+  test('contains no report and no key after their disposal, and neither does its log', async (t) => {
     const file = newFile();
     const ledger = await open(t, file);
     const other = { runKey: 'J-2', customerTraceNumber: 'PQBBBBBBBBBBBBBBBBBBBBBBBB00' };
@@ -129,7 +129,7 @@ describe('SQLite: the file', () => {
     assert.equal((await stat(`${file}-wal`)).size, 0);
   });
 
-  test('a file: URL works as well as a relative path', async (t) => {
+  test('is opened by a file: URL, absolute or relative', async (t) => {
     const file = newFile();
     const ledger = await open(t, file);
     const ring = keyRing();
@@ -147,7 +147,7 @@ describe('SQLite: the file', () => {
     }
   });
 
-  test('that is no database, or an empty one, is refused', async () => {
+  test('is refused when it is not a database or is empty', async () => {
     const text = join(directory, 'text.db');
     await writeFile(text, 'this is not a database, and it is long enough to be read as a page header '.repeat(10));
     const options = { environment: 'sandbox', keyRing: keyRing() } as const;
@@ -157,7 +157,7 @@ describe('SQLite: the file', () => {
     await assert.rejects(openLedger({ ...options, url: `file:${empty}` }), LedgerNotFoundError);
   });
 
-  test('that was taken away or replaced takes no more claims', async (t) => {
+  test('accepts no claims after it was moved or replaced', async (t) => {
     const file = newFile();
     const ledger = await open(t, file);
     await rename(file, `${file}.aside`);
@@ -169,8 +169,8 @@ describe('SQLite: the file', () => {
   });
 });
 
-describe('SQLite: its log', () => {
-  test('each commit is on disk before it returns: SQLite itself sees to that', async (t) => {
+describe('SQLite: the write-ahead log', () => {
+  test('is configured so that each commit is on disk before it returns', async (t) => {
     const settings = t.mock.method(DatabaseSync.prototype, 'exec');
     const file = newFile();
     await open(t, file);
@@ -180,7 +180,7 @@ describe('SQLite: its log', () => {
     assert.equal(database.prepare('PRAGMA journal_mode').get()?.journal_mode, 'wal');
   });
 
-  test('of claims that come together a bad one fails alone', async (t) => {
+  test('commits concurrent claims although an invalid one among them fails', async (t) => {
     const ledger = await open(t, newFile());
     const numbered = (index: number) => ({ inquiry: { customerTraceNumber: `PQSYNC${index}` } });
     const claims = Array.from({ length: 60 }, (_, index) => ledger.claim(claimOf(ledger, numbered(index))));
@@ -192,7 +192,7 @@ describe('SQLite: its log', () => {
     assert.ok(outcomes.every((outcome) => outcome.status === 'rejected' || outcome.value.kind === 'claimed'));
   });
 
-  test('a log that is taken away, also during a claim, leaves the claim unanswered', async (t) => {
+  test('makes a claim fail as unavailable when it is moved away during the claim', async (t) => {
     const file = newFile();
     const ledger = await open(t, file);
     await ledger.claim(claimOf(ledger));
@@ -208,7 +208,7 @@ describe('SQLite: its log', () => {
 });
 
 describe('SQLite: other writers', () => {
-  test('one that is reading keeps the log from being emptied, which is said', async (t) => {
+  test('a concurrent reader prevents scrub from emptying the log, and scrub says so', async (t) => {
     const file = newFile();
     const ledger = await open(t, file);
     const reader = new DatabaseSync(file);
@@ -220,7 +220,7 @@ describe('SQLite: other writers', () => {
     assert.equal(await ledger.retention.scrub(), true);
   });
 
-  test('one that holds the file makes it unavailable after a short while, and reading goes on', async (t) => {
+  test('a concurrent writer makes writes fail as unavailable after a short while, and reads continue', async (t) => {
     const file = newFile();
     const ledger = await open(t, file);
     const other = new DatabaseSync(file);
@@ -239,7 +239,7 @@ describe('SQLite: other writers', () => {
     assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
   });
 
-  test('of two processes that claim the same attempts each is claimed once', async (t) => {
+  test('two processes that claim the same attempts claim each attempt once', async (t) => {
     const file = newFile();
     const ringFile = join(dirname(file), 'keys.json');
     const keys = await createKeyRing(ringFile);
@@ -259,14 +259,14 @@ describe('SQLite: other writers', () => {
     assert.equal(new Set(all).size, 40);
   });
 
-  test('a closed ledger is unavailable, and may be closed again', async (t) => {
+  test('a closed ledger is unavailable, and can be closed again', async (t) => {
     const ledger = await open(t, newFile());
     await ledger.close();
     await ledger.close();
     await assert.rejects(ledger.mayWrite(), LedgerUnavailableError);
   });
 
-  test('a file that may not be written is unavailable', {
+  test('a ledger file without write permission is unavailable', {
     skip: process.getuid?.() === 0 && 'root may write all',
   }, async (t) => {
     const file = newFile();

@@ -155,7 +155,7 @@ async function take(run: ModelRun, { step, which }: Step): Promise<void> {
   else await run[step]();
 }
 
-test('the open rows are what the runs wait for', async () => {
+test('after any interleaving of two runs, the open rows are exactly the holds that the runs wait for', async () => {
   const step = fc.record({ step: fc.constantFrom(...STEPS), run: fc.nat(1), which: fc.nat(9) });
   let held = 0;
   await fc.assert(

@@ -54,7 +54,7 @@ async function countOf(table: string, where = 'true'): Promise<number> {
 let journeyId: string;
 let journey: JourneyHandle;
 
-test('three stages and a share with consents complete, and the changes between reports are kept', async () => {
+test('under the worker’s role, three stages and a share with consents complete, and changes between reports are kept', async () => {
   const { harness, done } = stage;
   const input = journeyInput({
     stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'],
@@ -77,7 +77,7 @@ test('three stages and a share with consents complete, and the changes between r
   assert.equal((await done('audit', 'verify')).verdict ?? 'intact', 'intact');
 });
 
-test('what is on hold is decided, and accepted with what the provider said', async () => {
+test('under the worker’s role, an operator can decide to resend a held inquiry', async () => {
   const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
   const handle = await stage.harness.start(input);
   const held = await untilStatus(handle, ({ state }) => state === 'held');
@@ -87,7 +87,7 @@ test('what is on hold is decided, and accepted with what the provider said', asy
   assert.equal((await stage.harness.posted(handle)).length, 2, 'a person has decided that it may be sent again');
 });
 
-test('a pause holds back what is new until it is ended, and wakes what has waited', async () => {
+test('under the worker’s role, a pause delays new inquiries, and its end wakes the waiting runs', async () => {
   const { harness, done } = stage;
   await done('pause', ...AUTHORIZATION);
   const handle = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
@@ -98,7 +98,7 @@ test('a pause holds back what is new until it is ended, and wakes what has waite
   assert.equal(await countOf('inquiries', 'paused_at IS NOT NULL'), 0);
 });
 
-test('operators hold, dispose of, and wrap anew; the old row versions are vacuumed', async () => {
+test('under the worker’s role, operators can set and release a legal hold and dispose of a journey', async () => {
   const { done } = stage;
   await done('legal-hold', 'set', journeyId, '--matter', '2026-17', ...AUTHORIZATION);
   assert.equal((await stage.cli('dispose', journeyId, '--yes', ...AUTHORIZATION)).code, 1);

@@ -12,7 +12,7 @@ import { journeyInput } from '../support/journey-harness.ts';
 import { patiently } from '../support/patiently.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
-/** Below the range that outgoing connections of other tests take theirs from, so that they are free again afterwards. */
+/** Chooses a port below the range of outgoing connections, so that it is free again for the second start. */
 async function lowPort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);
@@ -31,7 +31,7 @@ async function connect({ temporalAddress, namespace, taskQueue, variables }: Dev
     namespace,
     taskQueue,
     environment: 'sandbox',
-    // Not what is tested here, and the machine may be busy.
+    // Queries are not tested here, and the machine may be busy.
     queryTimeoutMs: 120_000,
     dataConverter: createDataConverter({ keys, namespace, mode: 'client' }),
   });
@@ -48,7 +48,7 @@ test('a development environment reports a killed worker, and its next start cont
     message: new RegExp(`process ${process.pid} `),
   });
 
-  // As commands in that folder do.
+  // Commands in that folder read the variables in the same way.
   const found = readRunningDevVariables({}, folder);
   assert.deepEqual(found, first.variables);
   assert.equal(found.TEMPORAL_CONFIG_FILE, join(dataDir, 'temporal.toml'));

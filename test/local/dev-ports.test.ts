@@ -50,7 +50,7 @@ test('a command finds the live environment of its folder or a parent, unless var
   }
   await remove();
   assert.deepEqual(found(), {});
-  // Above the largest process id of any system.
+  // This process id is larger than any that a system assigns.
   await writeFile(join(folder, DEFAULT_DATA_DIR, 'ready.json'), JSON.stringify({ pid: 2 ** 30, variables }));
   assert.deepEqual(found(), {});
 });

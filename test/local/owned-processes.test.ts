@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { acquireFileLock, tryFileLock } from '../../src/protection/keys/file-lock.ts';
 import { temporaryDirectory } from './fake-programs.ts';
 
-/** A process that runs this code and prints a line; the code may import from `src/local`. */
+/** Starts a process that runs this code, and waits for a line. The code can import from `src/local`. */
 async function program(code: string): Promise<{ child: ChildProcess; line: string }> {
   const local = new URL('../../src/local/', import.meta.url).href;
   const child = spawn(process.execPath, ['--input-type=module', '-e', code.replaceAll('LOCAL/', local)], {

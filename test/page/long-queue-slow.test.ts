@@ -28,7 +28,7 @@ async function holdMany(ledger: Ledger): Promise<void> {
 function flagMany(url: string): void {
   const database = new DatabaseSync(url.slice('file:'.length), { timeout: 10_000 });
   database.exec(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${FLAGGED - 1})
-    INSERT INTO work_for_people (work_id, run_key, kind, reason, since, profile, end_user_code)
+    INSERT INTO operator_tasks (work_id, run_key, kind, reason, since, profile, end_user_code)
     SELECT 'f' || i, 'LOAN-FLAG-' || i, 'flagged', 'reportChanged', ${Date.now()} - (${FLAGGED} - i) * 1000, 'default', 'EU1'
     FROM n`);
   database.close();
@@ -44,14 +44,14 @@ async function decide(page: Page, count: number): Promise<void> {
 
 const shownRows = (page: Page) => page.locator('tr[data-hold]').count();
 
-test('a long queue', async (t) => {
+test('the page with a long queue', async (t) => {
   const world = await startPageWorld(t);
   const ledger = await openLedgerOf(world.harness);
   t.after(() => ledger.close());
   await holdMany(ledger);
 
   await t.test(
-    '250 chosen at once: in hundreds, and a 5xx in the middle says what is known and repeats safely',
+    'decides 250 holds in batches of 100, and after a 5xx shows the known results and repeats safely',
     async () => {
       const { page } = await world.open({}, { address: '#/holds?reason=OutcomeUnknown' });
       await page.getByRole('button', { name: 'More', exact: true }).click();
@@ -95,7 +95,7 @@ test('a long queue', async (t) => {
 
   flagMany(world.harness.config.ledger.url);
 
-  await t.test('10,000 rows, page by page: nothing moves, and the list is as it was on the way back', async () => {
+  await t.test('pages through 10,000 rows, and restores the list and the focus on the way back', async () => {
     const { page } = await world.open({}, { address: '#/holds?reason=reportChanged' });
     await page.getByText(`10,000 flags, 200 shown`).waitFor();
     for (let pages = 2; pages <= 5; pages++) {
@@ -114,7 +114,7 @@ test('a long queue', async (t) => {
     await page.getByRole('heading', { level: 1, name: 'LOAN-FLAG-899' }).waitFor();
   });
 
-  await t.test('a flag about a whole run is marked as seen; another tab learns of it', async () => {
+  await t.test('marks a flag about a whole run as seen, and another tab learns that it is gone', async () => {
     const { page } = await world.open({}, { address: '#/runs/LOAN-FLAG-0' });
     await page.getByRole('button', { name: /^Seen/ }).waitFor();
     const other = await page.context().newPage();
@@ -136,7 +136,7 @@ test('a long queue', async (t) => {
     assert.deepEqual([by, reason], ['platform-7', 'compared with the file']);
   });
 
-  await t.test('a slow API: it says what it does, and a second press sends nothing', async () => {
+  await t.test('shows that it is sending while the API is slow, and sends nothing on a second key press', async () => {
     const { page } = await world.open({}, { address: '#/runs/LOAN-FLAG-1?action=seen' });
     let sent = 0;
     await page.route('**/seen', async (route) => {
@@ -152,7 +152,7 @@ test('a long queue', async (t) => {
     assert.equal(sent, 1);
   });
 
-  await t.test('text at 200 %: nothing is wider than the window', async () => {
+  await t.test('shows text at 200 % without overflowing the window', async () => {
     const { page } = await world.open();
     for (const address of ['#/holds', '#/runs/LOAN-FLAG-2?action=seen', '#/together', '#/search?q=LOAN-FLAG-2']) {
       await goTo(page, address);

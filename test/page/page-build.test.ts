@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../local/fake-programs.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const MOST_BYTES = 60_000;
 
-test('it is one script, one style sheet and an icon of its own server, in less than 60 kB', async (t) => {
+test('the built page is one script, one style sheet and an icon from its own server, in less than 60 kB', async (t) => {
   const directory = await temporaryDirectory(t);
   const { gzippedBytes } = await buildPage(directory);
   assert.ok(gzippedBytes < MOST_BYTES, `${gzippedBytes} bytes`);
@@ -26,14 +26,14 @@ test('it is one script, one style sheet and an icon of its own server, in less t
   assert.doesNotMatch(index, /<style|\sstyle=|\son\w+=|<script(?![^>]*src=)/);
 });
 
-test('the API’s types are those of the committed document', () => {
+test('the page’s API types match the committed OpenAPI document', () => {
   const document = JSON.parse(readFileSync(join(ROOT, 'schemas/api.openapi.json'), 'utf8'));
   const withoutLayout = (text: string) => text.replaceAll(/[\s()|;,]+/g, '');
   const committed = readFileSync(join(ROOT, 'page/api/schemas.ts'), 'utf8');
   assert.equal(withoutLayout(committed), withoutLayout(pageSchemas(document)), 'run `npm run schemas`');
 });
 
-test('the page imports nothing of the server, keeps nothing in the browser, and makes no markup of text', () => {
+test('the page imports no server code, stores nothing in the browser, and makes no markup from text', () => {
   const files = globSync('page/**/*.{ts,tsx}', { cwd: ROOT });
   assert.ok(files.length > 30);
   for (const file of files) {
@@ -44,7 +44,7 @@ test('the page imports nothing of the server, keeps nothing in the browser, and 
   }
 });
 
-test('the provider’s lines: a trace number, then posted or not', () => {
+test('a line of the provider’s file is read as a trace number and whether it was posted', () => {
   const { answers, problems } = readAnswers(
     '# today\nPQ1 posted\r\nPQ2,not posted\n"PQ3";"notPosted"\n\nPQ 4\tNOT_POSTED\n',
   );
@@ -60,7 +60,7 @@ test('the provider’s lines: a trace number, then posted or not', () => {
   assert.deepEqual(problems, []);
 });
 
-test('a line that says nothing, or the contrary of another, is named and takes nothing for granted', () => {
+test('a line without an answer, or one that contradicts another line, is reported as a problem', () => {
   const { problems } = readAnswers('PQ1\nPQ2 perhaps\nPQ3 posted\nPQ3 not posted\nnot posted\nPQ4 unposted');
   assert.deepEqual(
     problems.map(({ line }) => line),
@@ -73,7 +73,7 @@ function hold(holdId: string, since: string, reason = 'OutcomeUnknown', kind: Ho
   return { holdId, since, reason, kind, guide, runKey: holdId, profile: 'default', allowedActions: [] };
 }
 
-test('a refresh moves no row: what has gone keeps its place, what is new comes by its age', () => {
+test('a refresh moves no row: a closed row keeps its place, and a new row is inserted by its age', () => {
   const shown = mergeRows([], [hold('a', '1'), hold('b', '2'), hold('d', '4')], true);
   const merged = mergeRows(shown, [hold('b', '2'), hold('c', '3'), hold('d', '4'), hold('e', '5')], true);
   assert.deepEqual(
@@ -88,7 +88,7 @@ test('a refresh moves no row: what has gone keeps its place, what is new comes b
   );
 });
 
-test('what lies behind the last row that was read is not taken for gone', () => {
+test('a refresh does not mark rows after the last row that was read as gone', () => {
   const shown = mergeRows([], [hold('b', '2'), hold('c', '3')], true);
   const merged = mergeRows(shown, [hold('a', '1'), hold('b', '2')], false);
   assert.deepEqual(
@@ -97,7 +97,7 @@ test('what lies behind the last row that was read is not taken for gone', () => 
   );
 });
 
-test('what something waits for stands before what is only to be looked at, the oldest reason first', () => {
+test('held rows are listed before flagged rows, the oldest reason first', () => {
   const rows = mergeRows(
     [],
     [hold('a', '1', 'lateAnswer', 'flagged'), hold('b', '2', 'NotEntitled'), hold('c', '3')],

@@ -24,7 +24,7 @@ function fromElsewhere(url: string, headers: Record<string, string>): Promise<{ 
   });
 }
 
-test('signing in by oauth2-proxy', async (t) => {
+test('the page behind oauth2-proxy', async (t) => {
   const world = await startPageWorld(t);
   const provider = await startOidcProvider(t, ['operator-1', 'operator-2']);
   const { apiOptions, start } = await composedSignIn(t, provider);
@@ -50,25 +50,28 @@ test('signing in by oauth2-proxy', async (t) => {
   const decisionOf = async ({ runKey }: Json): Promise<Json> =>
     (await world.api.call(`/v1/inquiries?runKey=${runKey}`)).json.data[0]?.decision;
 
-  await t.test('a person signs in at the provider, sees the queue, decides in that name, and signs out', async () => {
-    const hold = await world.hold('LOAN-PROXY');
-    const { page } = await signedIn('operator-1');
-    await page.getByRole('link', { name: 'LOAN-PROXY' }).click();
-    await page.getByRole('button', { name: /^Abandon/ }).click();
-    await page.getByRole('radio', { name: 'it was posted' }).check();
-    await page.getByLabel('Reason').fill('a test');
-    await page.keyboard.press('Control+Enter');
-    await page.getByText('Decided: abandon.').waitFor();
-    assert.equal((await decisionOf(hold)).by, 'operator-1');
-    await page.getByRole('link', { name: 'Sign out' }).click();
-    await page.getByRole('heading', { name: 'Signed out everywhere' }).waitFor();
-    await page.goto(`${proxy}/`);
-    await page.getByRole('heading', { name: 'Who are you?' }).waitFor();
-    await signIn(page, 'operator-2');
-    await page.context().close();
-  });
+  await t.test(
+    'lets an operator sign in at the provider, see the queue, decide under that name, and sign out',
+    async () => {
+      const hold = await world.hold('LOAN-PROXY');
+      const { page } = await signedIn('operator-1');
+      await page.getByRole('link', { name: 'LOAN-PROXY' }).click();
+      await page.getByRole('button', { name: /^Abandon/ }).click();
+      await page.getByRole('radio', { name: 'it was posted' }).check();
+      await page.getByLabel('Reason').fill('a test');
+      await page.keyboard.press('Control+Enter');
+      await page.getByText('Decided: abandon.').waitFor();
+      assert.equal((await decisionOf(hold)).by, 'operator-1');
+      await page.getByRole('link', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Signed out everywhere' }).waitFor();
+      await page.goto(`${proxy}/`);
+      await page.getByRole('heading', { name: 'Who are you?' }).waitFor();
+      await signIn(page, 'operator-2');
+      await page.context().close();
+    },
+  );
 
-  await t.test('what a visitor writes into headers past or through the proxy never counts', async () => {
+  await t.test('ignores identity headers that a visitor sends through or past the proxy', async () => {
     const theirs = await provider.accessToken('operator-2');
     // What the page before has asked for ends a moment later.
     const linesAfterRest = async () => {
@@ -107,7 +110,7 @@ test('signing in by oauth2-proxy', async (t) => {
   });
 
   await t.test(
-    'a session that ends while something is typed: signed in again in another tab, it is all there',
+    'keeps what was typed when the session ends and the same operator signs in again in another tab',
     async () => {
       const hold = await world.hold('LOAN-EXPIRED');
       provider.lifetimeSeconds = 1;
@@ -134,7 +137,7 @@ test('signing in by oauth2-proxy', async (t) => {
     },
   );
 
-  await t.test('where another person signs in then, nothing that the first has typed is shown', async () => {
+  await t.test('discards what was typed when another operator signs in after the session ends', async () => {
     const hold = await world.hold('LOAN-OTHER');
     provider.lifetimeSeconds = 1;
     const { context, page } = await signedIn('operator-1');
@@ -151,7 +154,7 @@ test('signing in by oauth2-proxy', async (t) => {
     assert.equal(await page.getByLabel('Reason').inputValue(), '');
   });
 
-  await t.test('no page has complained', () => {
+  await t.test('logs no error in the browser or the API', () => {
     assert.deepEqual([complaints, api.unexpected], [[], []]);
   });
 });

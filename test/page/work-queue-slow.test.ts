@@ -40,7 +40,7 @@ test('the work queue page', async (t) => {
     return one;
   };
 
-  await t.test('from the first screen to a decided OutcomeUnknown in five actions of the keyboard', async () => {
+  await t.test('lets an operator decide an OutcomeUnknown hold in five keyboard actions', async () => {
     const hold = await world.hold('LOAN-KEYS');
     const { page } = await open();
     await page.locator('.hold-link:focus').waitFor();
@@ -61,7 +61,7 @@ test('the work queue page', async (t) => {
     );
   });
 
-  await t.test('the button that sends is on the screen as soon as a form is open', async () => {
+  await t.test('shows the send button without scrolling as soon as a form is open', async () => {
     const { holdId } = await world.hold('LOAN-FOLD');
     for (const action of ['resend', 'accept', 'abandon']) {
       const { page } = await open({}, { address: `#/runs/LOAN-FOLD?hold=${holdId}&action=${action}` });
@@ -76,7 +76,7 @@ test('the work queue page', async (t) => {
     }
   });
 
-  await t.test('after a decision the page says once where the run stands, and asks for nothing more', async () => {
+  await t.test('shows the state of the run once after a decision, and asks for nothing more', async () => {
     const { holdId } = await world.hold('LOAN-THEN', '4002', ['PREQUAL', 'PREAPP']);
     const { page } = await open({}, { address: `#/runs/LOAN-THEN?hold=${holdId}&action=accept` });
     assert.equal(
@@ -101,7 +101,7 @@ test('the work queue page', async (t) => {
     assert.deepEqual(await axeFindings(page), []);
   });
 
-  await t.test('two operators at once: the second reads who decided what', async () => {
+  await t.test('shows the second of two concurrent operators who decided what', async () => {
     const hold = await world.hold('LOAN-TWO');
     const address = `#/runs/LOAN-TWO?hold=${hold.holdId}&action=abandon`;
     const [first, second] = await Promise.all([
@@ -122,34 +122,37 @@ test('the work queue page', async (t) => {
     assert.equal((await decisionOf(world, hold)).by, 'operator-1');
   });
 
-  await t.test('a click twice decides once, and so does the same again after a lost answer', async () => {
-    const hold = await world.hold('LOAN-LOST');
-    const { page } = await open({}, { address: `#/runs/LOAN-LOST?hold=${hold.holdId}&action=abandon` });
-    await page.getByRole('radio', { name: 'it was posted' }).check();
-    await page.getByLabel('Reason').fill('a test');
-    const sent: Json[] = [];
-    await page.route('**/decisions', async (route) => {
-      sent.push(route.request().postDataJSON());
-      // The API decides; its first answer never arrives.
-      // What the browser itself adds is lost on the way through the test.
-      const headers = { ...(await route.request().allHeaders()), 'sec-fetch-site': 'same-origin' };
-      const answer = await route.fetch({ headers });
-      if (sent.length === 1) await route.abort('connectionreset');
-      else await route.fulfill({ response: answer });
-    });
-    await page.getByRole('button', { name: /^Send: abandon/ }).dblclick();
-    const again = page.getByRole('button', { name: /^Send the same again/ });
-    await again.waitFor();
-    assert.equal(await page.getByLabel('Reason').isDisabled(), true);
-    await again.click();
-    await page.getByText('It had been accepted before.').waitFor();
-    assert.equal(sent.length, 2);
-    assert.deepEqual(sent[0], sent[1]);
-    assert.equal(await isOpen(world, hold), false);
-  });
+  await t.test(
+    'decides once on a double click, and also when the decision is sent again after a lost answer',
+    async () => {
+      const hold = await world.hold('LOAN-LOST');
+      const { page } = await open({}, { address: `#/runs/LOAN-LOST?hold=${hold.holdId}&action=abandon` });
+      await page.getByRole('radio', { name: 'it was posted' }).check();
+      await page.getByLabel('Reason').fill('a test');
+      const sent: Json[] = [];
+      await page.route('**/decisions', async (route) => {
+        sent.push(route.request().postDataJSON());
+        // The API decides; its first answer never arrives.
+        // What the browser itself adds is lost on the way through the test.
+        const headers = { ...(await route.request().allHeaders()), 'sec-fetch-site': 'same-origin' };
+        const answer = await route.fetch({ headers });
+        if (sent.length === 1) await route.abort('connectionreset');
+        else await route.fulfill({ response: answer });
+      });
+      await page.getByRole('button', { name: /^Send: abandon/ }).dblclick();
+      const again = page.getByRole('button', { name: /^Send the same again/ });
+      await again.waitFor();
+      assert.equal(await page.getByLabel('Reason').isDisabled(), true);
+      await again.click();
+      await page.getByText('It had been accepted before.').waitFor();
+      assert.equal(sent.length, 2);
+      assert.deepEqual(sent[0], sent[1]);
+      assert.equal(await isOpen(world, hold), false);
+    },
+  );
 
   await t.test(
-    'an outage of three rows: chosen together, previewed, decided; one went another way meanwhile',
+    'previews and decides several rows together, and leaves out one that was decided meanwhile',
     async () => {
       const holds = await Promise.all(['LOAN-O1', 'LOAN-O2', 'LOAN-O3'].map((id) => world.hold(id)));
       const { page } = await open();
@@ -177,7 +180,7 @@ test('the work queue page', async (t) => {
     },
   );
 
-  await t.test('the provider’s file: each line finds its hold, and what is wrong is said by its line', async () => {
+  await t.test('finds the hold of each line of the provider’s file, and names the lines that are wrong', async () => {
     const holds = await Promise.all(['LOAN-F1', 'LOAN-F2'].map((id) => world.hold(id)));
     const [one, two] = holds.map(({ customerTraceNumber }) => customerTraceNumber);
     const { page } = await open({}, { address: '#/together' });
@@ -198,7 +201,7 @@ test('the work queue page', async (t) => {
     assert.deepEqual({ providerSaid, reason }, { providerSaid: 'notPosted', reason: 'by the file of today' });
   });
 
-  await t.test('a refresh moves nothing: what has gone keeps its place, and the focus stays', async () => {
+  await t.test('moves nothing on a refresh: a closed row keeps its place, and the focus stays', async () => {
     const [first, second] = [await world.hold('LOAN-R1'), await world.hold('LOAN-R2')];
     const { page } = await open({ scopes: ['holds:read'] });
     await page.getByText('it lacks `holds:decide`').waitFor();
@@ -212,7 +215,7 @@ test('the work queue page', async (t) => {
     await rowOf(page, first).waitFor({ state: 'detached' });
   });
 
-  await t.test('the API away and back: said plainly, and what is there stays readable', async () => {
+  await t.test('says that the API does not answer until it is back, and keeps the list readable', async () => {
     const { page } = await open();
     await page.locator('.hold-link').first().waitFor();
     await world.stopApi();
@@ -225,7 +228,7 @@ test('the work queue page', async (t) => {
     await page.getByText('The API does not answer').waitFor({ state: 'detached' });
   });
 
-  await t.test('the ledger away: it is named, with what still works', async () => {
+  await t.test('says that the ledger does not answer, and keeps the list readable', async () => {
     const { page } = await open();
     await page.locator('.hold-link').first().waitFor();
     const answering = (code: string) => ({
@@ -242,23 +245,26 @@ test('the work queue page', async (t) => {
     await page.getByText('does not answer, since').first().waitFor({ state: 'detached' });
   });
 
-  await t.test('a run that is lost, and no worker: the ledger tells its story and takes the decision', async (st) => {
-    const hold = await world.hold('LOAN-GONE');
-    await world.harness.client.workflow.getHandle('journey-LOAN-GONE').terminate('a test');
-    // A worker would answer for the run as it was.
-    await world.harness.stopWorker();
-    st.after(() => world.harness.startWorker());
-    const { page } = await open({}, { address: `#/runs/LOAN-GONE?hold=${hold.holdId}` });
-    await page.getByText('The ledger tells this').waitFor();
-    await page.keyboard.press('b');
-    await page.getByRole('radio', { name: 'it was posted' }).check();
-    await page.getByLabel('Reason').fill('a test');
-    await page.keyboard.press('Control+Enter');
-    await page.getByText('There is no run: its next start continues with the decision.').waitFor();
-    assert.equal(await isOpen(world, hold), false);
-  });
+  await t.test(
+    'shows a terminated run from the ledger without a worker, and records the decision there',
+    async (st) => {
+      const hold = await world.hold('LOAN-GONE');
+      await world.harness.client.workflow.getHandle('journey-LOAN-GONE').terminate('a test');
+      // A worker would answer for the run as it was.
+      await world.harness.stopWorker();
+      st.after(() => world.harness.startWorker());
+      const { page } = await open({}, { address: `#/runs/LOAN-GONE?hold=${hold.holdId}` });
+      await page.getByText('The ledger tells this').waitFor();
+      await page.keyboard.press('b');
+      await page.getByRole('radio', { name: 'it was posted' }).check();
+      await page.getByLabel('Reason').fill('a test');
+      await page.keyboard.press('Control+Enter');
+      await page.getByText('There is no run: its next start continues with the decision.').waitFor();
+      assert.equal(await isOpen(world, hold), false);
+    },
+  );
 
-  await t.test('what the gateway wrote is masked, until who may has it revealed', async () => {
+  await t.test('masks what the gateway wrote until an operator with the scope reveals it', async () => {
     const hold = await world.hold('LOAN-REFUSED', '1400');
     const address = `#/runs/LOAN-REFUSED?hold=${hold.holdId}`;
     const [all, masked] = [await open({}, { address }), await open({ scopes: WITHOUT_REVEAL }, { address })];
@@ -278,28 +284,25 @@ test('the work queue page', async (t) => {
     await keepPictures(all.page, 'amend');
   });
 
-  await t.test(
-    'accept takes the record as the provider names it, and amend repeats for the same applicants',
-    async () => {
-      const [posted, refused] = [await world.hold('LOAN-ACCEPT'), await world.hold('LOAN-AMEND', '1400')];
-      const { page } = await open({}, { address: `#/runs/LOAN-ACCEPT?hold=${posted.holdId}&action=accept` });
-      await page.getByRole('radio', { name: 'there is a report, with a reference' }).check();
-      await page.getByRole('radio', { name: 'it was posted' }).check();
-      await page.getByLabel('Report reference number').fill('123456789012');
-      await page.getByLabel('Requested at').fill(new Date().toISOString());
-      await page.getByLabel('Consumer id of 1A').fill('C-1');
-      await page.getByLabel('Reason').fill('in their books');
-      await page.getByRole('button', { name: /^Send: accept/ }).click();
-      await page.getByText('Decided: accept.').waitFor();
-      await goTo(page, `#/runs/LOAN-AMEND?hold=${refused.holdId}&action=amend`);
-      await page.getByRole('radio', { name: 'it was not posted' }).check();
-      await page.getByLabel('Reason').fill('a wrong digit');
-      await page.getByRole('button', { name: /^Send: amend/ }).click();
-      await page.getByText('Decided: amend.').waitFor();
-    },
-  );
+  await t.test('sends an accept with the provider’s record, and an amend for the same applicants', async () => {
+    const [posted, refused] = [await world.hold('LOAN-ACCEPT'), await world.hold('LOAN-AMEND', '1400')];
+    const { page } = await open({}, { address: `#/runs/LOAN-ACCEPT?hold=${posted.holdId}&action=accept` });
+    await page.getByRole('radio', { name: 'there is a report, with a reference' }).check();
+    await page.getByRole('radio', { name: 'it was posted' }).check();
+    await page.getByLabel('Report reference number').fill('123456789012');
+    await page.getByLabel('Requested at').fill(new Date().toISOString());
+    await page.getByLabel('Consumer id of 1A').fill('C-1');
+    await page.getByLabel('Reason').fill('in their books');
+    await page.getByRole('button', { name: /^Send: accept/ }).click();
+    await page.getByText('Decided: accept.').waitFor();
+    await goTo(page, `#/runs/LOAN-AMEND?hold=${refused.holdId}&action=amend`);
+    await page.getByRole('radio', { name: 'it was not posted' }).check();
+    await page.getByLabel('Reason').fill('a wrong digit');
+    await page.getByRole('button', { name: /^Send: amend/ }).click();
+    await page.getByText('Decided: amend.').waitFor();
+  });
 
-  await t.test('without a session it asks for a token; no script ever stores one', async () => {
+  await t.test('asks for a token when there is no session, and stores no token', async () => {
     const { page } = await open();
     const kept = await page.evaluate<string>(
       'JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie, location.href, history.state])',
@@ -321,7 +324,7 @@ test('the work queue page', async (t) => {
     await page.getByLabel('Token').waitFor();
   });
 
-  await t.test('runs are counted by what they wait for, and each count leads to its runs while they wait', async () => {
+  await t.test('counts runs by what they wait for, and each count leads to the runs that still wait', async () => {
     const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
     const gate = await world.harness.start(
       journeyInput({ journeyId: 'LOAN-GATE', stages: ['PREQUAL', 'PREAPP'], endUserCode: 'EU31' }),
@@ -362,7 +365,7 @@ test('the work queue page', async (t) => {
     });
   });
 
-  await t.test('by keys alone: rows, the list of keys, search and back', async () => {
+  await t.test('can be used by keyboard only: rows, the list of keys, search and back', async () => {
     const { page } = await open();
     await page.locator('.hold-link:focus').waitFor();
     const first = await page.locator('.hold-link:focus').innerText();
@@ -386,7 +389,7 @@ test('the work queue page', async (t) => {
     assert.equal(await page.title(), 'Work queue · credit-journey');
   });
 
-  await t.test('every view, light and dark: nothing for axe to find, and no window too narrow', async () => {
+  await t.test('has no axe findings and no overflow in any view, light or dark', async () => {
     const hold = await world.hold('LOAN-VIEWS');
     const views: Readonly<Record<string, string>> = {
       queue: '#/holds',
@@ -413,7 +416,7 @@ test('the work queue page', async (t) => {
     }
   });
 
-  await t.test('no page has complained: no script failed, and the policy forbade nothing', async () => {
+  await t.test('logs no script error and no violation of the content security policy', async () => {
     await until(async () => (opened.length > 0 ? true : undefined));
     assert.deepEqual(
       opened.flatMap(({ complaints }) => complaints),

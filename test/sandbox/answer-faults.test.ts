@@ -4,7 +4,7 @@ import { applicant, Caller, type Json, json, reportRequest } from './caller.ts';
 
 type Entry = Json & { consumer?: Json };
 
-/** The answer to a joint request under this fault. */
+/** Returns the answer to a joint request under this fault. */
 async function jointAnswer(caller: Caller, fault: string, params: Json = {}): Promise<Json> {
   await caller.plan({ fault, ...params, times: 1 });
   const before = (await caller.inquiries()).length;
@@ -26,7 +26,7 @@ function ids(answer: Json): unknown[] {
 const OWN = ['912340001', '912340002'];
 
 const CASES: readonly [fault: string, check: (answer: Json) => void][] = [
-  // Of the faults, test/sandbox/failure-table.test.ts shows what a client makes of them.
+  // test/sandbox/failure-table.test.ts tests how a client reads answers with these faults.
   ['consumersArray', (answer) => assert.ok(Array.isArray(answer.consumers) && !('applicants' in answer))],
   ['applicantIds', (answer) => assert.deepEqual(ids(answer), ['1A', '2A'])],
   ['withoutIdentity', (answer) => assert.deepEqual(ssns(answer), [undefined, undefined])],

@@ -13,15 +13,15 @@ export const CREDENTIALS = {
 
 export type Json = Record<string, unknown>;
 
-/** What came of one HTTP exchange. */
+/** The result of an HTTP exchange. */
 export interface Reply {
-  /** 0 where no head of an answer came. */
+  /** 0 if no response head arrived. */
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
-  /** Whether the whole body came. */
+  /** `true` if the whole body arrived. */
   complete: boolean;
-  /** Code of the error that ended the exchange. */
+  /** The code of the error that ended the exchange. */
   error?: string;
 }
 
@@ -29,11 +29,11 @@ export interface CallOptions {
   method?: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Gives up after so long without a byte. */
+  /** The call gives up after this time without a byte. */
   patienceMs?: number;
 }
 
-/** One exchange on a connection of its own. Never rejects: how it ended is the answer. */
+/** Makes an exchange on a new connection. Never rejects: the reply says how the exchange ended. */
 export async function call(url: string, options: CallOptions = {}): Promise<Reply> {
   const { method = 'GET', body, headers, patienceMs = 15_000 } = options;
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
@@ -80,7 +80,7 @@ export class Caller {
     return await Caller.of(sandbox, options);
   }
 
-  /** For a sandbox that the test itself closes. */
+  /** Creates a caller for a sandbox that the test itself closes. */
   static async of(sandbox: RunningSandbox, { clientId, clientSecret, audience }: SandboxOptions = {}): Promise<Caller> {
     const caller = new Caller(sandbox);
     await caller.renewToken({
@@ -118,7 +118,7 @@ export class Caller {
     return await call(`${this.url}/_sandbox/${path}`, { method, ...(body !== undefined && { body }) });
   }
 
-  /** Sets a plan of these rules; throws where it is refused. */
+  /** Sets a plan of these rules. Throws if the sandbox refuses it. */
   async plan(...rules: Json[]): Promise<void> {
     const reply = await this.admin('PUT', 'faults', { rules });
     if (reply.status !== 200) throw new Error(`plan refused: ${reply.text}`);
@@ -168,7 +168,7 @@ export function reportRequest(changes: Json = {}): Json {
   };
 }
 
-/** 4.3: what the sample carries, and nothing else. */
+/** A FAILSAFE request with exactly the fields of the sample (4.3). */
 export function failsafeRequest(...lastFours: string[]): Json {
   const applicants = lastFours.map((digits) => {
     const { names, dob, ssn, phones, addresses } = applicant(digits);
@@ -182,7 +182,7 @@ export function localTime(timeZone: string, offsetSeconds = 0): string {
   return at.toLocaleString('sv-SE', { timeZone });
 }
 
-/** A SECONDUSE of the report that this answer gave out. */
+/** A SECONDUSE request for the report in this answer. */
 export function secondaryUse(report: Json, changes: Json = {}): Json {
   const applicants = report.applicants as Json[];
   return {

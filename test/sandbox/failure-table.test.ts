@@ -1,4 +1,4 @@
-/** The gateway client against the sandbox's magic applicants: each checks what the other took the interface to say. */
+/** Tests the gateway client with the sandbox's magic applicants: each checks how the other reads the interface. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../src/gateway/errors.ts';
@@ -7,7 +7,7 @@ import { buildFailsafeRequest } from '../../src/gateway/requests.ts';
 import { applicant, profileFor, reportRequest, secondApplicant } from '../gateway/fixtures.ts';
 import { Caller, freshTrace } from './caller.ts';
 
-/** What the client makes of a joint request, by the digits of both applicants; and whether it was posted. */
+/** The result of a joint request by the SSN digits of both applicants, and the number of postings. */
 const TABLE: Readonly<Record<string, { digits: readonly string[]; posted: number }>> = {
   TokenRejected: { digits: ['3401', '1401'], posted: 0 },
   Throttled: { digits: ['3429', '4429', '4430', '1429'], posted: 0 },
@@ -18,7 +18,7 @@ const TABLE: Readonly<Record<string, { digits: readonly string[]; posted: number
     digits: ['2503', '4002', '4004', '4005', '4006', '4008', '4009', ...range(4013, 4019)],
     posted: 1,
   },
-  // 4044: masked SSNs, of which both end in the same four digits.
+  // With 4044, both SSNs are masked and end in the same four digits.
   unexpectedResponse: { digits: [...range(4020, 4032), '4043', '4044'], posted: 1 },
   returnCodeUnknown: { digits: ['0405', '0406', '0407', '0408'], posted: 1 },
   record: { digits: ['0001', '4012', '4040', ...range(4045, 4048), ...range(4050, 4055)], posted: 1 },

@@ -38,7 +38,7 @@ test('a fault strikes only valid and authorized requests', async (t) => {
   assert.equal((await caller.post(reportRequest(), { headers: { authorization: 'none' } })).status, 401);
 });
 
-/** Which of 40 inquiries a probability of one half strikes, sent in this order. */
+/** Sends 40 inquiries in this order and returns those that a fault with probability 0.5 strikes. */
 async function drawn(t: TestContext, seed: number, order: (traces: string[]) => string[]): Promise<string[]> {
   const caller = await Caller.start(t);
   const rules = [{ fault: 'status', status: 500, probability: 0.5 }];

@@ -7,7 +7,7 @@ interface Case {
   fault: string;
   params?: Json;
   posted: number;
-  /** The status that the list of requests tells. */
+  /** The status in the list of requests. */
   status: number | null;
   expect: (reply: Reply) => void;
   patienceMs?: number;
@@ -76,7 +76,7 @@ const CASES: readonly Case[] = [
     fault: 'resetMidBody',
     posted: 1,
     status: 200,
-    // What had come before the reset may be discarded with it.
+    // The reset may discard bytes that had arrived before it.
     expect: (reply) => assert.equal(reply.complete, false),
   },
   {

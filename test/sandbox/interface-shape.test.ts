@@ -1,4 +1,4 @@
-/** What the interface shows of an answer, and no member more. */
+/** Tests that answers have exactly the members that the interface shows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -16,7 +16,7 @@ import {
 const REPORT = ['applicants', 'reportReferenceNumber', 'returnCode'];
 const CONSUMER = ['accounts', 'addresses', 'dob', 'names', 'ssn'];
 const ACCOUNT = ['accountNumber', 'balance', 'contributor', 'creditLimit', 'opened', 'statusCode', 'type'];
-/** 2.8 */
+/** The members of interface 2.8. */
 const FAILSAFE_ENTRY = [
   'applicantId',
   'consumerId',

@@ -7,7 +7,7 @@ interface Listed {
   fault: string;
 }
 
-/** The statuses (0 for none) of so many requests of one trace number. */
+/** Sends the same request several times and returns the statuses, 0 if there is no answer. */
 async function statuses(caller: Caller, request: Json, times: number): Promise<number[]> {
   const all: number[] = [];
   for (let index = 0; index < times; index += 1) {
@@ -106,7 +106,7 @@ test('an SSN that ends in 0020 has a file that changes only between PREAPP and P
   assert.deepEqual((await accountsOf('PREQUAL')).accounts, before.accounts);
   assert.deepEqual((await accountsOf('ACCTRVW')).accounts, after.accounts);
   const [accounts = 0, names = 0, addresses = 0] = before.counts;
-  // One has vanished, another is new.
+  // An account has disappeared and another is new.
   assert.deepEqual(after.counts, [accounts, names + 1, addresses + 1]);
   assert.deepEqual(
     [before, after].map(({ accounts: listed }) => listed[1]?.statusCode),

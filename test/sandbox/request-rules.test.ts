@@ -16,8 +16,8 @@ import {
 } from './caller.ts';
 
 /**
- * Rows of table 2.3, one for each rule: path, a value that breaks the row, the rule's name. Own rules have a prefix. Every
- * row of each table is in test/gateway/interface-rows.test.ts.
+ * A row of table 2.3 for each rule: path, a value that breaks the row, the rule's name. The sandbox's own rules have a
+ * prefix. test/gateway/interface-rows.test.ts tests every row of each table.
  */
 const REPORT_ROWS: readonly [path: string, value: unknown, rule: string][] = [
   ['/customerId', undefined, 'required'],
@@ -41,7 +41,7 @@ const REPORT_ROWS: readonly [path: string, value: unknown, rule: string][] = [
   ['/applicants/0/addresses/0/zip4', '12', 'digits:4'],
 ];
 
-/** A copy of the request with one place changed; `undefined` takes the field out. */
+/** Copies the request with another value at a path. `undefined` removes the field. */
 function changed(request: Json, path: string, value: unknown): Json {
   const copy = structuredClone(request);
   const steps = path.slice(1).split('/');

@@ -1,4 +1,4 @@
-/** `--with` and `--fault`: what every answer has beyond the interface's shape, and which faults strike from the start. */
+/** Tests `--with` (fields beyond the interface in every answer) and `--fault` (faults that strike from the start). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startSandbox } from '../../sandbox/server.ts';

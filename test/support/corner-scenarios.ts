@@ -153,7 +153,7 @@ async function untilWatched(own: Harness): Promise<void> {
   const watch = own.client.workflow.getHandle(toLedgerWatchId(ledgerId, own.config.taskQueue));
   await until(async () => {
     const { memo } = await watch.describe();
-    return (memo?.seen as { position?: number } | undefined)?.position === newest?.position;
+    return (memo?.highWaterMark as { position?: number } | undefined)?.position === newest?.position;
   }, 'the watch has not seen the newest attempt');
 }
 
