@@ -3,7 +3,7 @@
 const ANSWERS = 'test/gateway/interface-answers.test.ts';
 const ROWS = 'test/gateway/interface-rows.test.ts';
 
-/** Tests that are written once for all rows of a table: their titles begin with the row. */
+/** Tests that are written once for all rows of a table. Their titles begin with the row. */
 const BY_TITLE: readonly [row: RegExp, file: string, words: string][] = [
   [/^2\.1 \w+$/, ANSWERS, 'is required and must not be empty'],
   [/^2\.2 (?:access_token|expires_in|token_type)$/, ANSWERS, 'an answer without it is refused'],
@@ -22,7 +22,7 @@ export function findTests(id: string, named = INTERFACE_TESTS): readonly string[
   return file === undefined || hasAnother ? own : [`${file} › ${id}: ${words}`, ...own];
 }
 
-/** The others, by section and row. */
+/** The other tests, by section and row. */
 export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   '1 JSON over HTTPS': [
     'test/gateway/gateway-tls.test.ts › the client sends over TLS if the profile contains the certificate authority',
