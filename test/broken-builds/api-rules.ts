@@ -22,7 +22,9 @@ export const BROKEN_API: readonly BrokenBuild[] = [
           '      void services.journeys.get(journeyId).advance(message, sending).catch(() => {});\n      return { accepted: true, duplicate: false };\n',
       },
     ],
-    tests: [{ path: 'test/api/process-slow.test.ts', title: 'while Temporal is unreachable the API quickly answers 503' }],
+    tests: [
+      { path: 'test/api/process-slow.test.ts', title: 'while Temporal is unreachable the API quickly answers 503' },
+    ],
   },
   {
     name: 'the API shows runs to any token that has the scope',
