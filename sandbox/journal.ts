@@ -55,7 +55,12 @@ export class Journal {
     this.#append({
       kind: 'posted',
       requestId: this.#idOf(received),
-      ...{ customerTraceNumber, productCode, endUserCode, endUser, reportReferenceNumber, applicants },
+      customerTraceNumber,
+      productCode,
+      endUserCode,
+      endUser,
+      reportReferenceNumber,
+      applicants,
       ...(isSecondaryUse(request) && { sharedReference: request.reportReferenceNumber }),
     });
   }

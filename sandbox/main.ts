@@ -6,9 +6,21 @@ const text = { type: 'string' } as const;
 const list = { type: 'string', multiple: true } as const;
 const { json, ...given } = parseArgs({
   options: {
-    ...{ port: text, host: text, 'client-id': text, 'client-secret': text, audience: text, 'time-zone': text },
-    ...{ 'token-lifetime-seconds': text, 'state-file': text, 'journal-file': text, seed: text, 'latency-ms': text },
-    ...{ 'tls-cert-file': text, 'tls-key-file': text, with: list, fault: list },
+    port: text,
+    host: text,
+    'client-id': text,
+    'client-secret': text,
+    audience: text,
+    'time-zone': text,
+    'token-lifetime-seconds': text,
+    'state-file': text,
+    'journal-file': text,
+    seed: text,
+    'latency-ms': text,
+    'tls-cert-file': text,
+    'tls-key-file': text,
+    with: list,
+    fault: list,
     json: { type: 'boolean', default: false },
   },
 }).values;

@@ -14,6 +14,7 @@ const KINDS = {
   namesInOf: 'functions named …Of: a name begins with a verb',
   participles: 'functions named by a past participle alone: a name begins with a verb',
   one: '`one` as a name in code: a name says what the thing is',
+  freshSpreads: 'spreads of a literal that is written in place: its members stand by themselves',
   words: 'words in the documents',
 } as const;
 
@@ -68,6 +69,7 @@ export function measure(sources: readonly Source[], pages: readonly Source[]): P
     namesInOf: [],
     participles: [],
     one: [],
+    freshSpreads: [],
     words: pages.map(({ path, text }) => ({ where: path, count: text.split(/\s+/).filter(Boolean).length })),
   };
   for (const { path, text } of sources) {
@@ -89,6 +91,7 @@ export function measure(sources: readonly Source[], pages: readonly Source[]): P
     const lines = blank(code, /'[^'\n]*'|`[^`]*`|"[^"\n]*"/g).split('\n');
     for (const [index, line] of lines.entries()) {
       for (const _ of line.matchAll(/\bone\b/g)) add('one', index + 1, line.trim());
+      if (/\.\.\.\{/.test(line)) add('freshSpreads', index + 1, line.trim());
     }
   }
   return places;

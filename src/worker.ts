@@ -142,7 +142,10 @@ function watchOwnDeployment(
   const { namespace } = config.temporal;
   const service = connection.workflowService;
   return watchDeployment({
-    ...{ service, namespace, version: deployment, logger: logger ?? { warn: () => {} } },
+    service,
+    namespace,
+    version: deployment,
+    logger: logger ?? { warn: () => {} },
     onAnswer: (answer) => telemetry.metrics.version(deployment.buildId, answer),
   });
 }

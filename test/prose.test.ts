@@ -8,7 +8,7 @@ const SOURCE = `/** What a share is for. */
 // ${'word '.repeat(26)}
 export function answerOf(share: string): string {
   const one = share; // The word one in a comment or in 'one' does not count.
-  return 'one' + one;
+  return { ...{ share, text: 'one' + one } }.text;
 }
 
 /** Reads a share. */
@@ -19,7 +19,16 @@ class Source {
   }
 }
 `;
-const NONE = { fragments: 0, tics: 0, longSentences: 0, namesInOf: 0, participles: 0, one: 0, words: 0 };
+const NONE = {
+  fragments: 0,
+  tics: 0,
+  longSentences: 0,
+  namesInOf: 0,
+  participles: 0,
+  one: 0,
+  freshSpreads: 0,
+  words: 0,
+};
 
 const places = measure(
   [{ path: 'src/share.ts', text: SOURCE }],
@@ -34,6 +43,7 @@ test('each kind of unclear prose is found, with its line', () => {
     namesInOf: 1,
     participles: 1,
     one: 2,
+    freshSpreads: 1,
     words: 4,
   });
   assert.deepEqual(places.namesInOf, [{ where: 'src/share.ts:4 answerOf', count: 1 }]);

@@ -81,8 +81,14 @@ async function fill({ env }: Site, count: number): Promise<void> {
 function holdOf(nth: number, since: string): RunHold {
   const runKey = `HELD-${nth}`;
   const inquiry: InquiryDescription = {
-    ...{ environment: 'sandbox', profile: 'default', customerId: 'BENCH', workflowType: 'lendingJourney', ordinal: 0 },
-    ...{ runKey, productCode: 'PREQUAL', customerTraceNumber: `${runKey}-PQ0-BENCH` },
+    environment: 'sandbox',
+    profile: 'default',
+    customerId: 'BENCH',
+    workflowType: 'lendingJourney',
+    ordinal: 0,
+    runKey,
+    productCode: 'PREQUAL',
+    customerTraceNumber: `${runKey}-PQ0-BENCH`,
     endUserCode: END_USERS[nth % END_USERS.length] ?? '',
   };
   return { inquiry, reason: REASONS[nth % REASONS.length] ?? 'OutcomeUnknown', since, attempt: 1 };

@@ -46,8 +46,13 @@ export function person(applicantId: string): Applicant {
 /** A consumer denies a share that the journey does not have: it is recorded, and changes nothing. */
 export function denial(journeyId: string, consentId: string): object {
   return {
-    ...{ journeyId, shareId: 'NONE', applicantId: '1A', consentId, decision: 'denied' },
-    ...{ decidedAt: new Date(Date.now() - 1_000).toISOString(), secondaryUser: { endUserCode: 'EU999' } },
+    journeyId,
+    shareId: 'NONE',
+    applicantId: '1A',
+    consentId,
+    decision: 'denied',
+    decidedAt: new Date(Date.now() - 1_000).toISOString(),
+    secondaryUser: { endUserCode: 'EU999' },
   };
 }
 

@@ -158,7 +158,10 @@ async function sharedAfterwards(journeys: CreditJourneys): Promise<string[]> {
 async function portfolio(site: Site, file: string, state: { rowsReviewed: number }): Promise<string[]> {
   await writePortfolio(join(site.portfolioDir, 'default/EU123', file), ROWS_OF_A_PORTFOLIO);
   const review = await site.journeys.start({
-    ...{ reviewId: newJourneyId(), file, endUserCode: 'EU123', permissiblePurposeCode: '01' },
+    reviewId: newJourneyId(),
+    file,
+    endUserCode: 'EU123',
+    permissiblePurposeCode: '01',
   });
   const { record } = await review.result();
   state.rowsReviewed += record;

@@ -24,7 +24,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api;
 
 GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, run_decisions, consents, attempt_consents,
   report_shares, sealed_bodies, report_references, report_consumers, report_accesses,
-  audit_chain, audit_head, orders, work_for_people
+  audit_chain, audit_head, orders, operator_tasks
   TO ledger_worker;
 
 -- Whose inquiry it is, for what and under which number stays as the claim has written it.
@@ -39,7 +39,7 @@ GRANT UPDATE (state, requested_at, recorded_at, http_status, failure_type, retry
 GRANT UPDATE (last_position) ON attempt_counter TO ledger_worker;
 GRANT UPDATE (entries, hash, mac) ON audit_head TO ledger_worker;
 GRANT UPDATE (told_to, unmatched, listed_from, fault, seen_at, seen_by, seen_reason) ON consents TO ledger_worker;
-GRANT UPDATE (held_since, closed_at, closed_how, closed_by) ON work_for_people TO ledger_worker;
+GRANT UPDATE (held_since, closed_at, closed_how, closed_by) ON operator_tasks TO ledger_worker;
 
 -- Disposal and `keys rewrap`. A trigger lets nothing be put in the place of a sealed report: it can only be destroyed.
 GRANT UPDATE (body, key_id, wrapped_key) ON sealed_bodies TO ledger_worker;
@@ -79,7 +79,7 @@ DROP POLICY IF EXISTS orders_of_api ON orders;
 CREATE POLICY orders_of_api ON orders AS RESTRICTIVE FOR INSERT TO ledger_api
   WITH CHECK (kind IN ('pauseBegun', 'pauseEnded', 'legalHoldSet', 'legalHoldReleased'));
 -- What needs a person, and what a person has seen.
-GRANT INSERT, UPDATE (closed_at, closed_how, closed_by) ON work_for_people TO ledger_api;
+GRANT INSERT, UPDATE (closed_at, closed_how, closed_by) ON operator_tasks TO ledger_api;
 GRANT UPDATE (seen_at, seen_by, seen_reason) ON consents TO ledger_api;
 -- Who has read what.
 GRANT INSERT ON report_accesses TO ledger_api;

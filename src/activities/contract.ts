@@ -17,7 +17,7 @@ import type { CarriedRefusal } from '../ledger/reports/reports.ts';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
 import type { Stands } from '../messages/journey/shapes.ts';
-import type { SeenAttempt } from '../messages/ledger-watch.ts';
+import type { HighWaterMark } from '../messages/ledger-watch.ts';
 import type { ReportSource } from '../messages/share/shapes.ts';
 import type { FailsafeApplicant } from '../model/applicant.ts';
 import type { FailureType } from '../model/failure-types.ts';
@@ -40,7 +40,7 @@ export interface RunIdentity {
   /** The profile's setting at the run's start, so that a request and its digest keep one spelling. Absent: as given. */
   accents?: 'transliterate';
   /** The newest attempt of any run that this run has seen. A ledger that lacks it is an older copy. */
-  seen?: SeenAttempt;
+  highWaterMark?: HighWaterMark;
 }
 
 export interface RunConfig extends RunIdentity {
@@ -119,7 +119,7 @@ export interface AnsweredAttempt {
 
 export type SubmitInquiryResult =
   /** The outcome of this attempt, or of an earlier one that the ledger has. */
-  | ({ kind: 'answered'; seen: SeenAttempt } & AnsweredAttempt)
+  | ({ kind: 'answered'; highWaterMark: HighWaterMark } & AnsweredAttempt)
   /** This worker has no permit for the attempt and claimed nothing: the run uses the gateway queue. */
   | { kind: 'noSlot' }
   /** The ledger's latest attempt of the inquiry. This activity sent nothing. */
@@ -146,7 +146,7 @@ export interface SubmitFailureDetails {
   /** With `OutcomeUnknown`: the instant from which the ledger takes a `resend`. */
   resendFrom?: string;
   /** The claimed attempt. */
-  seen?: SeenAttempt;
+  highWaterMark?: HighWaterMark;
   /** With `AnotherNumber`: the number under which the ledger has the inquiry. */
   otherTraceNumber?: string;
   /** With `InvalidInput`. */

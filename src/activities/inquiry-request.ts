@@ -60,7 +60,8 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
       customerTraceNumber,
       reference: args.reference,
       originalInquiryAt,
-      ...{ permissiblePurposeCode: '', ...terms },
+      permissiblePurposeCode: '',
+      ...terms,
     });
   }
   const applicants = args.applicants ?? [];
@@ -69,7 +70,9 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
     profile,
     productCode,
     customerTraceNumber,
-    ...{ endUserCode: '', permissiblePurposeCode: '', ...terms },
+    endUserCode: '',
+    permissiblePurposeCode: '',
+    ...terms,
     // The interface's table refuses applicants that lack anything.
     applicants: applicants as Applicant[],
   });

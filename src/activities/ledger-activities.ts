@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { RunDecision, ShareWithdrawal } from '../ledger/records.ts';
 import { toSealedRefusal } from '../ledger/reports/reports.ts';
 import type { RepeatStageMessage } from '../messages/advance.ts';
-import type { SeenAttempt } from '../messages/ledger-watch.ts';
+import type { HighWaterMark } from '../messages/ledger-watch.ts';
 import { toCanonicalRequest } from '../model/canonical-request.ts';
 import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
 import { formatProblem, InvalidInputError } from '../model/problems.ts';
@@ -48,8 +48,8 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
       }),
 
     /** Reads the newest attempt of all, and records the loss if a seen attempt is missing (docs/protocol.md). */
-    lookAtLedger: ({ ledgerId, seen }: { ledgerId: string; seen?: SeenAttempt }) =>
-      translateErrors(() => ledger.watch(ledgerId, seen)),
+    lookAtLedger: ({ ledgerId, highWaterMark }: { ledgerId: string; highWaterMark?: HighWaterMark }) =>
+      translateErrors(() => ledger.watch(ledgerId, highWaterMark)),
 
     /** Closes a share's numbers in the ledger, unless one of its attempts may have been sent. */
     recordShareWithdrawal: ({ ledgerId, withdrawal }: { ledgerId: string; withdrawal: ShareWithdrawal }) =>

@@ -202,7 +202,11 @@ export function createPrepareShareReport(dependencies: ActivityDependencies) {
           ...omitUndefined({ reportRunKey }),
         };
         const [standing] = await lookUpShares(ledger, {
-          ...{ runKey, firstRunId, consentTrust: profile.consentTrust, shares: [question], shareIds: [shareId] },
+          runKey,
+          firstRunId,
+          consentTrust: profile.consentTrust,
+          shares: [question],
+          shareIds: [shareId],
           applicantIds: reference.applicants.map(({ applicantId }) => applicantId),
         });
         if (!standing) throw new Error('a share without a standing');

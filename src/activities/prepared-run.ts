@@ -95,7 +95,7 @@ export async function fixRun(
     ledgerId: dependencies.ledger.identity.ledgerId,
     ...(profile.accents === 'transliterate' ? { accents: profile.accents } : {}),
     // Without the ledger's newest attempt, the run sees only its own attempts.
-    ...(facts?.newest ? { seen: facts.newest } : {}),
+    ...(facts?.newest ? { highWaterMark: facts.newest } : {}),
     settings: dependencies.config.protocol,
     searchAttributes: await dependencies.registeredSearchAttributes(),
     consentTrust: profile.consentTrust,
@@ -142,7 +142,12 @@ export function checkRequestCanBeBuilt(
   const { environment, name, customerId } = profile;
   const inquiry = {
     ...asked,
-    ...{ environment, customerId, profile: name, workflowType: '', runKey: '', ordinal: 0 },
+    environment,
+    customerId,
+    profile: name,
+    workflowType: '',
+    runKey: '',
+    ordinal: 0,
     customerTraceNumber: 'PREFLIGHT',
   };
   buildRequest(profile, toSentContent(profile, { ...content, inquiry }), new Date());
@@ -246,7 +251,10 @@ async function findStandings(
   });
   const standings = await nullIfUnanswered(
     lookUpShares(ledger, {
-      ...{ runKey, firstRunId, consentTrust, shares: questions },
+      runKey,
+      firstRunId,
+      consentTrust,
+      shares: questions,
       applicantIds: applicants.map(({ applicantId }) => applicantId),
       shareIds: shares.map(({ shareId }) => shareId),
     }),

@@ -7,7 +7,7 @@ import type { GatewayProfile } from '../gateway/profile.ts';
 import type { GatewayRequest } from '../gateway/requests.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
 import { type SealedRefusal, toCarriedRefusal } from '../ledger/reports/reports.ts';
-import type { SeenAttempt } from '../messages/ledger-watch.ts';
+import type { HighWaterMark } from '../messages/ledger-watch.ts';
 import { toCanonicalRequest } from '../model/canonical-request.ts';
 import { FAILURES, type FailureType } from '../model/failure-types.ts';
 import { compareWithEarlier } from './compare-reports.ts';
@@ -98,8 +98,8 @@ async function makeOneAttempt(
     const facts = claim.kind === 'anotherNumber' ? { otherTraceNumber: claim.customerTraceNumber } : {};
     throw submitFailure(type, { attempt: args.attempt, claimed: false, recorded: true, ...facts });
   }
-  const seen = { position: claim.position, claimedAt: claim.claimedAt };
-  const recorder = new OutcomeRecorder(dependencies, args, { endsAt, seen, resendFrom: claim.resendFrom });
+  const highWaterMark = { position: claim.position, claimedAt: claim.claimedAt };
+  const recorder = new OutcomeRecorder(dependencies, args, { endsAt, highWaterMark, resendFrom: claim.resendFrom });
   const submittedAt = performance.now();
   const computeElapsedMs = () => Math.round(performance.now() - submittedAt);
   let reply: GatewayReply;
@@ -133,7 +133,7 @@ async function makeOneAttempt(
     answer: reply.answer,
     recorded,
     requestedAt: reply.requestedAt,
-    seen,
+    highWaterMark,
     ...omitUndefined({ changes }),
   };
 }
@@ -170,7 +170,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       digest: dependencies.ledger.digest(toCanonicalRequest(args)),
       run: getCallingRun(),
       resendAfterMs: args.settings.resendAfterMs,
-      ...omitUndefined({ seen: args.run.seen }),
+      ...omitUndefined({ highWaterMark: args.run.highWaterMark }),
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
       answerWithinMs,
       ...(profile.resendTraceNumber === 'new' ? { resendsUnderNewNumber: true } : {}),
@@ -186,7 +186,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
 }
 
 /** The claim's results, and the activity's end. */
-type Claimed = { endsAt: number; seen: SeenAttempt; resendFrom: string | undefined };
+type Claimed = { endsAt: number; highWaterMark: HighWaterMark; resendFrom: string | undefined };
 
 /** Records the outcome of the claimed attempt, and retries while the activity may live. */
 class OutcomeRecorder {
@@ -217,8 +217,8 @@ class OutcomeRecorder {
 
   /** Returns the failure to throw: translated, recorded if possible, and with its details. */
   async recordFailure(error: unknown, rejectToken: () => void): Promise<unknown> {
-    const { seen, resendFrom } = this.#claimed;
-    const details = { attempt: this.#args.attempt, claimed: true, seen };
+    const { highWaterMark, resendFrom } = this.#claimed;
+    const details = { attempt: this.#args.attempt, claimed: true, highWaterMark };
     if (!(error instanceof GatewayError)) {
       // An abort before the first byte arrives as the signal's own reason; after an unforeseen error the request may
       // have been sent.

@@ -115,7 +115,8 @@ export function defineRoute<
   const [method, path] = at.split(' ') as [Method, Route['path']];
   return {
     ...(form as Omit<typeof form, 'query' | 'body'>),
-    ...{ method, path },
+    method,
+    path,
     answers: answers ?? { 200: { description: done, ...omitUndefined({ schema: answer }) } },
     async handle(call) {
       const checked = body && !findDefinition ? parseWith(body, call.body) : call.body;

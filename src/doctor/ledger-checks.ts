@@ -6,7 +6,7 @@ import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts
 import { inspect, type LedgerInspection } from '../ledger/inspect-ledger.ts';
 import { describePause } from '../ledger/pauses.ts';
 import { readRestore } from '../ledger/restores.ts';
-import type { SeenAttempt } from '../messages/ledger-watch.ts';
+import type { HighWaterMark } from '../messages/ledger-watch.ts';
 import { createDataConverter } from '../protection/payloads/data-converter.ts';
 import {
   type DoctorContext,
@@ -23,20 +23,20 @@ import {
 /** Checks for an older copy by the watch's record, even before any worker has started on the ledger. */
 export const ledgerWatchCheck = defineCheck('ledger-watch', ['TEMPORAL_', 'TASK_QUEUE', 'LEDGER_'], async (context) => {
   const { ledgerId } = await readLedgerContent(context);
-  const seen = await readSeenAttempt(context, ledgerId);
-  if (!seen) return pass('no worker has watched an attempt of this ledger yet');
-  const { lost } = await inspect(context.config.ledger.url, (tx) => readRestore(tx, seen));
+  const highWaterMark = await readHighWaterMark(context, ledgerId);
+  if (!highWaterMark) return pass('no worker has watched an attempt of this ledger yet');
+  const { lost } = await inspect(context.config.ledger.url, (tx) => readRestore(tx, highWaterMark));
   return lost ? toOlderCopyFinding(lost) : pass('the newest attempt that was seen is there');
 });
 
-function toOlderCopyFinding({ claimedAt }: SeenAttempt): Finding {
+function toOlderCopyFinding({ claimedAt }: HighWaterMark): Finding {
   return fail(
     `it is an older copy: it lacks an attempt of ${claimedAt}, and nothing is sent`,
     'bring the newest copy back; where there is none, docs/runbook/ledger-restored.md',
   );
 }
 
-async function readSeenAttempt(context: DoctorContext, ledgerId: string): Promise<SeenAttempt | undefined> {
+async function readHighWaterMark(context: DoctorContext, ledgerId: string): Promise<HighWaterMark | undefined> {
   const { config } = context;
   const { connection } = await context.temporal();
   const { namespace } = config.temporal;

@@ -20,8 +20,28 @@ const MARKS = /[\u0300-\u036f]/g;
 
 /** The letters and signs that are not a letter of ASCII with marks. */
 const SPELLINGS: Readonly<Record<string, string>> = {
-  ...{ Æ: 'AE', æ: 'ae', Œ: 'OE', œ: 'oe', Ø: 'O', ø: 'o', ß: 'ss', ẞ: 'SS', Ð: 'D', ð: 'd', Đ: 'D', đ: 'd' },
-  ...{ Þ: 'TH', þ: 'th', Ł: 'L', ł: 'l', Ħ: 'H', ħ: 'h', ı: 'i', Ŋ: 'N', ŋ: 'n', '’': "'" },
+  Æ: 'AE',
+  æ: 'ae',
+  Œ: 'OE',
+  œ: 'oe',
+  Ø: 'O',
+  ø: 'o',
+  ß: 'ss',
+  ẞ: 'SS',
+  Ð: 'D',
+  ð: 'd',
+  Đ: 'D',
+  đ: 'd',
+  Þ: 'TH',
+  þ: 'th',
+  Ł: 'L',
+  ł: 'l',
+  Ħ: 'H',
+  ħ: 'h',
+  ı: 'i',
+  Ŋ: 'N',
+  ŋ: 'n',
+  '’': "'",
 };
 
 /** The text without accents. A letter that has no spelling in ASCII stays, and is refused where the request is built. */

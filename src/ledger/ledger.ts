@@ -124,11 +124,11 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
     },
     retention: {
       ...bindReads(transactions, {
-        ...{ view: readDisposalView, olderThan: readOlderThan, unfinished: readUnfinished },
-        ...{
-          isBegun: ({ session }: Transaction, runKey: string) => isDisposalBegun(session, runKey),
-          legalHolds: readHolds,
-        },
+        view: readDisposalView,
+        olderThan: readOlderThan,
+        unfinished: readUnfinished,
+        isBegun: ({ session }: Transaction, runKey: string) => isDisposalBegun(session, runKey),
+        legalHolds: readHolds,
       }),
       // Another database may answer at the same address by now: nothing of it may be destroyed.
       ...bindWrites(
@@ -185,7 +185,7 @@ export class SqlLedger extends SealedReports {
     const verdict = await this.transactions.write((tx) => claimAttempt(tx, request), { byAnyVersion: true });
     // This has a transaction of its own, since nothing of the claim is kept. One run's finding counts for all.
     if (verdict.kind === 'ledgerRestored') {
-      await this.transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.seen));
+      await this.transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.highWaterMark));
     }
     return verdict;
   }

@@ -65,7 +65,7 @@ export function withoutForeignRuns(
     const isOurs = writeInCondition('rp.profile', profiles.map(place));
     conditions.push(
       `NOT EXISTS (SELECT 1 FROM inquiries rp WHERE rp.run_key = ${owner} AND NOT (${isOurs}))`,
-      `NOT EXISTS (SELECT 1 FROM work_for_people rp WHERE rp.run_key = ${owner} AND NOT (${isOurs}))`,
+      `NOT EXISTS (SELECT 1 FROM operator_tasks rp WHERE rp.run_key = ${owner} AND NOT (${isOurs}))`,
     );
   }
   if (endUsers) {

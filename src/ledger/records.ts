@@ -1,7 +1,7 @@
 /** The input and output of the ledger (types). Nothing here is a row; ledger.ts leads to the functions that use them. */
 
 import type { GrantKey, ShareObjection } from '../consent/consent-record.ts';
-import type { SeenAttempt } from '../messages/ledger-watch.ts';
+import type { HighWaterMark } from '../messages/ledger-watch.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription, LATE_NEWS } from '../model/inquiry.ts';
 import type { MessageRefusal } from '../model/refusals.ts';
@@ -20,7 +20,7 @@ export interface ClaimRequest {
   digest: string;
   run: { workflowId: string; runId: string };
   /** The newest attempt that the run has seen. Where it is missing, this ledger is an older copy. */
-  seen?: SeenAttempt;
+  highWaterMark?: HighWaterMark;
   /** Time after the claim within which the first byte may be written. */
   sendByMs: number;
   /**

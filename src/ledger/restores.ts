@@ -4,7 +4,7 @@
  */
 import { omitUndefined } from '../base/defined.ts';
 import { parseInstantMs } from '../base/instants.ts';
-import type { RestoreState, SeenAttempt } from '../messages/ledger-watch.ts';
+import type { HighWaterMark, RestoreState } from '../messages/ledger-watch.ts';
 import { appendToChain } from './audit/audit-chain.ts';
 import type { Writes } from './database/columns.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
@@ -32,24 +32,27 @@ const LOSS = `SELECT found.position AS found_position, found.claimed_at AS found
 /**
  * Reads the newest attempt, and the attempt that is known to be missing.
  *
- * @param seen by a run, or by the watch over all of them. An attempt that was claimed before an accepted restore may be
+ * @param highWaterMark by a run, or by the watch over all of them. An attempt that was claimed before an accepted restore may be
  * missing: the operator has accepted that
  */
-export async function readRestore(tx: Pick<Transaction, 'session'>, seen?: SeenAttempt): Promise<RestoreState> {
-  const { newest, lost } = await readLoss(tx.session, seen);
+export async function readRestore(
+  tx: Pick<Transaction, 'session'>,
+  highWaterMark?: HighWaterMark,
+): Promise<RestoreState> {
+  const { newest, lost } = await readLoss(tx.session, highWaterMark);
   return omitUndefined({ newest, lost });
 }
 
-async function readLoss(session: SqlSession, seen?: SeenAttempt) {
-  const seenAtMs = seen ? (parseInstantMs(seen.claimedAt) ?? -1) : -1;
-  const [row] = await session.read<Loss>(LOSS, [seen?.position ?? -1, seenAtMs]);
+async function readLoss(session: SqlSession, highWaterMark?: HighWaterMark) {
+  const markedAtMs = highWaterMark ? (parseInstantMs(highWaterMark.claimedAt) ?? -1) : -1;
+  const [row] = await session.read<Loss>(LOSS, [highWaterMark?.position ?? -1, markedAtMs]);
   const acceptedAtMs = row?.acceptedAt === undefined ? -1 : Date.parse(row.acceptedAt);
-  const isMissing = row?.isThere === 0 && seenAtMs > acceptedAtMs;
-  const found = toSeenAttempt(row?.foundPosition, row?.foundClaimedAt);
+  const isMissing = row?.isThere === 0 && markedAtMs > acceptedAtMs;
+  const found = toHighWaterMark(row?.foundPosition, row?.foundClaimedAt);
   return {
     acceptedAtMs,
-    newest: toSeenAttempt(row?.newestPosition, row?.newestClaimedAt),
-    lost: found ?? (isMissing ? seen : undefined),
+    newest: toHighWaterMark(row?.newestPosition, row?.newestClaimedAt),
+    lost: found ?? (isMissing ? highWaterMark : undefined),
   };
 }
 
@@ -68,7 +71,7 @@ export async function readDoubt(
   };
 }
 
-function toSeenAttempt(position?: number, claimedAt?: string): SeenAttempt | undefined {
+function toHighWaterMark(position?: number, claimedAt?: string): HighWaterMark | undefined {
   return position === undefined || claimedAt === undefined ? undefined : { position, claimedAt };
 }
 
@@ -76,15 +79,19 @@ function toSeenAttempt(position?: number, claimedAt?: string): SeenAttempt | und
  * Reports the newest attempt, and whether this is an older copy of the ledger: `lost` was seen and is missing. A new loss
  * is written down, and nothing is claimed from then on.
  *
- * @param seen by the watch over all runs
+ * @param highWaterMark by the watch over all runs
  */
-export async function watchForRestore(tx: Transaction, seen?: SeenAttempt): Promise<RestoreState> {
-  const state = await readRestore(tx, seen);
-  if (!state.lost || state.lost !== seen) return state;
+export async function watchForRestore(tx: Transaction, highWaterMark?: HighWaterMark): Promise<RestoreState> {
+  const state = await readRestore(tx, highWaterMark);
+  if (!state.lost || state.lost !== highWaterMark) return state;
   const { position, claimedAt } = state.lost;
   await insertRestore(tx, {
-    ...{ orderId: `found-${position}-${claimedAt}`, kind: 'restoreFound', position, claimedAt },
-    ...{ by: 'credit-journey', reason: 'an attempt that was seen is not in this ledger' },
+    orderId: `found-${position}-${claimedAt}`,
+    kind: 'restoreFound',
+    position,
+    claimedAt,
+    by: 'credit-journey',
+    reason: 'an attempt that was seen is not in this ledger',
   });
   return state;
 }

@@ -10,10 +10,21 @@ import { resolveInquiry, resolvePortfolio, resolvePull, resolveShareReport } fro
 import { steerReview, withdrawJourney, withdrawPull, withdrawShare, withdrawShareReport } from './withdraw.ts';
 
 export const MESSAGES = {
-  ...{ advance, extend, requestShare, withdrawShare, consent, resolveInquiry, withdrawJourney },
-  ...{ resolvePull, withdrawPull },
-  ...{ extendShareReport, consentToShare, resolveShareReport, withdrawShareReport },
-  ...{ resolvePortfolio, steerReview },
+  advance,
+  extend,
+  requestShare,
+  withdrawShare,
+  consent,
+  resolveInquiry,
+  withdrawJourney,
+  resolvePull,
+  withdrawPull,
+  extendShareReport,
+  consentToShare,
+  resolveShareReport,
+  withdrawShareReport,
+  resolvePortfolio,
+  steerReview,
 };
 
 type Row = (typeof MESSAGES)[keyof typeof MESSAGES];

@@ -7,7 +7,7 @@ export interface LedgerWatchInput {
   /** The time between two looks, in milliseconds. */
   everyMs: number;
   /** The newest attempt that earlier runs have seen. */
-  seen?: SeenAttempt;
+  highWaterMark?: HighWaterMark;
 }
 
 /** The workflow id of a watch. Each task queue has its own, since a watch stops if no worker polls its queue. */
@@ -19,7 +19,7 @@ export function toLedgerWatchId(ledgerId: string, taskQueue: string): string {
  * An attempt of any inquiry by its place in the ledger's sequence. A restored ledger may give that place again, to an
  * attempt of another instant.
  */
-export interface SeenAttempt {
+export interface HighWaterMark {
   position: number;
   /** RFC 3339, by the database's clock. */
   claimedAt: string;
@@ -28,9 +28,9 @@ export interface SeenAttempt {
 /** A ledger's report about itself. */
 export interface RestoreState {
   /** The newest attempt in the ledger. */
-  newest?: SeenAttempt;
+  newest?: HighWaterMark;
   /**
    * An attempt that a watch has seen and that the ledger no longer has. Absent once an operator has accepted the loss.
    */
-  lost?: SeenAttempt;
+  lost?: HighWaterMark;
 }

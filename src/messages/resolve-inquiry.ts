@@ -105,7 +105,11 @@ const allOf = [...WITHOUT_APPLICANTS, implies({ required: ['applicants'] }, hasV
 function words(to: RunKind): { resolveInquiry: string } {
   const example = {
     ...SIGNED_EXAMPLES[to],
-    ...{ decisionId: 'D-1', customerTraceNumber: '…00', attempt: 1, action: 'abandon', providerSaid: 'posted' },
+    decisionId: 'D-1',
+    customerTraceNumber: '…00',
+    attempt: 1,
+    action: 'abandon',
+    providerSaid: 'posted',
   };
   return {
     resolveInquiry: `Decides about an inquiry on hold. The current details (User Metadata) name inquiry, attempt and actions. Fields: ${ID_NAMES[to]}, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference; amend, but of no share: applicants; proof where the profile asks for one. Example: ${JSON.stringify(example)}`,

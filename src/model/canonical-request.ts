@@ -20,7 +20,12 @@ export function toCanonicalRequest({ inquiry, applicants = [], reference }: Inqu
       return toSortedJson({ form: 'v1', customerId, productCode, applicants: applicants.map(failsafePartV1) });
     case 'SECONDUSE':
       return toSortedJson({
-        ...{ form: 'v1', customerId, productCode, endUserCode, endUser, permissiblePurposeCode },
+        form: 'v1',
+        customerId,
+        productCode,
+        endUserCode,
+        endUser,
+        permissiblePurposeCode,
         reportReferenceNumber: reference?.reportReferenceNumber,
         consumerIds: reference?.applicants.map(({ consumerId }) => consumerId),
       });

@@ -53,7 +53,14 @@ export function decisionContent(environment: Environment, decision: ProvableDeci
   const { decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid } = decision;
   const { outcome, confirmConsumerIds, reference, applicants } = decision;
   return {
-    ...{ environment, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid },
+    environment,
+    decisionId,
+    customerTraceNumber,
+    attempt,
+    action,
+    by,
+    reason,
+    providerSaid,
     ...omitUndefined({ outcome, confirmConsumerIds }),
     ...computeDigest({ reference, applicants }),
   };
@@ -61,7 +68,7 @@ export function decisionContent(environment: Environment, decision: ProvableDeci
 
 export function repeatContent(environment: Environment, repeated: ProvableRepeat): RepeatContent {
   const { journeyId, repeat, occurrence, by, reason, applicants } = repeated;
-  return { ...{ environment, journeyId, repeat, occurrence, by, reason }, ...computeDigest({ applicants }) };
+  return { environment, journeyId, repeat, occurrence, by, reason, ...computeDigest({ applicants }) };
 }
 
 function computeDigest(personal: {

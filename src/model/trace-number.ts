@@ -91,7 +91,9 @@ export function describeInquiry(
   return {
     customerTraceNumber: deriveTraceNumber({ ...run, runKey, productCode, shareId, ordinal }),
     ...run,
-    ...{ runKey, productCode, ordinal },
+    runKey,
+    productCode,
+    ordinal,
     ...pickTerms(terms),
     ...omitUndefined({ shareId, amends }),
   };

@@ -51,7 +51,9 @@ export async function readDecidable(
     ...(inquiry ? describeAttempt(inquiry, row.attempt) : {}),
     ...describeHold(row),
     // Every hold has its product.
-    ...{ customerTraceNumber, productCode: row.productCode ?? 'CR', heldBy: isOpen ? 'run' : 'ledger' },
+    customerTraceNumber,
+    productCode: row.productCode ?? 'CR',
+    heldBy: isOpen ? 'run' : 'ledger',
   };
   if (isOpen) return hold;
   // When the run has closed, no run waits for an inquiry that was never sent or already has an answer.

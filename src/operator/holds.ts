@@ -77,9 +77,13 @@ export const holdSchema = z
     customerTraceNumber: z.string().exactOptional(),
     attempt: z.int().min(0).exactOptional().meta({ description: 'The attempt that a decision judges.' }),
     // From the run. Absent if the inquiry itself has it: GET /v1/inquiries.
-    ...{ applicantIds: fields.applicantIds, httpStatus: fields.httpStatus, returnCode: fields.returnCode },
-    ...{ returnReasonCode: fields.returnReasonCode, otherTraceNumber: fields.otherTraceNumber },
-    ...{ resendFrom: fields.resendFrom, problems: fields.problems },
+    applicantIds: fields.applicantIds,
+    httpStatus: fields.httpStatus,
+    returnCode: fields.returnCode,
+    returnReasonCode: fields.returnReasonCode,
+    otherTraceNumber: fields.otherTraceNumber,
+    resendFrom: fields.resendFrom,
+    problems: fields.problems,
     refusalKept: z.literal(true).exactOptional().meta({ description: 'The ledger keeps what the gateway wrote.' }),
     allowedActions: z.array(z.enum([...HOLD_ACTIONS, 'seen'])).meta({
       description:

@@ -29,7 +29,10 @@ export function readLeftBehind(
   { attempt, failureType }: { attempt: number; failureType: FailureType },
 ) {
   return {
-    ...{ attempt, reason: failureType, productCode: inquiry.productCode, heldBy: 'ledger' as const },
+    attempt,
+    reason: failureType,
+    productCode: inquiry.productCode,
+    heldBy: 'ledger' as const,
     ...describeAttempt(inquiry, attempt),
     allowedActions: FAILURES[failureType].actions.filter((action) => action !== 'amend'),
   };

@@ -343,7 +343,12 @@ export function describeAction(action: HoldAction | 'seen', inquiry: DecidedInqu
   }));
   const permitting = PROVIDER_SAID.filter((word) => outcomes.some(({ providerSaid }) => providerSaid.includes(word)));
   return {
-    ...{ action, words, does: sentences(), providerSaid: permitting, needs: ['outcome'], outcomes },
+    action,
+    words,
+    does: sentences(),
+    providerSaid: permitting,
+    needs: ['outcome'],
+    outcomes,
     needsProviderSaid: !permitting.includes('notAsked'),
   };
 }

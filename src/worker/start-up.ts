@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts';
 import { judgeDurability, readDurability } from '../ledger/database/durability.ts';
 import { inspect } from '../ledger/inspect-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type LedgerWatchInput, type SeenAttempt, toLedgerWatchId, WATCH_LEDGER } from '../messages/ledger-watch.ts';
+import { type HighWaterMark, type LedgerWatchInput, toLedgerWatchId, WATCH_LEDGER } from '../messages/ledger-watch.ts';
 import type { Environment } from '../model/products.ts';
 import { KeyRingError } from '../protection/errors.ts';
 import { type KeyAge, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
@@ -104,7 +104,10 @@ export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
     logger?.error({}, 'the ledger is an older copy: nothing is sent until `credit-journey ledger accept-restore`');
   const input: LedgerWatchInput = { ledgerId, everyMs };
   await client.workflow.start(WATCH_LEDGER, {
-    ...{ workflowId, taskQueue, args: [input], workflowIdConflictPolicy: 'USE_EXISTING' },
+    workflowId,
+    taskQueue,
+    args: [input],
+    workflowIdConflictPolicy: 'USE_EXISTING',
     staticSummary: 'watches whether the ledger is an older copy',
   });
 }
@@ -113,7 +116,7 @@ async function readLastSeen(
   client: Client,
   watched: { ledgerId: string; taskQueue: string },
   logger: WatchedLedger['logger'],
-): Promise<SeenAttempt | undefined> {
+): Promise<HighWaterMark | undefined> {
   try {
     return await readWatchedAttempt(client, watched);
   } catch (error) {

@@ -164,7 +164,7 @@ describe('a journey that is started again with a corrected applicant, whose atte
     assert.equal(status.holds[0]?.failureType, 'RequestDiffers');
     assert.deepEqual((await references(again)).references, []);
     // The run writes the row of its hold to the ledger.
-    assert.deepEqual({ ...ledgerRows(short), work_for_people: [] }, { ...rows, work_for_people: [] });
+    assert.deepEqual({ ...ledgerRows(short), operator_tasks: [] }, { ...rows, operator_tasks: [] });
     assert.equal((await short.received(currentRun(short, again))).length, 1);
     await again.terminate();
   });

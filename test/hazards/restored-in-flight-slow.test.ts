@@ -20,7 +20,7 @@ function untilSeen({ client, ledger, workerEnv }: ProcessWorld, attempts: number
   const watch = client.workflow.getHandle(toLedgerWatchId(ledger.identity.ledgerId, workerEnv.TASK_QUEUE ?? ''));
   return until(`the watch has seen ${attempts}`, async () => {
     const { memo } = await watch.describe();
-    return (memo?.seen as { position?: number } | undefined)?.position === attempts;
+    return (memo?.highWaterMark as { position?: number } | undefined)?.position === attempts;
   });
 }
 

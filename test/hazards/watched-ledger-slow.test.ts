@@ -38,7 +38,7 @@ async function untilSeen(): Promise<void> {
   const handle = await watch();
   await until(async () => {
     const { memo } = await handle.describe();
-    return (memo?.seen as { position?: number } | undefined)?.position === newest?.position;
+    return (memo?.highWaterMark as { position?: number } | undefined)?.position === newest?.position;
   }, 'the watch has not seen it');
 }
 

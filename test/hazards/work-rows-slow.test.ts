@@ -110,9 +110,7 @@ test('a reset opens the missing row of a held run, and the end of a run closes a
   const { journeyId } = input;
   const database = new DatabaseSync(harness.config.ledger.url.slice('file:'.length), { timeout: 10_000 });
   t.after(() => database.close());
-  database
-    .prepare('UPDATE work_for_people SET closed_at = 1, closed_how = ? WHERE run_key = ?')
-    .run('ended', journeyId);
+  database.prepare('UPDATE operator_tasks SET closed_at = 1, closed_how = ? WHERE run_key = ?').run('ended', journeyId);
   await untilOpen(journeyId, []);
   const tasks = await workflowTasksOf(handle);
   const again = await resetTo(harness, handle, tasks.at(-1) ?? assert.fail());
@@ -121,7 +119,7 @@ test('a reset opens the missing row of a held run, and the end of a run closes a
   const number = status.holds[0]?.customerTraceNumber ?? '';
   database
     .prepare(
-      `INSERT INTO work_for_people (work_id, run_key, kind, reason, since, profile, product_code, customer_trace_number, attempt, held_since)
+      `INSERT INTO operator_tasks (work_id, run_key, kind, reason, since, profile, product_code, customer_trace_number, attempt, held_since)
        VALUES ('w-1', ?, 'held', 'CredentialsRefused', 1, 'default', 'PREAPP', ?, 1, 1)`,
     )
     .run(journeyId, number.replace(/^../, 'XX'));
@@ -135,7 +133,7 @@ test('a reset opens the missing row of a held run, and the end of a run closes a
 });
 
 describe('a row that the ledger refuses', () => {
-  const refuse = (kind: string) => `CREATE TRIGGER refused BEFORE INSERT ON work_for_people WHEN NEW.kind = '${kind}'
+  const refuse = (kind: string) => `CREATE TRIGGER refused BEFORE INSERT ON operator_tasks WHEN NEW.kind = '${kind}'
     BEGIN SELECT RAISE(ABORT, 'on purpose'); END`;
 
   function refuseRows(t: TestContext, kind: string): () => void {

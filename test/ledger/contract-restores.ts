@@ -3,20 +3,24 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError, LedgerRestoredError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { SeenAttempt } from '../../src/messages/ledger-watch.ts';
+import type { HighWaterMark } from '../../src/messages/ledger-watch.ts';
 import { attempted, claimOf, closeOf } from './fixtures.ts';
 import type { Open } from './ledger-backend.ts';
 
 const ACCEPTANCE = { acceptanceId: 'A-1', by: 'operator@example.com', reason: 'the disk was lost' };
 
-async function claimed(ledger: Ledger, attempt: number, seen?: SeenAttempt): Promise<SeenAttempt> {
-  const verdict = await attempted(ledger, { attempt, ...(seen ? { seen } : {}) }, { state: 'notSent' });
+async function claimed(ledger: Ledger, attempt: number, highWaterMark?: HighWaterMark): Promise<HighWaterMark> {
+  const verdict = await attempted(
+    ledger,
+    { attempt, ...(highWaterMark ? { highWaterMark } : {}) },
+    { state: 'notSent' },
+  );
   assert.ok(verdict.kind === 'claimed', verdict.kind);
   return { position: verdict.position, claimedAt: verdict.claimedAt };
 }
 
 /** Returns an attempt that an older copy lacks: claimed after its newest attempt, at the next position. */
-function lostAfter({ position, claimedAt }: SeenAttempt): SeenAttempt {
+function lostAfter({ position, claimedAt }: HighWaterMark): HighWaterMark {
   return { position: position + 1, claimedAt };
 }
 
@@ -58,11 +62,13 @@ export function restoreTests(opened: Open): void {
       const lost = lostAfter(newest);
       if (finder === 'the watch') assert.deepEqual(await ledger.watch(ledgerId, lost), { newest, lost });
       else {
-        const verdict = await ledger.claim(claimOf(ledger, { attempt: 2, seen: lost }));
+        const verdict = await ledger.claim(claimOf(ledger, { attempt: 2, highWaterMark: lost }));
         assert.deepEqual(verdict, { kind: 'ledgerRestored' });
       }
       // All callers get this verdict: those who have seen less, new ones, and the next process that opens the ledger.
-      assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2, seen: newest })), { kind: 'ledgerRestored' });
+      assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2, highWaterMark: newest })), {
+        kind: 'ledgerRestored',
+      });
       const reopened = await again();
       const other = { customerTraceNumber: 'PQOTHER' };
       assert.deepEqual(await reopened.claim(claimOf(ledger, { inquiry: other })), { kind: 'ledgerRestored' });
@@ -77,7 +83,7 @@ export function restoreTests(opened: Open): void {
       assert.deepEqual((await ledger.verifyChain()).findings, []);
       // The next restore is found like the first.
       const lostAgain = lostAfter({ ...next, claimedAt: new Date(Date.parse(next.claimedAt) + 60_000).toISOString() });
-      assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 3, seen: lostAgain })), {
+      assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 3, highWaterMark: lostAgain })), {
         kind: 'ledgerRestored',
       });
     });
@@ -105,8 +111,8 @@ export function restoreTests(opened: Open): void {
   test('an attempt with the same position but another claim time does not count as the one that was seen', async (t) => {
     const { ledger } = await opened(t);
     const { position, claimedAt } = await claimed(ledger, 1);
-    const seen = { position, claimedAt: new Date(Date.parse(claimedAt) + 1).toISOString() };
-    assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2, seen })), { kind: 'ledgerRestored' });
+    const highWaterMark = { position, claimedAt: new Date(Date.parse(claimedAt) + 1).toISOString() };
+    assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2, highWaterMark })), { kind: 'ledgerRestored' });
   });
 
   test('watching a ledger and accepting its loss need that ledger’s id', async (t) => {

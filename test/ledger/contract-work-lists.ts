@@ -71,7 +71,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
   test('with ten thousand open rows, a page and the counts are read by indexes, and no row can be deleted', async (t) => {
     const { ledger, url } = await opened(t);
     await attempted(ledger, {}, { state: 'unknown' });
-    await assert.rejects(backend.execute(url, 'DELETE FROM work_for_people'));
+    await assert.rejects(backend.execute(url, 'DELETE FROM operator_tasks'));
     await backend.execute(url, manyRows());
     const { rows } = await ledger.work.open({ limit: 100, profiles: ['default'], endUsers: ['EU1'] });
     assert.deepEqual([rows.length, rows[0]?.customerTraceNumber], [100, 'N1']);
@@ -96,7 +96,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
       };
       await read({ session: session as unknown as SqlSession, dialect });
       const plan = JSON.stringify(await backend.execute(url, `${explain} ${statement}`));
-      assert.doesNotMatch(plan, /Seq Scan on (work|attempts|inquiries)|SCAN (work_for_people|a|i)\b(?! USING)/, plan);
+      assert.doesNotMatch(plan, /Seq Scan on (work|attempts|inquiries)|SCAN (operator_tasks|a|i)\b(?! USING)/, plan);
       return plan;
     };
     const engine = await openEngine({ url });
@@ -119,7 +119,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
 /** Returns the statement that inserts ten thousand open and as many closed rows. */
 function manyRows(): string {
   return `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-    INSERT INTO work_for_people (work_id, run_key, kind, reason, since, profile, end_user_code, product_code,
+    INSERT INTO operator_tasks (work_id, run_key, kind, reason, since, profile, end_user_code, product_code,
       customer_trace_number, attempt, held_since, closed_at, closed_how)
     SELECT 'w' || i, 'J-' || i, CASE WHEN i % 4 = 0 THEN 'flagged' ELSE 'held' END,
       CASE WHEN i % 4 = 0 THEN 'reportChanged' ELSE 'GatewayUnreachable' END, i, 'default', 'EU1', 'PREQUAL', 'N' || i, 1, i,

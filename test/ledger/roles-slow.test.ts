@@ -74,7 +74,7 @@ const FORBIDDEN_TO_ALL = [
   "SET session_replication_role = 'replica'",
   'SET ROLE postgres',
   'TRUNCATE decisions',
-  'TRUNCATE work_for_people',
+  'TRUNCATE operator_tasks',
 ];
 
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -220,7 +220,7 @@ describe('the database role of the HTTP API', () => {
       "UPDATE orders SET kind = 'disposed'",
       'UPDATE sealed_bodies SET body = NULL',
       'UPDATE audit_head SET only_row = 1',
-      'UPDATE work_for_people SET reason = reason',
+      'UPDATE operator_tasks SET reason = reason',
       'UPDATE ledger_identity SET secret_key_id = secret_key_id',
     ]));
 });

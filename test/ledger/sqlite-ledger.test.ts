@@ -52,9 +52,9 @@ async function statementsOf(t: TestContext, work: () => Promise<unknown>): Promi
 test('SQLite: each step of an inquiry runs a fixed number of statements', async (t) => {
   const ledger = await open(t, newFile());
   const { ledgerId } = ledger.identity;
-  const { seen } = await claimedBefore(ledger);
+  const { highWaterMark } = await claimedBefore(ledger);
   const change = {
-    seen,
+    highWaterMark,
     inquiry: { productCode: 'PRECLOSE', customerTraceNumber: 'PCBBBBBBBBBBBBBBBBBBBBBBBB00' },
   } as const;
   const { customerTraceNumber } = change.inquiry;
@@ -79,7 +79,7 @@ async function claimedBefore(ledger: Ledger) {
   const verdict = await ledger.claim(claimOf(ledger));
   if (verdict.kind !== 'claimed') throw new Error(verdict.kind);
   await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }), '{}');
-  return { seen: { position: verdict.position, claimedAt: verdict.claimedAt } };
+  return { highWaterMark: { position: verdict.position, claimedAt: verdict.claimedAt } };
 }
 
 describe('SQLite: the ledger’s file', () => {

@@ -28,7 +28,7 @@ async function holdMany(ledger: Ledger): Promise<void> {
 function flagMany(url: string): void {
   const database = new DatabaseSync(url.slice('file:'.length), { timeout: 10_000 });
   database.exec(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${FLAGGED - 1})
-    INSERT INTO work_for_people (work_id, run_key, kind, reason, since, profile, end_user_code)
+    INSERT INTO operator_tasks (work_id, run_key, kind, reason, since, profile, end_user_code)
     SELECT 'f' || i, 'LOAN-FLAG-' || i, 'flagged', 'reportChanged', ${Date.now()} - (${FLAGGED} - i) * 1000, 'default', 'EU1'
     FROM n`);
   database.close();

@@ -30,7 +30,7 @@ export function lockLedger({ config }: Configured): () => void {
   };
 }
 
-/** What people decided about a run or its inquiries, oldest first, without ids of the run and times. */
+/** Reads the decisions about a run or its inquiries, oldest first, without run ids and times. */
 export async function decidedAbout(ledger: Ledger, runKey: string): Promise<Partial<AuditedDecision>[]> {
   const found: Partial<AuditedDecision>[] = [];
   for await (const one of ledger.decisionsBetween({ runKey })) {

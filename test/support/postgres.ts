@@ -15,7 +15,7 @@ import {
 export interface PostgresServer {
   /** Makes a database of that name and returns its address. */
   url(databaseName: string): Promise<string>;
-  /** SIGKILL, as a power cut would. What was committed is there after `restart`. */
+  /** Sends SIGKILL, like a power cut. Committed data is there after `restart`. */
   kill(): Promise<void>;
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -55,7 +55,7 @@ async function start(): Promise<PostgresServer> {
     await stop().catch(() => {});
     throw error;
   }
-  // One connection carries one statement: tests that run at once take turns.
+  // One connection carries one statement at a time, so tests that run at once take turns.
   let turn: Promise<unknown> = Promise.resolve();
   return {
     async url(databaseName) {
@@ -90,7 +90,7 @@ async function start(): Promise<PostgresServer> {
 
 function adminClient(port: number, password: string): pg.Client {
   const client = new pg.Client({ host: '127.0.0.1', port, user: POSTGRES_USER, password, database: 'postgres' });
-  // A server that is killed breaks the connection. The next statement tells.
+  // A killed server breaks the connection, and the next statement fails.
   client.on('error', () => {});
   return client;
 }

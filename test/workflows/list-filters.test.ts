@@ -64,7 +64,7 @@ describe('the documented list filters', { concurrency: true }, () => {
     }
   }
 
-  /** Visibility lags. */
+  /** Waits for the list, since visibility lags behind. */
   async function untilListed(filter: string, workflowId: string, expected = true): Promise<void> {
     const endsAt = performance.now() + WAIT_LIMIT_MS;
     while ((await isListed(filter, workflowId)) !== expected) {

@@ -71,7 +71,8 @@ function readListing(listing: Listing, call: Call): Promise<Page<Row>> {
   const query = call.query as { after?: string; limit?: string };
   const { after: _, limit: __, ...filter } = query;
   return readPage<Row, Place>(call, {
-    ...{ name: listing.name, query },
+    name: listing.name,
+    query,
     async *read(place, limit) {
       const from = place ? { from: place.at } : {};
       const rows = listing.read(await services.openLedger(), { ...filter, ...from, ...toReadersReach(caller) });

@@ -71,7 +71,8 @@ export async function listRuns(
   const { open, needsAttention, waitsFor } = query;
   let place = { asOf: new Date().toISOString(), token: '' };
   const page = await readPage<ListedRun, typeof place>(call, {
-    ...{ name: `runs ${kind ?? ''}`, query },
+    name: `runs ${kind ?? ''}`,
+    query,
     async *read(first = place, limit) {
       place = first;
       const conditions = [
@@ -110,7 +111,9 @@ async function askPage(client: Client, asked: { query: string; pageSize: number;
   const { token, ...rest } = asked;
   const read = () =>
     client.workflowService.listWorkflowExecutions({
-      ...{ namespace: client.options.namespace, ...rest, nextPageToken: Buffer.from(token, 'base64url') },
+      namespace: client.options.namespace,
+      ...rest,
+      nextPageToken: Buffer.from(token, 'base64url'),
     });
   const page = await askWhereKnown(() => client.withDeadline(Date.now() + TIMEOUT_MS, read)).catch((error: unknown) => {
     throw translateServerError(error);

@@ -41,7 +41,10 @@ export const sessionRoutes: readonly Route[] = [
       const signOutAt = signedInBy === 'header' ? signOutPath : undefined;
       return {
         ...omitUndefined({ by, temporalUi, runbookUrl, signOutAt }),
-        ...{ scopes: [...scopes], profiles: toNameList(profiles), endUsers: toNameList(endUsers), environment },
+        scopes: [...scopes],
+        profiles: toNameList(profiles),
+        endUsers: toNameList(endUsers),
+        environment,
         signOut: signedInBy === 'cookie',
       };
     },

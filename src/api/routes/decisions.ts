@@ -56,7 +56,9 @@ const manyBody = z
   .meta({ id: 'sameDecision' });
 
 const decidedRow = z.object({
-  ...{ runKey: z.string(), customerTraceNumber: z.string(), attempt: z.int().min(1) },
+  runKey: z.string(),
+  customerTraceNumber: z.string(),
+  attempt: z.int().min(1),
   result: z.enum(['decided', 'duplicate', 'decidable', 'refused', 'failed']).meta({
     description:
       'decidable: of a preview, it would be decided. refused: nothing was decided. failed: the outcome is not known; send the same again.',
@@ -67,7 +69,9 @@ const decidedRow = z.object({
   detail: z.string().exactOptional(),
   decided: z
     .object({
-      ...{ decisionId: z.string(), action: z.string(), by: z.string() },
+      decisionId: z.string(),
+      action: z.string(),
+      by: z.string(),
       at: z.string().meta({ format: 'date-time' }),
     })
     .exactOptional()

@@ -103,7 +103,8 @@ export const holdRoutes: readonly Route[] = [
       const filters = { ...conditions, ...toReadersReach(caller) };
       const ledger = await call.services.openLedger();
       const page = await readPage<WorkRow, NonNullable<WorkQuery['after']>>(call, {
-        ...{ name: 'holds', query },
+        name: 'holds',
+        query,
         async *read(after, limit) {
           for await (const { rows, hasMore } of readOpenWork(ledger, { ...filters, limit, after })) {
             const { since = '', workId = '' } = rows.at(-1) ?? {};

@@ -15,7 +15,9 @@ const instant = z.string().meta({ format: 'date-time' });
 const pauseSchema = z
   .object({
     profile: z.string().exactOptional().meta({ description: 'Absent: of all profiles.' }),
-    ...{ since: instant, by: z.string(), reason: z.string() },
+    since: instant,
+    by: z.string(),
+    reason: z.string(),
     ended: z
       .object({ at: instant, by: z.string(), reason: z.string() })
       .exactOptional()

@@ -50,20 +50,26 @@ const reviewRoutes = createRunRoutes<PortfolioReviewInput>({
   },
   messages: [
     {
-      ...{ ...steeringRoute, update: 'pause' },
+      ...steeringRoute,
+      update: 'pause',
       summary: 'Pause a review: send nothing more until resume',
     },
     {
-      ...{ ...steeringRoute, update: 'resume' },
+      ...steeringRoute,
+      update: 'resume',
       summary: 'Resume a review after a pause',
     },
     {
-      ...{ ...steeringRoute, update: 'withdraw', path: '/withdrawal' },
+      ...steeringRoute,
+      update: 'withdraw',
+      path: '/withdrawal',
       summary: 'Withdraw a review: end it after the attempts in flight, once nothing is on hold',
       ends: 'withdraw',
     },
     {
-      ...{ ...steeringRoute, path: '/cancellation', operationId: 'cancelPortfolioReview' },
+      ...steeringRoute,
+      path: '/cancellation',
+      operationId: 'cancelPortfolioReview',
       summary: 'End the review after the attempts in flight, and leave its holds undecided in the ledger',
       description:
         'The API withdraws the review first, so that the ledger records who ended it, and why. The review has no result.',
@@ -104,7 +110,9 @@ interface ReviewFile extends Pick<Route, 'operationId' | 'summary' | 'descriptio
 /** Downloads a file of a review that has ended, one JSON document a line. */
 function downloadRoute({ what, path, ...words }: ReviewFile): Route {
   return defineRoute({
-    ...{ at: `GET /v1/portfolio-reviews/{reviewId}${path}`, ...words, scope: 'portfolios:read' },
+    at: `GET /v1/portfolio-reviews/{reviewId}${path}`,
+    ...words,
+    scope: 'portfolios:read',
     done: 'The file, as `application/x-ndjson`.',
     problems: {
       409: '`resultNotReady`: it has not ended yet. `runFailed`: it ended without a result.',
@@ -122,7 +130,8 @@ function downloadRoute({ what, path, ...words }: ReviewFile): Route {
       giveUpSlot();
       const headers = { 'content-disposition': `attachment; filename="${reviewId}.${what}.jsonl"` };
       return new Reply(200, {
-        ...{ headers, stream: { type: 'application/x-ndjson', content: handle.createReadStream() } },
+        headers,
+        stream: { type: 'application/x-ndjson', content: handle.createReadStream() },
       });
     },
   });
@@ -131,12 +140,16 @@ function downloadRoute({ what, path, ...words }: ReviewFile): Route {
 export const portfolioReviewRoutes: readonly Route[] = [
   ...reviewRoutes,
   downloadRoute({
-    ...{ what: 'results', path: '/results', operationId: 'downloadReviewResults' },
+    what: 'results',
+    path: '/results',
+    operationId: 'downloadReviewResults',
     summary: 'Download the outcome of each row, one JSON document per line',
     description: 'The file that the workers wrote: outcomes and ids, no report, and nothing of a consumer.',
   }),
   downloadRoute({
-    ...{ what: 'badRows', path: '/bad-rows', operationId: 'downloadReviewBadRows' },
+    what: 'badRows',
+    path: '/bad-rows',
+    operationId: 'downloadReviewBadRows',
     summary: 'Download the rows that the review did not send, one JSON document per line',
     description: 'Each row with its line and the rules that it breaks, never a value.',
   }),

@@ -35,7 +35,9 @@ const purpose = z
   .describe('The purpose for which the report is served again to its end user, without a new inquiry.');
 
 const reportQuery = z.strictObject({
-  ...{ reveal, endUser, purpose },
+  reveal,
+  endUser,
+  purpose,
   customerTraceNumber: z
     .string()
     .regex(/^[A-Z0-9]{1,30}$/, 'must be 1 to 30 capital letters and digits')
@@ -185,7 +187,10 @@ interface Reading extends Pick<Route, 'operationId' | 'summary' | 'description'>
 
 function createReadingRoute({ read, ...form }: Reading): Route {
   return defineRoute({
-    ...{ scope: 'reports:read', description: LOGGED, done: 'The stored record.', ...form },
+    scope: 'reports:read',
+    description: LOGGED,
+    done: 'The stored record.',
+    ...form,
     problems: { ...('endUser' in form.query.shape ? OTHER_END_USER : {}), 410: 'It was disposed of.' },
     async run(call) {
       const reader = toReader(call as Call);

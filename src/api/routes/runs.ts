@@ -62,23 +62,32 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
     services.journeys.run(toRunKey(kind, params[ID_NAMES[kind]] as string));
   return [
     defineRoute({
-      ...{ at: `POST ${path}`, operationId: `start${name}`, scope: start.scope },
+      at: `POST ${path}`,
+      operationId: `start${name}`,
+      scope: start.scope,
       body: start.body as z.ZodType<JsonObject>,
-      ...{ summary: start.summary, description: start.description, findDefinition: start.findDefinition },
+      summary: start.summary,
+      description: start.description,
+      findDefinition: start.findDefinition,
       ...(start.hasWorkClass ? { query: startQuery } : {}),
       answers: describeStartAnswers(ID_NAMES[kind], `started${name}`),
       problems: START_PROBLEMS,
       run: (call) => startRun(kindOfRun, call),
     }),
     defineRoute({
-      ...{ at: `GET ${path}`, operationId: `list${name}s`, scope: reads, query: listQuery },
+      at: `GET ${path}`,
+      operationId: `list${name}s`,
+      scope: reads,
+      query: listQuery,
       summary: `List ${many}: open ones first, then those that ended last`,
       description: LAGS,
       answer: runListSchema,
       run: (call) => listRuns(call, kind),
     }),
     defineRoute({
-      ...{ at: `GET ${ofRun}`, operationId: `get${name}`, scope: reads },
+      at: `GET ${ofRun}`,
+      operationId: `get${name}`,
+      scope: reads,
       summary: `Read the status of ${singular}`,
       description: 'The status contains nothing personal.',
       headers: STATUS_HEADERS,
@@ -89,7 +98,9 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
       run: (call) => statusReply(call, findRun(call)),
     }),
     defineRoute({
-      ...{ at: `GET ${ofRun}/result`, operationId: `get${name}Result`, scope: reads },
+      at: `GET ${ofRun}/result`,
+      operationId: `get${name}Result`,
+      scope: reads,
       summary: `Read the result of ${singular}`,
       ...omitUndefined({ description: result.description }),
       answer: result.schema,
@@ -266,7 +277,9 @@ function createMessageRoute(
   const sendUpdate = ({ services, sending }: Call, id: string, content: object): Promise<Accepted> =>
     services.journeys.run(toRunKey(kind, id)).send(update, content, sending);
   return defineRoute({
-    ...{ at, operationId, ...form },
+    at,
+    operationId,
+    ...form,
     body: (body ??
       toBodySchema(message.schema(z.never() as never), [
         ...[message.address, 'by', ...listPathParameters(at)],

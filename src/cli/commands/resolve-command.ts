@@ -190,7 +190,8 @@ async function findHold(
   if (holds.length === 0) throw new Error(`nothing of ${formatRunName(runKey)} is on hold`);
   if (holds.length === 1) return holds[0];
   const choices = holds.map(({ customerTraceNumber: value, productCode, reason }) => ({
-    ...{ value, what: `${productCode}, ${reason}` },
+    value,
+    what: `${productCode}, ${reason}`,
   }));
   const traces = choices.map(({ value }) => value);
   if (!prompter) throw new UsageError(`several inquiries are on hold: name one of ${traces.join(', ')}`);

@@ -52,7 +52,13 @@ export function registerHoldsCommand(program: Command): void {
     const list = holds.map(({ guide: _, decideAt: __, ...hold }) => ({ ...hold, command: resolveCommand(hold) }));
     output.answer({ list }, () => {
       const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, command: resolving }) => ({
-        ...{ kind, runKey, reason: describeReason(reason), since, productCode, attempt, command: resolving },
+        kind,
+        runKey,
+        reason: describeReason(reason),
+        since,
+        productCode,
+        attempt,
+        command: resolving,
       }));
       return rows.length === 0 ? ['nothing needs a person'] : formatRowTable(rows, output.width);
     });

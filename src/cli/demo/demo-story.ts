@@ -38,7 +38,11 @@ export async function runDemo(environment: DevEnvironment, say: Say): Promise<vo
   const keys = await loadKeyRing(environment.variables.KEY_RING_FILE ?? '');
   const dataConverter = createDataConverter({ keys, namespace, mode: 'client' });
   const journeys = await CreditJourneys.connect({
-    ...{ connection, namespace, taskQueue, environment: 'sandbox', dataConverter },
+    connection,
+    namespace,
+    taskQueue,
+    environment: 'sandbox',
+    dataConverter,
   });
   await planTrouble(sandboxUrl);
   const journey = await journeys.start(createSampleJourney());
@@ -132,8 +136,15 @@ async function resolveLostAnswer(
   };
   tell(`operator  accepts what the provider has posted, reference ${reference.reportReferenceNumber}`);
   await journey.resolveInquiry({
-    ...{ decisionId: 'DEMO-1', customerTraceNumber, attempt, action: 'accept', by: 'demo operator' },
-    ...{ reason: 'the provider has it in its books', providerSaid: 'posted', outcome: 'record', reference },
+    decisionId: 'DEMO-1',
+    customerTraceNumber,
+    attempt,
+    action: 'accept',
+    by: 'demo operator',
+    reason: 'the provider has it in its books',
+    providerSaid: 'posted',
+    outcome: 'record',
+    reference,
   });
 }
 

@@ -1,7 +1,7 @@
 /** The newest run of a workflow id, as Temporal describes it: whether it is open, and what a ledger's watch has seen. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { type SeenAttempt, toLedgerWatchId } from '../../messages/ledger-watch.ts';
+import { type HighWaterMark, toLedgerWatchId } from '../../messages/ledger-watch.ts';
 import { parseWorkflowId } from '../../model/run-key.ts';
 import { translateCallError } from './errors.ts';
 
@@ -43,8 +43,8 @@ export async function isRunOpen(client: Client, workflowId: string): Promise<boo
 export async function readWatchedAttempt(
   client: Client,
   { ledgerId, taskQueue }: { ledgerId: string; taskQueue: string },
-): Promise<SeenAttempt | undefined> {
+): Promise<HighWaterMark | undefined> {
   const watch = await describeRun(client, toLedgerWatchId(ledgerId, taskQueue));
-  const { position, claimedAt } = (watch?.memo?.seen ?? {}) as Partial<SeenAttempt>;
+  const { position, claimedAt } = (watch?.memo?.highWaterMark ?? {}) as Partial<HighWaterMark>;
   return typeof position === 'number' && typeof claimedAt === 'string' ? { position, claimedAt } : undefined;
 }

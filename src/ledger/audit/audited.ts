@@ -59,8 +59,12 @@ export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
 const auditDecision = z
   .object({
-    ...{ decisionId: text, action: text, by: text, reason: text },
-    ...{ providerSaid: z.enum(PROVIDER_SAID), decidedAt: instant },
+    decisionId: text,
+    action: text,
+    by: text,
+    reason: text,
+    providerSaid: z.enum(PROVIDER_SAID),
+    decidedAt: instant,
     provenBy: optionalText.meta({ description: 'The id of the key that signed it.' }),
   })
   .meta({ id: 'auditedDecision' });
@@ -77,7 +81,10 @@ const answer = {
 
 export const legalHoldFields = {
   runKey: text.meta({ description: 'The id that the hold was set on: a run, one row of a review, or a review.' }),
-  ...{ matter: text, setAt: instant, by: text, reason: text },
+  matter: text,
+  setAt: instant,
+  by: text,
+  reason: text,
 };
 
 /** The members of each attempt, except the consents. */
@@ -149,7 +156,9 @@ const inquiryTotal = z
     endUserCode: optionalText,
     endUser: optionalText,
     sent: count.meta({ description: 'Attempts that were sent, at least in part: the sum of the other three.' }),
-    ...{ posted: count, notPosted: count, unknown: count },
+    posted: count,
+    notPosted: count,
+    unknown: count,
   })
   .meta({ id: 'inquiryTotal' });
 
@@ -180,7 +189,10 @@ export const RECORDS = {
         recordedAt: instant,
         // The clock of the decision's author. If a run took the decision, the time when the run received it.
         decidedAt: instant.exactOptional(),
-        ...{ decisionId: text, action: text, by: text, reason: text },
+        decisionId: text,
+        action: text,
+        by: text,
+        reason: text,
         providerSaid: z.enum(PROVIDER_SAID).exactOptional(),
         failureType: z.enum(FAILURE_TYPES).exactOptional().meta({ description: 'Why the inquiry was on hold.' }),
         runKey: text,
@@ -210,8 +222,14 @@ export const RECORDS = {
     }),
     output: z
       .object({
-        ...{ recordedAt: instant, decidedAt: instant, receivedAt: instant },
-        ...{ runKey: text, shareId: text, applicantId: text, consentId: text, decision: consentDecision },
+        recordedAt: instant,
+        decidedAt: instant,
+        receivedAt: instant,
+        runKey: text,
+        shareId: text,
+        applicantId: text,
+        consentId: text,
+        decision: consentDecision,
         endUserCode: optionalText,
         endUser: optionalText,
         evidence,
@@ -229,7 +247,10 @@ export const RECORDS = {
       .object({
         since: instant,
         runKey: text.meta({ description: 'The id in the consent: a journeyId, or share:<shareId>.' }),
-        ...{ shareId: text, applicantId: text, consentId: text, decision: consentDecision },
+        shareId: text,
+        applicantId: text,
+        consentId: text,
+        decision: consentDecision,
         unmatched: z.enum(UNMATCHED).meta({ description: 'What the ledger does not know yet.' }),
       })
       .meta({ id: 'unmatchedConsent' }),
@@ -246,10 +267,15 @@ export const RECORDS = {
     }),
     output: z
       .object({
-        ...{ claimedAt, requestedAt, posted },
+        claimedAt,
+        requestedAt,
+        posted,
         // The report's end user, from its inquiry or from the caller.
         sharedBy: optionalText,
-        ...{ endUserCode, endUser, permissiblePurposeCode, runKey },
+        endUserCode,
+        endUser,
+        permissiblePurposeCode,
+        runKey,
         report: z
           .object({
             runKey: text,
@@ -261,8 +287,12 @@ export const RECORDS = {
           .meta({ description: '`null`: the ledger does not know the report.' }),
         consents: z.array(
           z.object({
-            ...{ applicantId: text, consentId: text, decidedAt: instant },
-            ...{ evidence, runKey: text, shareId: text },
+            applicantId: text,
+            consentId: text,
+            decidedAt: instant,
+            evidence,
+            runKey: text,
+            shareId: text,
           }),
         ),
         ...others,
@@ -300,7 +330,8 @@ export const RECORDS = {
         recordedAt: instant,
         kind: z.enum(['disposalBegun', 'historyDeleted', 'disposed', 'legalHoldSet', 'legalHoldReleased']),
         runKey: text,
-        ...{ by: text, reason: text },
+        by: text,
+        reason: text,
         details: z.object({ inquiries: count, reports: count, runs: count }).exactOptional(),
         matter: optionalText.meta({ description: 'The matter of a legal hold.' }),
         run: z
@@ -391,7 +422,10 @@ export class InquiryTotals {
     const total = this.#totals.get(key) ?? {
       productCode,
       ...omitUndefined({ endUserCode, endUser }),
-      ...{ sent: 0, posted: 0, notPosted: 0, unknown: 0 },
+      sent: 0,
+      posted: 0,
+      notPosted: 0,
+      unknown: 0,
     };
     total.sent += 1;
     total[COUNTED_AS[posted]] += 1;

@@ -166,7 +166,9 @@ function judgeAttempt(
     row.productCode === 'SECONDUSE' && state === 'accepted' && row.auditOutcome !== 'record' && !row.answeredLate;
   return {
     posted: isPosted({
-      ...{ state, isAnswered: row.answerKind !== undefined || row.answeredLate === true, isAcceptedAsNotPosted },
+      state,
+      isAnswered: row.answerKind !== undefined || row.answeredLate === true,
+      isAcceptedAsNotPosted,
       ...omitUndefined({ providerSaid: said?.providerSaid }),
     }),
     ...omitUndefined({

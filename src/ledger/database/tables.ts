@@ -415,7 +415,7 @@ export const TABLES = {
   }),
 
   /** Work for operators: runs that hold, and flags. */
-  work_for_people: table({
+  operator_tasks: table({
     columns: {
       work_id: text(),
       run_key: text(),
@@ -444,16 +444,16 @@ export const TABLES = {
     guard: 'keepRows',
     uniqueIndexes: [
       // An inquiry waits for one decision at a time.
-      `work_held_once ON work_for_people (customer_trace_number) WHERE kind = 'held' AND closed_at IS NULL`,
-      `work_flagged_once ON work_for_people (run_key, reason, (coalesce(customer_trace_number, '')))
+      `work_held_once ON operator_tasks (customer_trace_number) WHERE kind = 'held' AND closed_at IS NULL`,
+      `work_flagged_once ON operator_tasks (run_key, reason, (coalesce(customer_trace_number, '')))
        WHERE kind = 'flagged' AND closed_at IS NULL`,
     ],
     indexes: [
       // A page, and the counts: few are open among all that there ever were.
-      'work_open ON work_for_people (since, work_id) WHERE closed_at IS NULL',
-      'work_open_by_reason ON work_for_people (kind, reason, since) WHERE closed_at IS NULL',
-      'work_of_inquiry ON work_for_people (customer_trace_number)',
-      'work_of_run ON work_for_people (run_key)',
+      'work_open ON operator_tasks (since, work_id) WHERE closed_at IS NULL',
+      'work_open_by_reason ON operator_tasks (kind, reason, since) WHERE closed_at IS NULL',
+      'work_of_inquiry ON operator_tasks (customer_trace_number)',
+      'work_of_run ON operator_tasks (run_key)',
     ],
   }),
 } as const satisfies Readonly<Record<string, Table>>;

@@ -1,5 +1,5 @@
 /**
- * Opens and closes rows of `work_for_people`, each in the transaction that causes it.
+ * Opens and closes rows of `operator_tasks`, each in the transaction that causes it.
  *
  * A hold ends only by a decision or a later attempt: its run waits for one also where an answer came after all.
  */
@@ -22,7 +22,7 @@ import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord } from 
 import { recordRunDecisions } from '../run-decisions.ts';
 import type { RunFlag, RunHold, RunSeen, WorkEnd, WorkRow } from './work.ts';
 
-type HeldRow = Pick<Row<'work_for_people'>, 'workId' | 'reason' | 'attempt' | 'heldSince'>;
+type HeldRow = Pick<Row<'operator_tasks'>, 'workId' | 'reason' | 'attempt' | 'heldSince'>;
 
 /** Whether such an outcome waits for a decision. */
 export function isHeldBy({ state, answer }: Pick<OutcomeRecord, 'state' | 'answer'>): boolean {
@@ -68,7 +68,7 @@ interface WorkOfInquiry extends Pick<WorkRow, 'kind' | 'reason' | 'attempt'> {
 async function insertOfInquiry({ session, dialect }: Transaction, work: WorkOfInquiry): Promise<void> {
   const { kind, reason, customerTraceNumber, attempt, heldSinceMs, details, review } = work;
   await session.rows(
-    `INSERT INTO work_for_people (work_id, kind, reason, attempt, held_since, since, details, run_key, customer_trace_number,
+    `INSERT INTO operator_tasks (work_id, kind, reason, attempt, held_since, since, details, run_key, customer_trace_number,
        profile, end_user_code, end_user, product_code, share_id)
      SELECT $1, $2, $3, CAST($4 AS BIGINT), CAST($5 AS BIGINT), coalesce(CAST($5 AS BIGINT), ${dialect.now}), CAST($6 AS TEXT),
        coalesce($7, run_key), CASE WHEN $7 IS NULL THEN customer_trace_number END,
@@ -147,7 +147,7 @@ export async function close(
 ): Promise<number> {
   const place = values.length;
   const closed = await session.rows(
-    `UPDATE work_for_people SET closed_at = ${dialect.now}, closed_how = $${place + 1}, closed_by = $${place + 2}
+    `UPDATE operator_tasks SET closed_at = ${dialect.now}, closed_how = $${place + 1}, closed_by = $${place + 2}
      WHERE ${where} AND closed_at IS NULL RETURNING work_id`,
     [...values, how, by ?? null],
   );
@@ -156,7 +156,7 @@ export async function close(
 
 export async function readHeld({ session }: Transaction, customerTraceNumber: string): Promise<HeldRow | undefined> {
   const [row] = await session.read<HeldRow>(
-    `SELECT work_id, reason, attempt, held_since FROM work_for_people
+    `SELECT work_id, reason, attempt, held_since FROM operator_tasks
      WHERE kind = 'held' AND customer_trace_number = $1 AND closed_at IS NULL`,
     [customerTraceNumber],
   );
@@ -177,14 +177,14 @@ export async function openHold(tx: Transaction, hold: RunHold): Promise<void> {
   await insertInquiry(tx, inquiry);
   await lockInquiry(tx, customerTraceNumber);
   const known = await session.rows(
-    `SELECT 1 FROM work_for_people WHERE kind = 'held' AND customer_trace_number = $1 AND attempt = $2 AND reason = $3
+    `SELECT 1 FROM operator_tasks WHERE kind = 'held' AND customer_trace_number = $1 AND attempt = $2 AND reason = $3
      AND held_since >= $4 LIMIT 1`,
     [customerTraceNumber, attempt, reason, sinceMs],
   );
   if (known.length > 0) return;
   const open = await readHeld(tx, customerTraceNumber);
   if (open?.attempt === attempt && open.reason === reason) {
-    await session.rows('UPDATE work_for_people SET held_since = $2 WHERE work_id = $1', [open.workId, sinceMs]);
+    await session.rows('UPDATE operator_tasks SET held_since = $2 WHERE work_id = $1', [open.workId, sinceMs]);
     return;
   }
   if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.workId]);
@@ -199,7 +199,7 @@ export async function closeWork(tx: Transaction, { runKey, until }: { runKey: st
   const untilMs = parseInstant(until);
   const ofRun = `(${writeOwnerCondition(runKey)} OR run_key = $1) AND closed_at IS NULL`;
   const rows = await session.read<HeldRow & { customerTraceNumber: string }>(
-    `SELECT work_id, reason, attempt, held_since, customer_trace_number FROM work_for_people
+    `SELECT work_id, reason, attempt, held_since, customer_trace_number FROM operator_tasks
      WHERE ${ofRun} AND kind = 'held' AND (held_since IS NULL OR held_since <= $2) ORDER BY customer_trace_number`,
     [runKey, untilMs],
   );
@@ -231,9 +231,9 @@ export async function flagRun(tx: Transaction, flag: RunFlag): Promise<void> {
     return;
   }
   await session.rows(
-    `INSERT INTO work_for_people (work_id, kind, run_key, reason, since, profile, end_user_code, product_code)
+    `INSERT INTO operator_tasks (work_id, kind, run_key, reason, since, profile, end_user_code, product_code)
      SELECT $4, 'flagged', $1, $2, CAST($3 AS BIGINT), $5, $6, 'ACCTRVW'
-     WHERE NOT EXISTS (SELECT 1 FROM work_for_people WHERE ${isSame} AND since >= $3) ON CONFLICT DO NOTHING`,
+     WHERE NOT EXISTS (SELECT 1 FROM operator_tasks WHERE ${isSame} AND since >= $3) ON CONFLICT DO NOTHING`,
     [runKey, reason, atMs, randomUUID(), profile, endUserCode ?? null],
   );
 }
@@ -251,7 +251,7 @@ export async function flagReport(
   if (!inquiry) return;
   const review = findReviewOfRow(inquiry.runKey);
   const flagged = await tx.session.rows(
-    `SELECT 1 FROM work_for_people WHERE kind = 'flagged' AND run_key = $1 AND reason = $2
+    `SELECT 1 FROM operator_tasks WHERE kind = 'flagged' AND run_key = $1 AND reason = $2
        AND coalesce(customer_trace_number, '') = $3 LIMIT 1`,
     [review ?? inquiry.runKey, reason, review === null ? customerTraceNumber : ''],
   );

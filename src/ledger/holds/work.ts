@@ -14,7 +14,7 @@ import { selectRefusalKept } from '../inquiries/inquiries.ts';
 import { type ReadersReach, readEndUsers, writeInCondition, writeOwnerCondition } from '../owners.ts';
 import type { RunDecision } from '../records.ts';
 
-type StoredRow = Row<'work_for_people'>;
+type StoredRow = Row<'operator_tasks'>;
 type Closed = Pick<StoredRow, 'closedAt' | 'closedHow' | 'closedBy'>;
 
 /** An open row. An inquiry has one hold at a time, and one flag of each reason. */
@@ -96,19 +96,19 @@ const SHOWN = `${COLUMNS}, ${selectRefusalKept('w')}, (SELECT a.resend_from FROM
 
 /** Selects the open rows, and attempts whose answer can no longer arrive and that have no row yet. */
 const selectOpen = ({ now }: SqlDialect) => [
-  `SELECT ${COLUMNS} FROM work_for_people w WHERE w.closed_at IS NULL`,
+  `SELECT ${COLUMNS} FROM operator_tasks w WHERE w.closed_at IS NULL`,
   `SELECT 'z-' || a.customer_trace_number || '-' || CAST(a.attempt AS TEXT) AS work_id, i.run_key, 'held' AS kind,
       'OutcomeUnknown' AS reason, a.answer_by AS since, i.profile, i.end_user_code, i.end_user, i.product_code, i.share_id,
       a.customer_trace_number, a.attempt, NULL AS details
     FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-    WHERE a.state = 'sending' AND a.answer_by <= ${now} AND NOT EXISTS (SELECT 1 FROM work_for_people o
+    WHERE a.state = 'sending' AND a.answer_by <= ${now} AND NOT EXISTS (SELECT 1 FROM operator_tasks o
       WHERE o.customer_trace_number = a.customer_trace_number AND o.kind = 'held' AND o.closed_at IS NULL)`,
 ];
 
 /** Returns whether any row of this owner is open. */
 export async function hasOpenWork({ session }: Transaction, runKey: string): Promise<boolean> {
   const { sql, values } = condition({ runKey });
-  const rows = await session.rows(`SELECT 1 FROM work_for_people w WHERE ${sql} AND closed_at IS NULL LIMIT 1`, values);
+  const rows = await session.rows(`SELECT 1 FROM operator_tasks w WHERE ${sql} AND closed_at IS NULL LIMIT 1`, values);
   return rows.length > 0;
 }
 
@@ -183,7 +183,7 @@ export async function readWorkOfOwner(
 ): Promise<(WorkRow & { closed?: WorkEnd })[]> {
   const { sql, values } = condition({ runKey });
   const rows = await session.read<WorkRow & Closed>(
-    `SELECT ${SHOWN}, w.closed_at, w.closed_how, w.closed_by FROM work_for_people w WHERE ${sql} ORDER BY w.since, w.work_id`,
+    `SELECT ${SHOWN}, w.closed_at, w.closed_how, w.closed_by FROM operator_tasks w WHERE ${sql} ORDER BY w.since, w.work_id`,
     values,
   );
   return rows.map(({ closedAt: at, closedHow: how, closedBy: by, ...row }) =>

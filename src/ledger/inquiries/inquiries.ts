@@ -132,7 +132,8 @@ export async function readState(
     abandoned: row.abandonedAt !== undefined,
     ...omitUndefined({ disposal }),
     attempts: [...claimed, ...closed].sort(compareAttempts),
-    ...{ inquiry, decisions },
+    inquiry,
+    decisions,
   };
 }
 
@@ -361,7 +362,7 @@ export async function readInquiry(tx: Transaction, customerTraceNumber: string):
   if (!view) return null;
   const undecided = await readUndecided(tx, customerTraceNumber);
   const flags = await tx.session.read<{ reason: AttentionReason }>(
-    `SELECT reason FROM work_for_people w WHERE ${IS_LATE_NEWS} AND customer_trace_number = $1 ORDER BY reason`,
+    `SELECT reason FROM operator_tasks w WHERE ${IS_LATE_NEWS} AND customer_trace_number = $1 ORDER BY reason`,
     [customerTraceNumber],
   );
   return {

@@ -87,7 +87,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     readRepeat(session, request.inquiry),
     readState(tx, customerTraceNumber, request.inquiry),
     readClaimedShare(tx, request),
-    readRestore(tx, request.seen),
+    readRestore(tx, request.highWaterMark),
   ]);
   const known = {
     ...state,

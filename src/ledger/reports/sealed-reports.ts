@@ -270,7 +270,7 @@ const MADE_FOR = `
   FROM (
     SELECT profile, product_code, end_user_code, end_user FROM inquiries WHERE run_key = $1
     UNION
-    SELECT profile, product_code, end_user_code, end_user FROM work_for_people WHERE run_key = $1
+    SELECT profile, product_code, end_user_code, end_user FROM operator_tasks WHERE run_key = $1
   ) known`;
 
 /** Reads only: whose an owner's inquiries and holds are, each combination once; none where the ledger has neither. */

@@ -108,7 +108,7 @@ async function readNeeds(tx: Transaction, runKey: string): Promise<Need[]> {
     `SELECT 'sending' AS reason, customer_trace_number FROM attempts
      WHERE state = 'sending' AND answer_by > ${tx.dialect.now} AND customer_trace_number IN (${undisposed})
      UNION SELECT 'doubtful', customer_trace_number FROM (${selectDoubtful(tx.dialect, undisposed)}) doubtful
-     UNION SELECT 'attention', w.customer_trace_number FROM work_for_people w
+     UNION SELECT 'attention', w.customer_trace_number FROM operator_tasks w
      WHERE ${IS_LATE_NEWS} AND w.customer_trace_number IN (${undisposed})
      ORDER BY 2, 1`,
     [runKey],

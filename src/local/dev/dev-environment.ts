@@ -78,8 +78,12 @@ export async function startDevEnvironment(options: DevEnvironmentOptions) {
     CODEC_AUDIT_FILE: join(dataDir, 'codec-audit.log'),
   }).start();
   const server = await startTemporalServer({
-    ...{ dataDir, headless, namespace: NAMESPACE, uiCodecEndpoint: codec.endpoint },
-    ...{ port: ports.temporalPort, uiPort: ports.uiPort },
+    dataDir,
+    headless,
+    namespace: NAMESPACE,
+    uiCodecEndpoint: codec.endpoint,
+    port: ports.temporalPort,
+    uiPort: ports.uiPort,
   });
   parts.defer(() => server.stop());
   const { variables, apiTokenFile, token } = await writeToken(dataDir, parts);

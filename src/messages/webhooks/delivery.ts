@@ -66,7 +66,7 @@ export interface WebhookDeliveryInput {
   settings: WebhookSettings;
   /** The search attributes that are registered on this server. */
   searchAttributes: SearchAttributeName[];
-  carried?: { endpoints: CarriedEndpoint[]; seen: string[] };
+  carried?: { endpoints: CarriedEndpoint[]; processedIds: string[] };
 }
 
 export interface ChosenEvents {

@@ -177,7 +177,11 @@ export class Consents {
     const { firstExecutionRunId: firstRunId } = workflowInfo();
     const args = {
       ...(config ? { ledgerId: config.ledgerId, consentTrust: config.consentTrust } : {}),
-      ...{ runKey, firstRunId, applicantIds, shares: [askAbout(this.#host, share)], shareIds: [...shares.keys()] },
+      runKey,
+      firstRunId,
+      applicantIds,
+      shares: [askAbout(this.#host, share)],
+      shareIds: [...shares.keys()],
     };
     // News during the look-up may be too late for it.
     this.#stale.delete(shareId);
@@ -304,8 +308,11 @@ export class Consents {
     if (!config) for (const shareId of shareIds) this.#stale.add(shareId);
     const args: RecordConsentsArgs = {
       ...(config ? { ledgerId: config.ledgerId, consentTrust: config.consentTrust } : {}),
-      ...{ runKey, firstRunId: workflowInfo().firstExecutionRunId, applicantIds: this.#host.applicantIds },
-      ...{ consents, faultyGrants },
+      runKey,
+      firstRunId: workflowInfo().firstExecutionRunId,
+      applicantIds: this.#host.applicantIds,
+      consents,
+      faultyGrants,
       shares: known.map((share) => askAbout(this.#host, share)),
     };
     const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;

@@ -29,12 +29,12 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
     })({ ...args, run: pickIdentity(config), settings: config.settings }),
   );
   if (ended.kind === 'completed') {
-    if (ended.value.kind === 'answered') config.seen = ended.value.seen;
+    if (ended.value.kind === 'answered') config.highWaterMark = ended.value.highWaterMark;
     return toResultStep(host, ended.value);
   }
   const failure = findApplicationFailure(ended.error);
   const details = failure?.details?.[0] as Partial<SubmitFailureDetails> | undefined;
-  if (details?.seen) config.seen = details.seen;
+  if (details?.highWaterMark) config.highWaterMark = details.highWaterMark;
   // An activity that reports its own failure before a claim has ended; after any other failure of that type it may
   // still run.
   if (failure && isFailureType(failure.type) && (failure.type !== 'ActivityFailed' || details?.claimed === false)) {
@@ -52,8 +52,15 @@ function describeAttempt({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 
 }
 
 function pickIdentity(config: RunConfig): SubmitInquiryArgs['run'] {
-  const { environment, profile, customerId, profileFingerprint, ledgerId, accents, seen } = config;
-  return { environment, profile, customerId, profileFingerprint, ledgerId, ...omitUndefined({ accents, seen }) };
+  const { environment, profile, customerId, profileFingerprint, ledgerId, accents, highWaterMark } = config;
+  return {
+    environment,
+    profile,
+    customerId,
+    profileFingerprint,
+    ledgerId,
+    ...omitUndefined({ accents, highWaterMark }),
+  };
 }
 
 function toResultStep(host: AttemptHost, result: SubmitInquiryResult): AttemptStep {

@@ -31,7 +31,8 @@ function toAnswerFailure(
 ): InquiryFailure {
   const { kind, returnCode } = answer;
   return {
-    ...{ attempt, claimed: true },
+    attempt,
+    claimed: true,
     ...omitUndefined({ returnCode }),
     ...(kind === 'returnCodeUnknown'
       ? { failureType: 'ReturnCodeUnknown', ...omitUndefined({ returnReasonCode: answer.returnReasonCode }) }
@@ -156,7 +157,8 @@ class InquiryRun {
     const { attempt, tokenFetchedAfter } = this.#state;
     return makeAttempt(this.#host, {
       ...this.#toContent(),
-      ...{ attempt, consents },
+      attempt,
+      consents,
       ...omitUndefined({ consentValidForMs, tokenFetchedAfter, compareWith }),
       ...(this.#isOnWorkflowQueue ? { onWorkflowQueue: true } : {}),
       shouldStop: () => this.#isCalledBack(),

@@ -204,9 +204,13 @@ export function toFailureStep(
   const { claimed = false, recorded = true, requestedAt, refusal } = details;
   const { httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, problems } = details;
   return {
-    ...{ kind: 'failed', recorded, ...omitUndefined({ requestedAt, refusal }) },
+    kind: 'failed',
+    recorded,
+    ...omitUndefined({ requestedAt, refusal }),
     failure: {
-      ...{ failureType, attempt: details.attempt ?? attempt, claimed },
+      failureType,
+      attempt: details.attempt ?? attempt,
+      claimed,
       ...omitUndefined({ httpStatus, retryAfterMs, refusalKept, resendFrom, otherTraceNumber, problems }),
     },
   };

@@ -221,7 +221,11 @@ function formatTimes(count: number): string {
 export function toRepeatDecision(wanted: WantedRepeat): RepeatDecision {
   const { repeat, occurrence, by, reason, receivedAt, applicants, proof } = wanted;
   return {
-    ...{ decisionId: `repeat-${repeat}-${occurrence}`, by, reason, decidedAt: receivedAt, occurrence },
+    decisionId: `repeat-${repeat}-${occurrence}`,
+    by,
+    reason,
+    decidedAt: receivedAt,
+    occurrence,
     ...omitUndefined({ proof, applicants }),
   };
 }

@@ -107,8 +107,12 @@ export class Journey extends CreditRun<
     const { applicants, stageWasAbandoned, isClosing } = this;
     return {
       ...super.toState(),
-      ...{ applicants, applicantIds: this.applicantIds, stageWasAbandoned, isClosing },
-      ...{ persons: this.persons.list, advances: [...this.advances.values()] },
+      applicants,
+      applicantIds: this.applicantIds,
+      stageWasAbandoned,
+      isClosing,
+      persons: this.persons.list,
+      advances: [...this.advances.values()],
       ...(this.skips.size > 0 ? { skips: [...this.skips.values()] } : {}),
       ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
       ...omitUndefined({ stagesEndedAs, openUntil }),
@@ -117,7 +121,8 @@ export class Journey extends CreditRun<
 
   emitEnded(outcome: Ended<JourneyOutcome>): void {
     const shares = this.shareStatuses.map(({ shareId, state, customerTraceNumber, attention }) => ({
-      ...{ shareId, state },
+      shareId,
+      state,
       ...omitUndefined({ customerTraceNumber, attention }),
     }));
     // A journey without shares has no such member.
@@ -281,7 +286,10 @@ export class Journey extends CreditRun<
   status(): JourneyStatus {
     const { journeyId, reportTooOld, stateAndWait: standing } = this;
     return {
-      ...{ journeyId, ...this.commonStatus, ...standing, state: standing.state as JourneyState },
+      journeyId,
+      ...this.commonStatus,
+      ...standing,
+      state: standing.state as JourneyState,
       ...omitUndefined({
         waitingUntil: standing.state === 'waitingAtGate' ? this.gateTimes.until : undefined,
         reportTooOld,
@@ -304,7 +312,9 @@ export class Journey extends CreditRun<
   result(outcome: JourneyOutcome): JourneyResult {
     if (!this.config) throw new Error('a result before the input was checked');
     return {
-      ...{ journeyId: this.journeyId, environment: this.config.environment, outcome },
+      journeyId: this.journeyId,
+      environment: this.config.environment,
+      outcome,
       stages: this.stages.map(({ status, reference }) => ({ ...status, ...omitUndefined({ reference }) })),
       shares: this.shareStatuses,
     };

@@ -131,7 +131,8 @@ function settle(
   }
   const { productCode, attention } = stage.status;
   journey.events.emit('stage.answered', [productCode, answered.customerTraceNumber ?? ''], {
-    ...{ stage: productCode, ...answered },
+    stage: productCode,
+    ...answered,
     ...omitUndefined({ attention }),
   });
   if (journey.withdrawal) return 'withdrawn';

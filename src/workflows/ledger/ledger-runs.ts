@@ -1,6 +1,6 @@
 /** Watches the ledger from outside it: an older copy that is put back lacks the newest attempt. */
 import { continueAsNew, log, sleep, upsertMemo, workflowInfo } from '@temporalio/workflow';
-import type { LedgerWatchInput, SeenAttempt } from '../../messages/ledger-watch.ts';
+import type { HighWaterMark, LedgerWatchInput } from '../../messages/ledger-watch.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { runUntilRecorded } from '../run/activity-stubs.ts';
 import { toUndecodableFailure } from '../run/failures.ts';
@@ -15,29 +15,36 @@ const LOOKS_IN_A_RUN = 1_440;
 export async function watchLedger(input: LedgerWatchInput): Promise<never> {
   if (isUndecodable(input)) throw toUndecodableFailure(input);
   const { ledgerId, everyMs, ...state } = input;
-  let seen = state.seen;
+  let highWaterMark = state.highWaterMark;
   for (let looks = 0; looks < LOOKS_IN_A_RUN && !workflowInfo().continueAsNewSuggested; looks++) {
-    const newest = await findNewestAttempt(ledgerId, seen);
-    if (newest && newest !== seen) upsertMemo({ seen: newest });
-    seen = newest;
+    const newest = await findNewestAttempt(ledgerId, highWaterMark);
+    if (newest && newest !== highWaterMark) upsertMemo({ highWaterMark: newest });
+    highWaterMark = newest;
     await sleep(everyMs, { summary: 'until the next look' });
   }
-  return continueAsNew<typeof watchLedger>({ ledgerId, everyMs, ...(seen ? { seen } : {}) });
+  return continueAsNew<typeof watchLedger>({ ledgerId, everyMs, ...(highWaterMark ? { highWaterMark } : {}) });
 }
 
 /**
  * Returns the newest attempt seen by now. While the ledger lacks an attempt and no operator has accepted that, returns
  * the missing one.
  */
-async function findNewestAttempt(ledgerId: string, seen: SeenAttempt | undefined): Promise<SeenAttempt | undefined> {
+async function findNewestAttempt(
+  ledgerId: string,
+  highWaterMark: HighWaterMark | undefined,
+): Promise<HighWaterMark | undefined> {
   const summary = 'looking for the newest attempt';
-  const looked = await runUntilRecorded('lookAtLedger', { summary }, { ledgerId, ...(seen ? { seen } : {}) });
+  const looked = await runUntilRecorded(
+    'lookAtLedger',
+    { summary },
+    { ledgerId, ...(highWaterMark ? { highWaterMark } : {}) },
+  );
   if (looked === 'ledgerChanged') {
     // No run claims an attempt in the ledger that answers, and the watched ledger may return.
     log.warn('the ledger that answers is not the one that is watched', {});
-    return seen;
+    return highWaterMark;
   }
   const { newest, lost } = looked;
-  const isNew = newest && (newest.position !== seen?.position || newest.claimedAt !== seen.claimedAt);
-  return isNew && !lost ? newest : seen;
+  const isNew = newest && (newest.position !== highWaterMark?.position || newest.claimedAt !== highWaterMark.claimedAt);
+  return isNew && !lost ? newest : highWaterMark;
 }

@@ -77,8 +77,10 @@ export abstract class CreditRun<
   override toState(): CreditRunState<Withdrawal, Prepared, Step> {
     return {
       ...super.toState(),
-      ...{ stages: this.stages, shares: [...this.shares.values()] },
-      ...{ consents: this.consents.carried, extensions: this.extensions },
+      stages: this.stages,
+      shares: [...this.shares.values()],
+      consents: this.consents.carried,
+      extensions: this.extensions,
     };
   }
 
@@ -253,7 +255,9 @@ export abstract class CreditRun<
       const isWaiting = state === 'awaitingConsent';
       const waitingFor = isWaiting ? listUngranted(this.consents, share, this.listApplicants(share), Date.now()) : [];
       return {
-        ...{ shareId: input.shareId, state, waitingFor },
+        shareId: input.shareId,
+        state,
+        waitingFor,
         ...omitUndefined({ until: isWaiting ? until : undefined, customerTraceNumber, reportReferenceNumber, remarks }),
         ...omitUndefined({ attention }),
       };

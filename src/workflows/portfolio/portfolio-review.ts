@@ -124,7 +124,10 @@ function listTraceNumbers({ reviewId }: Review, config: RunConfig, { carried }: 
   const { workflowType } = workflowInfo();
   const names = carried.map(({ accountId, resume: { ordinal } }) =>
     deriveTraceNumber({
-      ...{ ...config, workflowType, productCode: 'ACCTRVW', ordinal },
+      ...config,
+      workflowType,
+      productCode: 'ACCTRVW',
+      ordinal,
       runKey: toRowRunKey(reviewId, accountId),
     }),
   );

@@ -156,7 +156,11 @@ export class ReviewRows {
   #begin(row: WaitingRow): void {
     const scope = new CancellationScope({ cancellable: true });
     const open: OpenRow = {
-      ...{ row, scope, isHeld: false, isReleased: false, customerTraceNumber: '' },
+      row,
+      scope,
+      isHeld: false,
+      isReleased: false,
+      customerTraceNumber: '',
       standing: row.resume ?? { ordinal: 0, attempt: 1, failures: 0 },
     };
     this.#open.set(row.accountId, open);

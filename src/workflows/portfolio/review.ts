@@ -185,7 +185,12 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
 
   beginFrom({ known, badRows, rows, first }: ExaminedFile): FileState {
     this.state = {
-      ...{ known, badRows, rows, next: first, carried: [], resultBytes: 0 },
+      known,
+      badRows,
+      rows,
+      next: first,
+      carried: [],
+      resultBytes: 0,
       done: { record: 0, noRecord: 0, noReport: 0, abandoned: 0 },
     };
     this.publish();
@@ -266,7 +271,12 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     const { rows = 0, badRows = 0, done = NOTHING_DONE, flagged } = this.state ?? {};
     const held = this.holds.list.length;
     return {
-      ...{ rows, badRows, done: this.done, ...done, held, underWay: this.underWay },
+      rows,
+      badRows,
+      done: this.done,
+      ...done,
+      held,
+      underWay: this.underWay,
       ...(flagged === undefined ? {} : { flagged }),
     };
   }
@@ -320,7 +330,12 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
       reviewId,
       environment: config.environment,
       productCode: 'ACCTRVW',
-      ...{ outcome, file, digest: known.digest, rows, badRows, ...done },
+      outcome,
+      file,
+      digest: known.digest,
+      rows,
+      badRows,
+      ...done,
       ...(flagged === undefined ? {} : { flagged }),
       notReviewed: rows - this.done,
       resultFile: results,

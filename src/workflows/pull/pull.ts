@@ -56,7 +56,8 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
       delete step.withoutRecord;
     }
     this.events.emit('pull.answered', [answered.customerTraceNumber ?? ''], {
-      ...{ productCode, ...answered },
+      productCode,
+      ...answered,
       ...omitUndefined({ attention }),
     });
     return answered;
@@ -65,8 +66,11 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
   status(): PullStatus {
     const { pullId, stateAndWait: standing, step } = this;
     return {
-      ...{ pullId, ...this.commonStatus, ...step.status },
-      ...{ ...standing, state: standing.state as PullState },
+      pullId,
+      ...this.commonStatus,
+      ...step.status,
+      ...standing,
+      state: standing.state as PullState,
     };
   }
 
@@ -80,7 +84,11 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
     const { state: _, reportReferenceNumber: __, customerTraceNumber, ...step } = status;
     if (!config || customerTraceNumber === undefined) throw new Error('a result before the inquiry has begun');
     return {
-      ...{ pullId, environment: config.environment, ...step, customerTraceNumber, outcome },
+      pullId,
+      environment: config.environment,
+      ...step,
+      customerTraceNumber,
+      outcome,
       ...omitUndefined({ reference }),
       ...consumers,
     };

@@ -123,7 +123,10 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
   createHost(config: RunConfig) {
     const { inFlight, holds, continuation } = this;
     return {
-      ...{ config, inFlight, holds, continuation },
+      config,
+      inFlight,
+      holds,
+      continuation,
       isEnding: () => this.isEnding,
       onWithdrawn: (withdrawal: RunWithdrawal) => {
         this.withdrawal ??= { ...this.subject, ...withdrawal } as Withdrawal;

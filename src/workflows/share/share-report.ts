@@ -44,7 +44,8 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
     super(input, state);
     const { shareId, consentValidFor, awaitConsentFor } = this.input;
     this.takeShare({
-      ...{ shareId, ...pickTerms(this.input) },
+      shareId,
+      ...pickTerms(this.input),
       ...omitUndefined({ consentValidFor, awaitConsentFor }),
     });
   }
@@ -99,8 +100,12 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
     const [{ waitingFor = [], until = undefined, ...share } = {}] = shareStatuses;
     const isWaiting = standing.state === 'waitingForConsent';
     return {
-      ...{ shareId: this.shareId, ...share, attempts: record.attempts ?? 0, ...this.commonStatus },
-      ...{ ...standing, state: standing.state as ShareReportState },
+      shareId: this.shareId,
+      ...share,
+      attempts: record.attempts ?? 0,
+      ...this.commonStatus,
+      ...standing,
+      state: standing.state as ShareReportState,
       consentsMissing: isWaiting ? waitingFor : [],
       ...omitUndefined({ until: isWaiting ? until : undefined, report: this.config?.report }),
     };
@@ -117,7 +122,12 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
     const { customerTraceNumber, reportReferenceNumber, attention, remarks, attempts = 0 } = record;
     const { environment, report } = config;
     return {
-      ...{ shareId, environment, outcome, report, sharedWith, attempts },
+      shareId,
+      environment,
+      outcome,
+      report,
+      sharedWith,
+      attempts,
       ...omitUndefined({ customerTraceNumber, reportReferenceNumber, remarks, attention }),
     };
   }

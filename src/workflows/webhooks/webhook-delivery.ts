@@ -45,7 +45,7 @@ const webhookStatus = defineQuery<WebhookDeliveryStatus>('webhookStatus');
 const { code, time } = createMarkdownWriter();
 
 /** Event ids that the run remembers, so that a repeated event is sent once. One run has a few dozen. */
-const MOST_SEEN = 500;
+const MOST_PROCESSED_IDS = 500;
 
 /**
  * Delivers the events of one run to the endpoints of its profile. Workflow id `webhooks-<workflow id>`; started by
@@ -77,7 +77,7 @@ class Delivery {
 
   constructor(input: WebhookDeliveryInput) {
     this.#input = input;
-    this.#processedIds = new Set(input.carried?.seen);
+    this.#processedIds = new Set(input.carried?.processedIds);
     for (const carried of input.carried?.endpoints ?? []) this.#endpoint(carried.name, carried);
     this.#keepFailed();
   }
@@ -184,7 +184,9 @@ class Delivery {
 
   #toStatus(): WebhookDeliveryStatus {
     const endpoints = this.#all.map(({ name, waiting, delivered, failed }) => ({
-      ...{ endpoint: name, delivered, waiting: waiting.length },
+      endpoint: name,
+      delivered,
+      waiting: waiting.length,
       ...omitUndefined({ waitingSince: waiting[0]?.timestamp }),
       failed: failed.map(({ event: { id, type }, ...rest }) => ({ id, type, ...rest })),
     }));
@@ -200,8 +202,8 @@ class Delivery {
     for (const { attempt } of this.#all) attempt?.cancel();
     await condition(() => allHandlersFinished() && this.#all.every(({ isRunning }) => !isRunning));
     const endpoints = this.#all.map(({ attempt: _, isRunning: __, ...carried }) => carried);
-    const seen = [...this.#processedIds].slice(-MOST_SEEN);
-    return continueAsNew<typeof webhookDelivery>({ ...this.#input, carried: { endpoints, seen } });
+    const processedIds = [...this.#processedIds].slice(-MOST_PROCESSED_IDS);
+    return continueAsNew<typeof webhookDelivery>({ ...this.#input, carried: { endpoints, processedIds } });
   }
 
   #toResult(): WebhookDeliveryResult {

@@ -65,7 +65,7 @@ export function registerAuditCommand(program: Command): void {
     await withLedger(async (ledger) => {
       const { ledgerId } = ledger.identity;
       const outside = await askWatch(ledgerId, options);
-      const { lost } = await ledger.restoreState(outside?.seen);
+      const { lost } = await ledger.restoreState(outside?.highWaterMark);
       const report = await ledger.verifyChain(omitUndefined({ expectHead }));
       const watch = outside ? 'asked' : 'notAsked';
       createOutput(options).answer({ ledgerId, ...report, watch, ...omitUndefined({ lost }) });
@@ -92,8 +92,8 @@ async function askWatch(ledgerId: string, options: ServerOptions) {
     const { taskQueue } = journeys;
     const client = getSdkClient(journeys);
     const until = Date.now() + WATCH_TIMEOUT_MS;
-    const seen = await client.withDeadline(until, () => readWatchedAttempt(client, { ledgerId, taskQueue }));
-    return seen ? { seen } : {};
+    const highWaterMark = await client.withDeadline(until, () => readWatchedAttempt(client, { ledgerId, taskQueue }));
+    return highWaterMark ? { highWaterMark } : {};
   } catch {
     return undefined;
   }
