@@ -8,7 +8,7 @@ export type Fault = 'lost' | 'away' | 'garbage' | 'pending';
 
 export interface FaultyFront {
   url: string;
-  /** `POST /v1/consents`, once for each request. */
+  /** The method and path of each request that arrived. */
   seen: string[];
   /** Sets one fault for each of the next requests that begin with this text. */
   put(request: string, ...faults: Fault[]): void;
