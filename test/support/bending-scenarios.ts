@@ -137,7 +137,7 @@ const startsAtPreapproval: Scenario = {
   },
 };
 
-/** Of four investors two get the report, one is denied by one of two applicants, and one is revoked. */
+/** Two of four investors get the report, one is denied by one of two applicants, and one is revoked. */
 const severalShares: Scenario = {
   name: 'lendingJourney-severalShares',
   async play(harness) {

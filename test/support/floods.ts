@@ -85,8 +85,8 @@ interface Flood {
 }
 
 /**
- * Floods a journey whose only inquiry is held, and asserts that a revocation and a decision are processed, nothing is
- * shared and nothing is sent twice. The ledger has each denial and revocation. It has each grant that the run has not
+ * Floods a journey whose only inquiry is held, and asserts that a revocation and a decision are processed. Nothing
+ * is shared, and nothing is sent twice. The ledger has each denial and revocation. It has each grant that the run has not
  * counted as refused.
  */
 export async function floodedJourney({ harness, consents, signals }: Flood): Promise<void> {

@@ -5,7 +5,7 @@ import { INTERFACE_ROWS, OUTSIDE } from './interface-rows.ts';
 import { findTests, INTERFACE_TESTS } from './interface-tests.ts';
 import { missingBecause, type NamedTest } from './named-tests.ts';
 
-/** What holds of a row: what the interface says, what a deployer sets, or what was chosen where it leaves a question open. */
+/** How a row holds: exactly, by a deployer's setting, or by a choice where the interface leaves a question open. */
 const KINDS = ['exact', 'setting', 'choice'] as const;
 
 export interface CoverageLine {

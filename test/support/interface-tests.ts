@@ -14,7 +14,7 @@ const BY_TITLE: readonly [row: RegExp, file: string, words: string][] = [
   [/^2\.8 consumers\[\]\./, ANSWERS, 'is read unchanged, and another value changes the answer as listed'],
 ];
 
-/** @param id section and row */
+/** @param id the section and the row */
 export function findTests(id: string, named = INTERFACE_TESTS): readonly string[] {
   const own = named[id] ?? [];
   const [, file, words] = BY_TITLE.find(([row]) => row.test(id)) ?? [];
@@ -389,7 +389,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '6 no events': [
     'test/workflows/failure-table.test.ts › no answer, posted becomes a hold: OutcomeUnknown, after one request',
-    'test/workflows/failure-table.test.ts › sends the request once more with the same trace number if it is resend',
+    'test/workflows/failure-table.test.ts › sends the request once more with the same trace number (resend)',
   ],
   '7 1 every answer has a returnCode': [
     'test/gateway/answer-properties.test.ts › for any mix of entries and codes each outcome follows the interface, or the answer is held',

@@ -1,4 +1,4 @@
-/** The ledger beside the worker: as the command line opens it, as the client does, or with every other writer kept out. */
+/** Opens the worker's ledger as the command line or the client does, or locks every other writer out. */
 import { DatabaseSync } from 'node:sqlite';
 import type { CreditJourneys } from '../../src/client.ts';
 import type { AuditedDecision } from '../../src/ledger/audit/audited.ts';

@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '../..');
 const DECLARED =
   /\b(?<call>(?:test|it|describe)(?:\.(?<modifier>skip|todo|only))?)\(\s*(?:'(?<single>(?:\\.|[^'\\])*)'|"(?<double>(?:\\.|[^"\\])*)"|`(?<template>(?:\\.|[^`\\])*)`)(?<options>,\s*\{[^}]*\})?/g;
 
-/** A template of placeholders and little else would match any title. */
+/** A template with fewer literal characters would match almost any title. */
 const LEAST_LITERAL = 8;
 
 interface Declared {

@@ -1,4 +1,4 @@
-/** The programs that `npm run test:all` needs beside npm and Python, and how Debian names them. */
+/** The programs that `npm run test:all` needs besides npm and Python, with their Debian packages. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';

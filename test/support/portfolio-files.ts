@@ -43,7 +43,7 @@ export function jsonlLine(index: number, lastFour = '0001'): string {
   return JSON.stringify({ accountId: `ACC-${index}`, applicants: [applicant] });
 }
 
-/** A row of two applicants. */
+/** Formats a row of two applicants. */
 export function jointLine(index: number): string {
   const row = JSON.parse(jsonlLine(index));
   const [first] = row.applicants;

@@ -26,9 +26,9 @@ const run = promisify(execFile);
 export const POSTGRES_USER = 'postgres';
 /** A standby logs `read-only`. */
 const READY = /database system is ready to accept (read-only )?connections/;
-/** A cluster and a few databases take some hundred MB. */
+/** The room for a cluster and a few databases. */
 const ROOM_BYTES = 2 * 1024 ** 3;
-/** Enough of a server's output to say why it did not start. */
+/** The kept length of a server's output, enough to show why it did not start. */
 const KEPT_OUTPUT = 2_000;
 
 interface Ids {
@@ -141,7 +141,7 @@ async function readIds(): Promise<Ids> {
 
 let programs: Promise<string> | undefined;
 
-/** The directory of `initdb` and `postgres`, where the server's user can run them. */
+/** The directory of `initdb` and `postgres` in which the server's user can run them. */
 function findPrograms(): Promise<string> {
   programs ??= copyUnlessReachable(join(dirname(fileURLToPath(import.meta.resolve(PLATFORM))), '..', 'native'));
   return programs;

@@ -21,7 +21,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** Another process may take a free port between our look and our use. */
+/** Another process may take a free port before this one uses it. */
 const MAX_STARTS = 3;
 const MAX_RESTARTS = 50;
 const RESTART_AGAIN_MS = 100;
@@ -59,7 +59,7 @@ async function start(): Promise<PostgresServer> {
   let turn: Promise<unknown> = Promise.resolve();
   return {
     async url(databaseName) {
-      // Copying the template's files takes half of what writing them through the log does.
+      // Copying the template's files takes half as long as writing them through the log.
       const statement = `CREATE DATABASE ${admin.escapeIdentifier(databaseName)} STRATEGY FILE_COPY`;
       const made = turn.then(() => admin.query(statement));
       turn = made.catch(() => {});

@@ -1,4 +1,4 @@
-/** One run of every outcome that a single pull has. */
+/** One run for each outcome of a single pull. */
 import { randomUUID } from 'node:crypto';
 import type { CreditReportInput, FailsafeCheckInput, PullInput } from '../../src/messages/inputs/pull.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';

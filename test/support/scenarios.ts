@@ -364,7 +364,7 @@ export const SCENARIOS: readonly Scenario[] = [
   runsThrough('stopped', '0404'),
   runsThrough('nothingToShare', '0404', { onNoRecord: 'continue', shares: [share] }),
   runsThrough('throttled', '3429'),
-  // The same run in a version that does not count its waits in the gateway queue.
+  // This run is in a version that does not count its waits in the gateway queue.
   runsThrough('throttledInTurn', '3429'),
   runsThrough('tokenRejected', '3401'),
   runsThrough('gateExpired', '0001', { stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { expiresAfter: 'PT1S' } } }),

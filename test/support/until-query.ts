@@ -6,7 +6,7 @@ import { storyOf, type WatchedRun } from './run-story.ts';
 
 /** Ends a test that would wait for ever, and checks no timing. Tests of broken builds wait less. */
 export const WAIT_LIMIT_MS = Number(process.env.TEST_WAIT_LIMIT_MS ?? 120_000);
-/** Longest wait for an event before the run is asked again. */
+/** The longest wait for an event before the run is queried again. */
 const LONG_POLL_MS = 2_000;
 /** The delay between queries of a run that has ended, or that is on a server without long polls. */
 const POLL_MS = 200;

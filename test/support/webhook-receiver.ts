@@ -31,7 +31,7 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** @param secret the one that this receiver knows */
+/** @param secret the secret that this receiver knows */
 export async function startWebhookReceiver(secret: string): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
   const accepted = new Set<ReceivedWebhook>();

@@ -187,7 +187,7 @@ export async function playShare({ harness }: WebhookStage, pullId: string) {
 /** The events of a review that had a row on hold. Answered rows emit none. */
 export const ALL_OF_A_REVIEW = ['inquiry.held', 'hold.resolved', 'portfolio.ended'];
 
-/** @param whileHeld what is done before the decision; returns the run that is decided in */
+/** @param whileHeld runs before the decision, and returns the run that the decision goes to */
 export async function playReview(
   { harness, directory }: WebhookStage,
   whileHeld: (handle: JourneyHandle) => Promise<JourneyHandle> = async (handle) => handle,

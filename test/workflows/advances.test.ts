@@ -44,7 +44,7 @@ test('a repeat is accepted only for the latest stage, whether it is answered or 
   assert.match(checkAdvance(closing, repeatOf('PRECLOSE'))?.reason ?? '', /ending/);
 });
 
-test('a repeat with the next occurrence is accepted, with the last one it is a duplicate, and with any other it is refused', () => {
+test('a repeat is accepted with the next occurrence, a duplicate with the last one, and refused with any other', () => {
   const journey = journeyAt('record');
   assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), true);
   assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), false);

@@ -39,7 +39,7 @@ async function played(name: keyof typeof BENDING_SCENARIOS): Promise<Played> {
   const result = await handle.result();
   const inquiries = await inquiriesOf(harness, result.journeyId);
   const posted = await harness.posted(handle);
-  // The gateway has posted exactly the inquiries that may have been posted by the ledger.
+  // The gateway has posted exactly the inquiries that, by the ledger, may have been posted.
   const answered = inquiries.filter(({ attempts }) => attempts.some(({ state }) => state !== 'refused'));
   assert.deepEqual(
     posted.map(({ customerTraceNumber }) => customerTraceNumber).sort(),

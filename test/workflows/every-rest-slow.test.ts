@@ -21,7 +21,7 @@ const UNTIL_REST_MS = 30;
 const LONGEST_MESSAGE_MS = 2_000;
 /** A scenario may leave a run open. */
 const OPEN_FOR_MS = 200;
-/** Longer than any wait of the scenarios. */
+/** The limit for a scenario, longer than any of its waits. */
 const LONGEST_PLAY_MS = 60_000;
 /** An activity records an accepted update, and the run waits for it too. */
 const MOST_RESTS = 40;
@@ -29,7 +29,7 @@ const MOST_RESTS = 40;
 const [FEWEST_EVENTS, MOST_EVENTS] = [9, 45];
 /** Each count is played with a tenth of the scenarios, and each scenario with several counts. */
 const SCENARIOS_APART = 10;
-/** A test ends after some minutes, and a machine may be busy. */
+/** The scenarios are split into parts, since a test must end within minutes on a busy machine. */
 const PARTS = 4;
 
 type Message = 'query' | 'refusedUpdate' | 'signal' | 'acceptedUpdate';
@@ -60,7 +60,7 @@ function denial(workflowId: string, index: number): object {
 
 /** Sends messages to each run: before an activity begins, after it has ended, and around each message of the scenario. */
 class Disturber {
-  /** How often each run has been disturbed. */
+  /** Counts how often each run has been disturbed. */
   readonly rests = new Map<string, number>();
   messages: readonly Message[] = [];
   sent = 0;

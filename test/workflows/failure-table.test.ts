@@ -139,7 +139,7 @@ describe('the body of a refused request', { concurrency: 4 }, () => {
 });
 
 describe('an operator’s decision', { concurrency: 12 }, () => {
-  test('sends the request once more with the same trace number if it is resend', async () => {
+  test('sends the request once more with the same trace number (resend)', async () => {
     const { handle, journeyId } = await startWith('4001');
     const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
     const message = decideOn(journeyId, holds[0]?.customerTraceNumber, { action: 'resend' });
@@ -152,7 +152,7 @@ describe('an operator’s decision', { concurrency: 12 }, () => {
     assert.equal((await harness.posted(handle)).length, 1);
   });
 
-  test('keeps the hold and says why if it accepts another person’s report, until it has the right one', async () => {
+  test('keeps the hold with a reason if it accepts another person’s report, and ends it with the right one', async () => {
     const other = await startWith('0001');
     const { reference: theirs } = (await other.handle.result()).stages[0] ?? {};
     assert.ok(theirs);
@@ -175,7 +175,7 @@ describe('an operator’s decision', { concurrency: 12 }, () => {
     assert.equal((await harness.received(handle)).length, 1);
   });
 
-  test('makes a new inquiry with the same or with corrected applicants if it is amend', async () => {
+  test('makes a new inquiry with the same or with corrected applicants (amend)', async () => {
     const { handle, journeyId } = await startWith('1422');
     const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
     const first = holds[0]?.customerTraceNumber ?? '';

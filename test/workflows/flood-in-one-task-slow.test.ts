@@ -13,7 +13,7 @@ import { bundleWorkflows } from '../support/workflow-bundle.ts';
 
 installLogger(createLogger('ERROR'), 'ERROR');
 
-/** Temporal accepts as many signals in one run. */
+/** The number of signals that Temporal accepts in one run. */
 const MOST_SIGNALS = 10_000;
 
 interface Flood {

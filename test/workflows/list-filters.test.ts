@@ -1,4 +1,4 @@
-/** The search attributes of a journey, and the list filters that docs/operating.md gives. */
+/** The search attributes of a journey, and the list filters of docs/operating.md. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

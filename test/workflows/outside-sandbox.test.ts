@@ -1,4 +1,4 @@
-/** A worker that believes itself in the provider's test environment, beside a real server, ledger and stand-in gateway. */
+/** A worker in the environment `uat`, with a real server, a real ledger and a stand-in gateway. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';

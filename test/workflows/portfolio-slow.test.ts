@@ -1,4 +1,4 @@
-/** Portfolio reviews, end to end: client, worker, gateway and ledger for real; one worker for all. */
+/** Portfolio reviews, end to end, with a real client, worker, gateway and ledger; one worker for all tests. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

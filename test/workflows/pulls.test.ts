@@ -1,4 +1,4 @@
-/** Single pulls, end to end: client, worker, gateway and ledger for real; one worker for all. */
+/** Single pulls, end to end, with a real client, worker, gateway and ledger; one worker for all tests. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';

@@ -38,7 +38,7 @@ interface Played {
   title: string;
   terms?: Partial<ShareInput>;
   input?: Partial<LendingJourneyInput>;
-  /** How many events come before the share's end: the answered stage, the missing consent. */
+  /** The number of events before the share's end, such as the answered stage and the missing consent. */
   before?: number;
   play?(handle: JourneyHandle, journeyId: string): Promise<unknown>;
   outcome: string;

@@ -1,4 +1,4 @@
-/** Deliveries of runs' events to endpoints that answer, that do not answer, and that answer 410. */
+/** Deliveries of events to endpoints that answer, that do not answer, and that answer 410. */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
