@@ -33,7 +33,7 @@ test('each file imports from its own layer and those below it', () => {
   assert.deepEqual(upwardImports(graph), []);
 });
 
-/** What the client reads of other layers beside types: its environment, the codec protocol over bounded connections, and the words of refusals. */
+/** Files of other layers whose values the client imports: environment, codec protocol, connections, refusal texts. */
 const CLIENT_NEEDS = [
   'src/client/connection/codec-server.ts → src/gateway/connections.ts',
   'src/client/connection/codec-server.ts → src/http/payload-json.ts',

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..');
 const read = (page: string) => readFileSync(join(root, page), 'utf8');
 const PAGES = globSync('{docs/**/*.md,*.md}', { cwd: root });
 
-/** What a page links to, as a path from the root; without its code. */
+/** The links of a page outside its code, as paths from the root. */
 function linksOf(page: string): { path: string; anchor: string | undefined }[] {
   const prose = read(page)
     .replaceAll(/^```[\s\S]*?^```$/gm, '')

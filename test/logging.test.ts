@@ -107,7 +107,7 @@ describe('a log line holds only allowed content, given', () => {
     });
   }
 
-  test('calls of src, which pass constant messages to the logger', () => {
+  test('calls of the logger in src, whose messages are constant', () => {
     const sources = globSync('src/**/*.ts', { cwd: join(import.meta.dirname, '..') });
     const calls = sources.flatMap((path) => {
       const text = readFileSync(join(import.meta.dirname, '..', path), 'utf8');

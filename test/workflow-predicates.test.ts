@@ -25,7 +25,7 @@ interface Source {
   code: string;
 }
 
-/** Where predicates live, and the pure modules that they may call. */
+/** The files that contain predicates, and the pure modules that they may call. */
 const SOURCES = 'src/{workflows,consent,base,model}/**/*.ts';
 
 /** Calls whose arguments the SDK, or the run for it, evaluates again in later tasks. */
@@ -84,7 +84,7 @@ function definitionIn(file: string, node: Node): Definition | undefined {
   return isMember ? named('method', node.key, value) : undefined;
 }
 
-/** What a function reads that no predicate may read. */
+/** Finds the reads of a function that no predicate may make. */
 function forbiddenIn(body: Node): string[] {
   const found: string[] = [];
   const allowed = new Set<Node>();
@@ -168,7 +168,7 @@ function readAll(sources: readonly Source[]): Read {
   return all;
 }
 
-/** What a function may call or read, by name. */
+/** Finds the functions that a function may call or read, by name. */
 function reachedFrom({ file, body }: Definition, { definitions, imports }: Read): Definition[] {
   const { bare, members, read, handedOn } = readsOf(body);
   const methods = new Set([...members].filter((name) => !BUILT_IN.has(name)));

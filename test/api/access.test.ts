@@ -55,7 +55,7 @@ const EXPIRED = Math.floor(Date.now() / 1000) - 60;
 
 for (const route of ROUTES) {
   describe(`${route.operationId}`, () => {
-    test('takes no caller without a token that is good here', async () => {
+    test('refuses a caller without a valid token for this API', async () => {
       const bad: [why: string, token: string | null][] = [
         ['noToken', null],
         ['tokenMalformed', 'not.a-token'],
@@ -71,7 +71,7 @@ for (const route of ROUTES) {
       }
     });
 
-    test('takes no token without its scope, whatever else that permits', async () => {
+    test('refuses a token that lacks its scope, even if the token has other scopes', async () => {
       const others = Object.keys(SCOPES).filter((scope) => scope !== route.scope);
       for (const scopes of [others, []]) {
         const { status, json } = await called(route, await token({ scopes }));
@@ -80,7 +80,7 @@ for (const route of ROUTES) {
     });
 
     if (isAboutRun(route)) {
-      test('tells a token that does not reach the run no more than of an unknown id', async () => {
+      test('answers a token that does not reach the run as it answers an unknown id', async () => {
         const far: [who: string, token: string][] = [
           ['another end user', await token({ endUsers: ['EU999'] })],
           ['the secondary user', await token({ endUsers: ['EU9'] })],
@@ -100,7 +100,7 @@ for (const route of ROUTES) {
   });
 }
 
-test('whatever a worker answers is known as a message: it takes no slot of what needs none', () => {
+test('the routes that a worker answers are the ones marked as messages, and no others', () => {
   const messages = ROUTES.filter(isMessage).map(({ operationId }) => operationId);
   // Posted, and answered by Temporal or the ledger alone.
   const others = [
@@ -117,7 +117,7 @@ test('whatever a worker answers is known as a message: it takes no slot of what 
   assert.deepEqual(new Set([...messages, ...others]), new Set(posted));
 });
 
-test('a run that has not ended has no result yet, and one that ended without one has none', async () => {
+test('a result request answers resultNotReady for an open run and runFailed for a run that ended without a result', async () => {
   const addresses = { journey: 'journeys', pull: 'pulls', share: 'shares', portfolio: 'portfolio-reviews' } as const;
   for (const kind of Object.keys(RUNS) as RunKind[]) {
     const [workflowType, input] = RUNS[kind];
@@ -134,7 +134,7 @@ test('a run that has not ended has no result yet, and one that ended without one
   }
 });
 
-test('every refusal is in the audit log, with who was refused what and never a value', async () => {
+test('the audit log records each refusal with its caller, route and reason, and without values', async () => {
   const from = api.lines.length;
   const bearer = await token({ scopes: ['journeys:start'], endUsers: ['EU999'], claims: { sub: 'auditor-1' } });
   await api.call(`/v1/journeys/${THERE}`, { token: bearer, headers: { 'x-request-id': 'R-9' } });

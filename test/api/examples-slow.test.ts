@@ -60,7 +60,7 @@ async function put(content: Message): Promise<string> {
   return path;
 }
 
-/** Where only what the script names is found: no jq. */
+/** Creates a PATH with only the programs that the script names, without jq. */
 async function pathWithoutJq(): Promise<string> {
   const bin = join(harness.dataDir, 'bin');
   await mkdir(bin);
@@ -72,7 +72,7 @@ async function pathWithoutJq(): Promise<string> {
   return bin;
 }
 
-describe('a consent system', { concurrency: 1 }, () => {
+describe('the consent system example', { concurrency: 1 }, () => {
   const shell = file('examples/api/send-consent.sh');
   const programs: [name: string, send: (message: string) => Promise<Ran>][] = [
     ['in Python', (message) => run('python3', [file('examples/api/send_consent.py'), message])],
@@ -90,7 +90,7 @@ describe('a consent system', { concurrency: 1 }, () => {
   ];
 
   for (const [name, send] of programs) {
-    test(`${name}: accepted in the end, once, whatever happens to the answers before`, async () => {
+    test(`${name}: its consent is accepted once, although earlier answers are lost or garbled`, async () => {
       const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
       const handle = await harness.start(input);
       const status = `/v1/journeys/${input.journeyId}`;
@@ -107,7 +107,7 @@ describe('a consent system', { concurrency: 1 }, () => {
       assert.equal(posted.filter(({ productCode }) => productCode === 'SECONDUSE').length, 1);
     });
 
-    test(`${name}: kept for an unknown journey; refused where it says something else`, async () => {
+    test(`${name}: its consent is kept for an unknown journey, and refused if its content differs`, async () => {
       const { journeyId } = journeyInput();
       const message = grant(journeyId);
       const first = await send(await put(message));
@@ -124,10 +124,10 @@ describe('a consent system', { concurrency: 1 }, () => {
   }
 });
 
-describe('an origination platform by a generated client', { concurrency: 1 }, () => {
+describe('the origination platform example with a generated client', { concurrency: 1 }, () => {
   let generated: string;
 
-  test('the generator finds nothing in the document that it cannot express, and all that it makes can be loaded', async () => {
+  test('the generator expresses the whole API document, and every generated module can be loaded', async () => {
     generated = join(harness.dataDir, 'generated');
     await mkdir(generated);
     const options = ['--path', file('schemas/api.openapi.json'), '--output-path', join(generated, 'credit_journey')];
@@ -138,7 +138,7 @@ describe('an origination platform by a generated client', { concurrency: 1 }, ()
     const load = [
       'import credit_journey, importlib, pkgutil',
       'for module in pkgutil.walk_packages(credit_journey.__path__, "credit_journey."): importlib.import_module(module.name)',
-      // Forms that were lost: a share was anything at all.
+      // The generated types must keep these forms, and not accept any value as a share.
       'from credit_journey.models import Share, ComparedStage, ExtendJourney',
       'print(Share(share_id="S1", end_user_code="EU999").to_dict())',
     ];
@@ -149,7 +149,7 @@ describe('an origination platform by a generated client', { concurrency: 1 }, ()
   const originate = async (journey: Message) =>
     run('python3', [file('examples/api/originate.py'), await put(journey)], { PYTHONPATH: `${generated}:${packages}` });
 
-  test('starts one journey, waits for its gate, passes it and reads the result, whatever is lost on the way', async () => {
+  test('starts one journey, passes its gate and reads its result, although answers are lost', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], applicants: [applicant('1A')] });
     const { journeyId } = input;
     front.put('POST /v1/journeys', 'lost', 'away');
@@ -174,7 +174,7 @@ describe('an origination platform by a generated client', { concurrency: 1 }, ()
     assert.deepEqual([again.code, again.stdout], [0, ran.stdout], 'run again it reads the same result');
   });
 
-  test('told that the application is another than before it says where, and starts nothing', async () => {
+  test('reports which fields differ from the first application, and starts no second journey', async () => {
     const input = journeyInput({ stages: ['PREQUAL'] });
     const first = await originate({ ...input });
     assert.equal(first.code, 0, first.stderr);
@@ -188,8 +188,8 @@ describe('an origination platform by a generated client', { concurrency: 1 }, ()
   });
 });
 
-describe('a reader of reports in TypeScript', () => {
-  test('has types made from the document, and reads a report by them', async () => {
+describe('the report reader example in TypeScript', () => {
+  test('reads a report with types generated from the API document', async () => {
     const folder = join(harness.dataDir, 'typed');
     await mkdir(folder);
     await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
@@ -211,7 +211,7 @@ describe('a reader of reports in TypeScript', () => {
 });
 
 describe('the first programs of docs/first-program.md', { concurrency: 1 }, () => {
-  test('by the typed client, twice', async () => {
+  test('the program with the typed client runs twice', async () => {
     const program = join(harness.dataDir, 'first-program.ts');
     const source = await readFile(file('examples/typescript/first-program.ts'), 'utf8');
     // As a package it would have to be built first.
@@ -227,7 +227,7 @@ describe('the first programs of docs/first-program.md', { concurrency: 1 }, () =
     assert.match(second.stdout, /^known\n/);
   });
 
-  test('by curl, twice', async () => {
+  test('the program with curl runs twice', async () => {
     const own = { API_URL: api.url };
     const [first, second] = [
       await run('sh', [file('examples/api/first-program.sh')], own),

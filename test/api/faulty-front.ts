@@ -1,16 +1,16 @@
-/** Stands before the API as a bad network does: it loses answers and puts its own in their place. */
+/** A proxy before the API that acts as a bad network: it loses answers and replaces them. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** lost: the API gets the request, its caller no answer. away: the API's own word. garbage: a proxy's. pending: of a consent. */
+/** `lost`: only the answer is lost. `away`: the API's 503. `garbage`: a proxy's error page. `pending`: a consent's 202. */
 export type Fault = 'lost' | 'away' | 'garbage' | 'pending';
 
 export interface FaultyFront {
   url: string;
-  /** `POST /v1/consents`, once for each request. */
+  /** The method and path of each request that arrived. */
   seen: string[];
-  /** For the next requests that begin so, one each. */
+  /** Sets one fault for each of the next requests that begin with this text. */
   put(request: string, ...faults: Fault[]): void;
   close(): Promise<void>;
 }

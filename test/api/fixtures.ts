@@ -34,7 +34,7 @@ export interface TokenParts {
   expiresAt?: number;
 }
 
-/** By default a token that may do everything with every run. */
+/** Makes a token. By default it has every scope and reaches every run. */
 export function token(parts: TokenParts = {}): Promise<string> {
   const { scopes = Object.keys(SCOPES), profiles = ['*'], endUsers = ['*'], claims = {}, isForeign = false } = parts;
   const { expiresAt = Math.floor(Date.now() / 1000) + 300 } = parts;
@@ -46,24 +46,24 @@ export function token(parts: TokenParts = {}): Promise<string> {
 
 export interface ApiCall {
   method?: string;
-  /** Default: one that may do everything; `null`: none. */
+  /** The default is a token with every scope. `null` sends no token. */
   token?: string | null;
   headers?: Record<string, string>;
-  /** A text is sent as it is. */
+  /** A string is sent unchanged. */
   body?: unknown;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as an HTTP client sees it
+// biome-ignore lint/suspicious/noExplicitAny: JSON as an HTTP client sees it
 export type Json = any;
 
 export interface TestApi extends RunningApi {
   /** Whole lines of the audit log. */
   lines: string[];
-  /** What each line says. */
+  /** The content of each line. */
   audited(): Record<string, unknown>[];
   unexpected: unknown[];
   call(path: string, call?: ApiCall): Promise<HttpAnswer>;
-  /** Sends it, fails unless the answer has this status, and returns its JSON. */
+  /** Sends the request, fails unless the answer has this status, and returns its JSON. */
   expect(status: number, path: string, call?: ApiCall): Promise<Json>;
   /** Reads the path again and again until `find` finds something; the test's own time is the limit. */
   until<T>(path: string, find: (json: Json) => T | undefined | false): Promise<T>;
@@ -81,13 +81,13 @@ export interface World {
 
 interface WorldOptions extends HarnessOptions {
   isWorkerStopped?: boolean;
-  /** Makes what all tests need. A hook of the file's own would run beside the one that makes both. */
+  /** Prepares what all tests need. A `before` hook in the test file would run beside the hook that starts both. */
   begin?: () => Promise<unknown>;
-  /** Ends it, before both are closed. */
+  /** Cleans up before the harness and the API are closed. */
   end?: () => Promise<unknown>;
 }
 
-/** A harness and an API beside it, made before the tests of a file and closed after them. Nothing is there before. */
+/** Starts a harness and an API before the tests of a file and closes them afterwards. Use them in tests and hooks only. */
 export function useApi(
   options: Partial<ApiOptions> = {},
   { isWorkerStopped = false, begin, end, ...parts }: WorldOptions = {},
@@ -96,7 +96,7 @@ export function useApi(
   before(async () => {
     const harness = await startHarness(parts);
     made = { harness };
-    // It has made the ledger.
+    // The worker has created the ledger.
     if (isWorkerStopped) await harness.stopWorker();
     made.api = await startTestApi(harness, options);
     await begin?.();
@@ -113,7 +113,7 @@ export function useApi(
   return { harness: standIn('harness') as Harness, api: standIn('api') as TestApi };
 }
 
-/** Beside a harness's worker, on its ledger. `close` ends all that it opened. */
+/** Starts an API on the ledger of a harness. `close` closes all that this opened. */
 export async function startTestApi(
   harness: Pick<Harness, 'config' | 'client'>,
   options: Partial<ApiOptions> = {},
@@ -169,7 +169,7 @@ export async function startTestApi(
   };
 }
 
-/** An API whose ledger does not answer, until the test's end. */
+/** Starts an API whose ledger does not answer. It is closed at the test's end. */
 export async function startCutOffApi(t: TestContext, harness: Pick<Harness, 'config' | 'client'>): Promise<TestApi> {
   const journeys = await connectTo(harness, {
     dataConverter: {},

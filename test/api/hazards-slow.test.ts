@@ -1,4 +1,4 @@
-/** What callers get wrong, and what goes wrong behind the API. No worker runs. */
+/** Sends faulty and excessive requests, and takes away the API's dependencies. No worker runs. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
@@ -13,25 +13,25 @@ import { type ApiCall, startCutOffApi, startTestApi, type TestApi, token, useApi
 
 const { harness, api } = useApi({ limits: { requestTimeoutMs: 1_000 } }, { isWorkerStopped: true });
 
-/** In no answer, header or line: names and values that a caller may have got wrong. */
+/** Used as names and values in faulty requests. It must appear in no answer, header or log line. */
 const SENTINEL = 'Sentinelname-912345678';
 
-describe('errors are problem documents', () => {
+describe('an error is answered with a problem document', () => {
   const body = { body: '{}' };
   const cases: [what: string, path: string, call: ApiCall, status: number, code: string][] = [
     ['an unknown address', '/v1/nothing', {}, 404, 'notFound'],
     ['an address outside /v1', '/nothing', {}, 404, 'notFound'],
-    ['an id that is none', '/v1/journeys/a%20b', {}, 404, 'notFound'],
-    ['an address that cannot be read', '/v1/journeys/%zz', {}, 400, 'address'],
-    ['another method', '/v1/journeys', { method: 'DELETE' }, 405, 'method'],
+    ['an invalid id', '/v1/journeys/a%20b', {}, 404, 'notFound'],
+    ['an address that cannot be decoded', '/v1/journeys/%zz', {}, 400, 'address'],
+    ['an unsupported method', '/v1/journeys', { method: 'DELETE' }, 405, 'method'],
     [
-      'another kind of body',
+      'an unsupported content type',
       '/v1/journeys',
       { ...body, headers: { 'content-type': 'text/plain' } },
       415,
       'contentType',
     ],
-    ['a body that is no JSON', '/v1/journeys', { body: '{' }, 400, 'notJson'],
+    ['a body that is not JSON', '/v1/journeys', { body: '{' }, 400, 'notJson'],
     [
       'a body that gives a member twice',
       '/v1/journeys',
@@ -39,11 +39,11 @@ describe('errors are problem documents', () => {
       400,
       'repeated',
     ],
-    ['a body that nests without end', '/v1/journeys', { body: '['.repeat(50) + ']'.repeat(50) }, 400, 'tooDeep'],
-    ['a body that is no object', '/v1/journeys', { body: '[]' }, 422, 'invalidInput'],
-    ['a body that breaks rules', '/v1/journeys', body, 422, 'invalidInput'],
-    ['a query that there is not', '/v1/journeys?x=1', {}, 422, 'invalidInput'],
-    ['a body too large', '/v1/journeys', { body: `"${'x'.repeat(300_000)}"` }, 413, 'bodyTooLarge'],
+    ['a body that is nested too deeply', '/v1/journeys', { body: '['.repeat(50) + ']'.repeat(50) }, 400, 'tooDeep'],
+    ['a body that is not an object', '/v1/journeys', { body: '[]' }, 422, 'invalidInput'],
+    ['a body that breaks the validation rules', '/v1/journeys', body, 422, 'invalidInput'],
+    ['an unknown query parameter', '/v1/journeys?x=1', {}, 422, 'invalidInput'],
+    ['a body that is too large', '/v1/journeys', { body: `"${'x'.repeat(300_000)}"` }, 413, 'bodyTooLarge'],
   ];
   for (const [what, path, call, status, code] of cases) {
     test(`${what}: ${status}`, async () => {
@@ -55,7 +55,7 @@ describe('errors are problem documents', () => {
     });
   }
 
-  test('a request id is the caller’s where it is short and harmless, else one of ours', async () => {
+  test('an answer has the caller’s request id if that is short and harmless, and otherwise a generated id', async () => {
     const idOf = async (given: string) => {
       const { headers } = await api.call('/healthz', { headers: { 'x-request-id': given } });
       return headers.get('x-request-id');
@@ -65,7 +65,7 @@ describe('errors are problem documents', () => {
       assert.match((await idOf(bad)) ?? '', /^[0-9a-f-]{36}$/);
   });
 
-  test('no answer and no line of the log repeats what a caller wrote, whatever is wrong with it', async () => {
+  test('no answer and no log line repeats values of a request that is refused', async () => {
     const bodies: unknown[] = [
       { [SENTINEL]: SENTINEL },
       {
@@ -98,8 +98,8 @@ describe('errors are problem documents', () => {
   });
 });
 
-describe('what callers send to exhaust it', () => {
-  test('10 MB are refused without being read to the end', async () => {
+describe('requests that try to exhaust the API', () => {
+  test('a body of 10 MB is refused without being read to the end', async () => {
     const bearer = await token();
     const socket = connect(api.port, '127.0.0.1');
     const head = `POST /v1/journeys HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${bearer}\r\n`;
@@ -110,7 +110,7 @@ describe('what callers send to exhaust it', () => {
     assert.match(answer, /connection: close/i);
   });
 
-  test('how many requests of one caller are answered at once', async (t) => {
+  test('the number of concurrent requests of one caller is limited', async (t) => {
     const few = await startTestApi(harness, { limits: { burst: 5, perSecond: 1 } });
     t.after(() => few.close());
     const all = await Promise.all(Array.from({ length: 20 }, () => few.call('/v1/journeys/T-unknown')));
@@ -120,7 +120,7 @@ describe('what callers send to exhaust it', () => {
   });
 });
 
-describe('what waits', () => {
+describe('requests that wait', () => {
   /** What no worker answers; abandoned at the test's end. */
   async function waitingFor(
     t: TestContext,
@@ -150,19 +150,19 @@ describe('what waits', () => {
     return path;
   }
 
-  test('503 says when to come again if all slots and all places in the queue are taken', async (t) => {
+  test('a request is answered 503 with Retry-After if all slots and all places in the queue are taken', async (t) => {
     const small = await startTestApi(harness, { limits: { work: { ...DEFAULT_LIMITS.work, running: 1, waiting: 0 } } });
     const path = await waitingFor(t, small, { message: 'withdrawal' });
     const { status, json, headers } = await small.call(`${path}/withdrawal`, { body: { reason: 'asked' } });
     assert.deepEqual([status, json.code], [503, 'busy']);
     assert.ok(Number(headers.get('retry-after')) > 0);
     await small.expect(200, '/healthz');
-    // What needs no worker does not wait for those that do.
+    // Requests that need no worker do not wait for those that do.
     await small.expect(200, '/v1/holds');
     await small.expect(201, '/v1/journeys', { body: journeyInput() });
   });
 
-  test('beyond so many that wait for a change, 429; and who waits for one takes no slot', async (t) => {
+  test('a long poll takes no slot, and is answered 429 beyond the limit of long polls', async (t) => {
     const small = await startTestApi(harness, {
       limits: {
         work: { ...DEFAULT_LIMITS.work, running: 1, waiting: 0 },
@@ -177,8 +177,8 @@ describe('what waits', () => {
   });
 });
 
-describe('what is away', () => {
-  test('the ledger: what needs it says so, and the rest goes on', async (t) => {
+describe('the API without one of its dependencies', () => {
+  test('without the ledger, requests that need it are answered 503, and a start succeeds', async (t) => {
     const cutOff = await startCutOffApi(t, harness);
     const narrow = await token({ endUsers: ['EU123'] });
     assert.equal(
@@ -191,7 +191,7 @@ describe('what is away', () => {
     assert.deepEqual([ready.status, ready.json.checks.ledger.ok], [503, false]);
   });
 
-  test('the workers: callers that wait for a status delay no other caller', async (t) => {
+  test('without workers, callers that wait for a status delay no other caller', async (t) => {
     const journeys = await connectTo(harness, { dataConverter: {}, queryTimeoutMs: 6_000 });
     const busy = await startTestApi(harness, { journeys, limits: { work: { ...DEFAULT_LIMITS.work, running: 2 } } });
     t.after(async () => {
@@ -209,7 +209,7 @@ describe('what is away', () => {
     }
   });
 
-  test('the workers: a decision about many is answered all the same, in half a minute', {
+  test('without workers, a decision about many inquiries is answered within half a minute', {
     timeout: 90_000,
   }, async () => {
     const { journeyId: _, ...input } = journeyInput();
@@ -231,7 +231,7 @@ describe('what is away', () => {
     assert.deepEqual((await ask({ preview: true })).codes, new Set(['notOnHold']));
   });
 
-  test('the audit log: nothing is given out', async (t) => {
+  test('without the audit log, a request is answered 503 and returns no data', async (t) => {
     const mute = await startTestApi(harness, {
       audit: {
         write: () => {

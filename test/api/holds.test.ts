@@ -36,7 +36,7 @@ function holdOf(runKey: string): Promise<Json> {
   return until(async () => (await api.call(`/v1/holds?runKey=${runKey}`)).json.data[0]);
 }
 
-/** A journey whose first inquiry was posted, and whose answer never came. */
+/** Starts a journey whose first inquiry was posted and whose answer was lost. */
 async function held(profile?: string): Promise<Json> {
   const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
   const { status } = await api.call('/v1/journeys', { body: { ...input, ...(profile ? { profile } : {}) } });
@@ -58,7 +58,7 @@ function abandoning({ customerTraceNumber, attempt }: Json, change: object = {})
 const decidedOf = ({ json }: HttpAnswer) => ({ code: json.code, by: json.decided?.by, action: json.decided?.action });
 
 describe('holds over HTTP', { concurrency: 4 }, () => {
-  test('from the list to a decision in two requests; the second operator reads who decided', async () => {
+  test('an operator lists and decides a hold in two requests, and a second operator learns who decided', async () => {
     const hold = await held();
     assert.deepEqual(
       [hold.kind, hold.reason, hold.attempt, hold.decideAt, hold.allowedActions],
@@ -80,7 +80,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual(api.unexpected, []);
   });
 
-  test('where the run is lost, the decision is written into the ledger, once', async () => {
+  test('the decision is recorded in the ledger once if the run is lost', async () => {
     const hold = await held();
     await harness.client.workflow.getHandle(`journey-${hold.runKey}`).terminate('gone');
     assert.equal(
@@ -95,7 +95,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const second = await token({ claims: { sub: 'platform-8' } });
     const late = await api.call(hold.decideAt, { token: second, body: abandoning(hold) });
     assert.deepEqual(decidedOf(late), { code: 'decided', by: 'platform-7', action: 'abandon' });
-    // Another run's inquiry is none of this one.
+    // The decision names another run's inquiry, so this run refuses it.
     const other = journeyInput({ stages: ['PREQUAL'] });
     await api.call('/v1/journeys', { body: other });
     await api.until(`/v1/journeys/${other.journeyId}`, (json) => json.state === 'completed' && json);
@@ -105,7 +105,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.equal(unknown.status, 404);
   });
 
-  test('a token sees and decides only what it reaches, and what its scopes say', async () => {
+  test('a token can list and decide only holds of runs that it reaches, within its scopes', async () => {
     const hold = await held();
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
     const page = await api.call(`/v1/holds?runKey=${hold.runKey}`, { token: elsewhere });
@@ -137,7 +137,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.equal(decided.status, 200, decided.text);
   });
 
-  test('many of one outage: a preview decides nothing, and each is judged by itself', async () => {
+  test('a decision about many holds is checked for each hold, and its preview decides nothing', async () => {
     const holds = await Promise.all([held(), held(), held()]);
     const [first, lost] = holds;
     await harness.client.workflow.getHandle(`journey-${lost.runKey}`).terminate('gone');
@@ -189,7 +189,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     await api.expect(422, '/v1/decisions', { body: personal });
   });
 
-  test('a profile that takes decisions with a proof alone takes those that the API signs', async () => {
+  test('a profile that requires proofs accepts decisions that the API signs, and refuses unsigned ones', async () => {
     const hold = await held('deciding');
     const unsigned = await api.call(hold.decideAt, { body: abandoning(hold) });
     assert.deepEqual([unsigned.status, unsigned.json.problems[0].path], [409, '/proof'], unsigned.text);
@@ -201,8 +201,8 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([decision?.provenBy, decision?.by], ['api-1', 'platform-7']);
   });
 
-  test('consents that match nothing are listed page by page for who reaches their run, and marked as seen', async () => {
-    // A denial: a grant for a run that nobody knows takes a proof here, since its profile may ask for one.
+  test('unmatched consents are listed in pages for tokens that reach their run, and can be marked as seen', async () => {
+    // The consent is a denial. A grant for an unknown run needs a proof here, since its profile may require one.
     const denied = { applicantId: '1A', decision: 'denied' } as const;
     const unknown = consentMessage(`T-${randomUUID()}`, denied);
     const input = journeyInput({ stages: ['PREQUAL'], repeatsOpenFor: 'PT1H' });
@@ -248,7 +248,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([tooMany.status, tooMany.json.problems[0].parameter], [422, 'limit']);
   });
 
-  test('so it takes a repeat, which makes a further inquiry', async () => {
+  test('a profile that requires proofs accepts a repeated stage that the API signs, and refuses an unsigned one', async () => {
     const input = journeyInput({ stages: ['PREQUAL'], profile: 'deciding', repeatsOpenFor: 'PT1H' });
     const path = `/v1/journeys/${input.journeyId}`;
     await api.expect(201, '/v1/journeys', { body: input });
@@ -262,7 +262,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     await api.until(path, (json) => json.stages?.[1]?.state === 'record');
   });
 
-  test('what came too late is flagged, and taken off the list by who has seen it', async () => {
+  test('a revocation after the share was posted is flagged, and leaves the list once an operator marks it as seen', async () => {
     const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
     const { journeyId } = input;
     await api.expect(201, '/v1/journeys', { body: input });
@@ -285,7 +285,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual((await api.call(`/v1/holds?runKey=${journeyId}`)).json.data, []);
   });
 
-  test('what was flagged about a run as a whole is taken off by who has seen it, each reason by itself', async () => {
+  test('each flag of a run leaves the list separately when an operator marks it as seen', async () => {
     const runKey = `portfolio:R-${randomUUID().slice(0, 8)}`;
     const ledger = await openLedgerOf(harness);
     const { ledgerId } = ledger.identity;

@@ -20,7 +20,7 @@ function untilJourney(journeyId: string, state: JourneyStatus['state']): Promise
   return untilState(api, `/v1/journeys/${journeyId}`, state);
 }
 
-/** Starts it, and waits for this state. Returns its address. */
+/** Starts a journey and waits for this state. Returns the journey's address. */
 async function started(input: { journeyId: string }, state: JourneyStatus['state']): Promise<string> {
   await api.expect(201, '/v1/journeys', { body: input });
   await untilJourney(input.journeyId, state);
@@ -28,7 +28,7 @@ async function started(input: { journeyId: string }, state: JourneyStatus['state
 }
 
 describe('journeys over HTTP', () => {
-  test('a journey is started, read, and started again without a second run', async () => {
+  test('a repeated start returns the existing journey and starts no second run', async () => {
     const input = journeyInput({ stages: ['PREQUAL'] });
     const started = await api.call('/v1/journeys', { body: input });
     assert.equal(started.status, 201, started.text);
@@ -53,7 +53,7 @@ describe('journeys over HTTP', () => {
     assert.deepEqual([same.status, same.text, same.headers.get('etag')], [304, '', etag]);
   });
 
-  test('an API with profiles of its own refuses an unknown one at once, and still finds a run that there is', async (t) => {
+  test('an API that knows the profiles refuses a start with an unknown profile, and still finds an existing run', async (t) => {
     const input = journeyInput({ stages: ['PREQUAL'], profile: 'nobodys' });
     const own = await startTestApi(harness, { profiles: ['default', 'east'] });
     t.after(() => own.close());
@@ -64,7 +64,7 @@ describe('journeys over HTTP', () => {
     await own.expect(200, '/v1/journeys', { body: input });
   });
 
-  test('without, a run whose profile no worker has says so in its status within a second', async () => {
+  test('an API that knows no profiles starts the run, whose status soon reports the unknown profile', async () => {
     const { journeyId, ...input } = journeyInput({ stages: ['PREQUAL'], profile: 'nobodys' });
     const startedAt = Date.now();
     await api.expect(201, '/v1/journeys', { body: { journeyId, ...input } });
@@ -75,9 +75,9 @@ describe('journeys over HTTP', () => {
     await harness.client.workflow.getHandle(toWorkflowId(journeyId)).terminate();
   });
 
-  test('one whose input was refused has failed, and its result says what was wrong', async () => {
+  test('the result of a journey whose input the worker refused names the invalid field', async () => {
     const { journeyId, ...input } = journeyInput({ stages: ['PREQUAL'] });
-    // By another program, which checks nothing.
+    // This start bypasses the API and its validation.
     await harness.client.workflow.start('lendingJourney', {
       workflowId: toWorkflowId(journeyId),
       taskQueue: harness.config.taskQueue,
@@ -89,7 +89,7 @@ describe('journeys over HTTP', () => {
     assert.equal(refused.problems[0].path, '/stages/0');
   });
 
-  test('the id of another end user’s run is taken without a reason, and a start beyond the token is refused', async () => {
+  test('a start under the id of another end user’s run is refused without details of that run', async () => {
     const input = journeyInput({ stages: ['PREQUAL'] });
     await api.expect(201, '/v1/journeys', { body: input });
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
@@ -101,7 +101,7 @@ describe('journeys over HTTP', () => {
 });
 
 describe('messages to a journey over HTTP', () => {
-  test('each is accepted once, the same again is a duplicate, and other content under its key a conflict', async () => {
+  test('each message is accepted once, a repeat is a duplicate, and other content under its key is a conflict', async () => {
     const { journeyId, ...input } = journeyInput({ stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'] });
     const at = await started({ journeyId, ...input }, 'waitingAtGate');
     const until = new Date(Date.now() + 45 * 86_400_000).toISOString();
@@ -125,7 +125,7 @@ describe('messages to a journey over HTTP', () => {
     }
     assert.equal((await api.expect(200, `${at}/withdrawal`, { body: { reason: 'done' } })).accepted, true);
     await untilJourney(journeyId, 'withdrawn');
-    // The same message has the same answer after the end; another one comes too late.
+    // After the end, a repeated message has the same answer, and a new message is too late.
     for (const [path, reason] of [
       [`${at}/withdrawal`, 'done'],
       [`${at}/shares/S1/withdrawal`, 'not needed'],
@@ -138,7 +138,7 @@ describe('messages to a journey over HTTP', () => {
     assert.deepEqual([result.outcome, result.stages[0].reference], ['withdrawn', undefined]);
   });
 
-  test('who acts is the token’s to say: a by of the body’s own is refused, wherever a message has one', async () => {
+  test('a message whose body has a `by` is refused, since the token names the actor', async () => {
     const at = await started(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }), 'waitingAtGate');
     const forged = { reason: 'x', by: 'somebody else' };
     for (const [path, body] of [
@@ -156,7 +156,7 @@ describe('messages to a journey over HTTP', () => {
     assert.equal((await api.call(at)).json.state, 'waitingAtGate');
   });
 
-  test('all that wait for a change hear of it', async () => {
+  test('every caller that waits for a status change receives the new status', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
     const at = await started(input, 'waitingAtGate');
     const etag = (await api.call(at)).headers.get('etag') ?? '';
@@ -174,11 +174,11 @@ describe('messages to a journey over HTTP', () => {
     await untilJourney(input.journeyId, 'withdrawn');
   });
 
-  test('lists have the runs that a token reaches, and no others', async () => {
+  test('a list contains exactly the runs that the token reaches', async () => {
     const endUserCode = `EU${randomUUID().slice(0, 6)}`;
     const input = journeyInput({ stages: ['PREQUAL'], endUserCode });
     await api.call('/v1/journeys', { body: input });
-    // Of another system in the namespace, under keys that this one does not have.
+    // This run belongs to another system in the namespace, with keys that the API does not have.
     const foreign = new Client({ ...harness.client.options, dataConverter: { payloadCodecs: [FOREIGN] } });
     const unreadable = `J-${randomUUID()}`;
     await foreign.workflow.start('lendingJourney', {
@@ -197,7 +197,7 @@ describe('messages to a journey over HTTP', () => {
       return ids;
     };
     while ((await listed()).length === 0) await new Promise((resolve) => setTimeout(resolve, 200));
-    // One that closes between two pages may be in both.
+    // A run that closes between two pages may be in both.
     assert.deepEqual([...new Set(await listed())], [input.journeyId]);
     await api.expect(404, `/v1/journeys/${unreadable}`, { token: mine });
     await foreign.workflow.getHandle(toWorkflowId(unreadable)).terminate();
@@ -206,7 +206,7 @@ describe('messages to a journey over HTTP', () => {
 });
 
 describe('consents over HTTP', () => {
-  test('a grant that has ceased to count is refused when it is sent again, and while the run goes on or later says why', async () => {
+  test('a repeat of a grant that no longer counts is refused with the reason, during the run and after its end', async () => {
     const shares = ['S1', 'S2'].map((shareId) => ({
       shareId,
       endUserCode: `EU9-${shareId}`,
@@ -234,7 +234,7 @@ describe('consents over HTTP', () => {
     assert.deepEqual(api.unexpected, []);
   });
 
-  test('one is accepted, kept where nothing is known yet, or refused; its token reads nothing', async () => {
+  test('a consent is accepted, kept for an unknown run, or refused, and its token can read nothing', async () => {
     const consentsOnly = await token({ scopes: ['consents:record'] });
     const share = { shareId: 'S1', endUserCode: 'EU999', reportOf: 'PREQUAL' as const };
     const input = journeyInput({ stages: ['PREQUAL'], shares: [share] });

@@ -1,4 +1,4 @@
-/** One rule says whose a run is: for the list of holds, and for a decision about one of them. No worker runs. */
+/** The list of holds and a decision about a hold use one rule to find a run's owner. No worker runs. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ async function open(): Promise<void> {
 }
 const newId = () => `R-${randomUUID().slice(0, 8)}`;
 
-/** Its only inquiry is one for EU1, whose answer was lost. */
+/** Records a run whose only inquiry was made for EU1 and whose answer was lost. */
 async function held(runKey: string, inquiry: Partial<InquiryDescription> = {}): Promise<string> {
   const customerTraceNumber = randomUUID().replaceAll('-', '').slice(0, 28).toUpperCase();
   await attempted(ledger, { inquiry: { ...inquiry, runKey, customerTraceNumber } }, { state: 'unknown' });
@@ -44,7 +44,7 @@ async function isDecided(runKey: string, customerTraceNumber: string, bearer: st
   return status === 200;
 }
 
-test('who sees a hold may decide it: of a run that Temporal has, has lost, or has taken this moment', async () => {
+test('a token that can list a hold can decide it, whether its run is open or lost', async () => {
   const narrow = await token({ endUsers: ['EU1', 'EU3'], profiles: ['default'] });
   const cases: [what: string, isTheirs: boolean, runKey: string, more?: Partial<InquiryDescription>][] = [
     ['a lost journey', true, newId()],
@@ -68,7 +68,7 @@ test('who sees a hold may decide it: of a run that Temporal has, has lost, or ha
   assert.deepEqual(api.unexpected, []);
 });
 
-test('where Temporal is away the ledger alone says whose a hold is, for all of a page at once', async (t) => {
+test('while Temporal is unreachable, the ledger alone determines which holds of a page a token reaches', async (t) => {
   const [host = '', port = ''] = harness.config.temporal.address.split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
   t.after(() => proxy.close());

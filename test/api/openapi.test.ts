@@ -8,12 +8,12 @@ import { isScope } from '../../src/operations/scopes.ts';
 const committed = JSON.parse(readFileSync(new URL('../../schemas/api.openapi.json', import.meta.url), 'utf8'));
 const document = createOpenApiDocument();
 
-describe('the API’s document', () => {
-  test('is the one that lies in schemas/ (else: npm run schemas)', () => {
+describe('the OpenAPI document', () => {
+  test('equals the committed file in schemas/ (if not, run npm run schemas)', () => {
     assert.deepEqual(JSON.parse(JSON.stringify(document)), committed);
   });
 
-  test('has every operation once, with a scope and an id of its own', () => {
+  test('has every operation once, each with a scope and a unique id', () => {
     const ids = ROUTES.map(({ operationId }) => operationId);
     assert.equal(new Set(ids).size, ids.length);
     const addresses = ROUTES.map(({ method, path }) => `${method} ${path}`);
@@ -21,14 +21,14 @@ describe('the API’s document', () => {
     for (const { operationId, scope } of ROUTES) assert.ok(isScope(scope), operationId);
   });
 
-  test('says of each operation that writes what comes of the same again (docs/idempotency.md)', () => {
+  test('has a row in docs/idempotency.md for each operation that writes', () => {
     const page = readFileSync(new URL('../../docs/idempotency.md', import.meta.url), 'utf8');
     const described = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, operationId]) => operationId);
     const writing = ROUTES.filter(({ method }) => method !== 'GET').map(({ operationId }) => operationId);
     assert.deepEqual(described.toSorted(), writing.toSorted());
   });
 
-  test('refers to nothing that it does not have', () => {
+  test('contains every schema that it refers to', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)];
     assert.ok(references.length > 20);
     const { schemas } = document.components as { schemas: object };

@@ -1,4 +1,4 @@
-/** Callers that get no answer, or a late one: the API is killed or drained, the ledger or the workers are away. */
+/** Callers get no answer or a late one: the API is killed or drained, or the ledger or the workers are unreachable. */
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -28,7 +28,7 @@ import { until } from './until.ts';
 
 const { harness, api } = useApi();
 
-/** One that has its first report and waits for more messages. */
+/** Starts a journey that has its first report and waits for more messages. */
 async function waitingJourney() {
   const input = journeyInput({ stages: ['PREQUAL'], repeatsOpenFor: 'PT1H' });
   await api.expect(201, '/v1/journeys', { body: input });
@@ -37,7 +37,7 @@ async function waitingJourney() {
   return { ...input, path };
 }
 
-describe('the ledger is away', () => {
+describe('the API without the ledger', () => {
   const trace = 'PQ'.padEnd(28, 'A');
   const reason = { reason: 'a test' };
   const many = {
@@ -61,14 +61,14 @@ describe('the ledger is away', () => {
     ['/v1/runs/U-1/decisions', { body: { ...many, inquiries: undefined, customerTraceNumber: trace, attempt: 1 } }],
   ];
 
-  test('each resource that needs it answers 503 and says so, and the others answer', async (t) => {
+  test('each resource that needs the ledger answers 503 ledgerUnavailable, and the other resources answer normally', async (t) => {
     const cutOff = await startCutOffApi(t, harness);
     for (const [path, call] of needed) {
       const { status, json, text, headers } = await cutOff.call(path, call);
       assert.deepEqual([status, json.code], [503, 'ledgerUnavailable'], `${path} ${text}`);
       assert.ok(Number(headers.get('retry-after')) > 0);
     }
-    // Each is judged by itself there.
+    // A decision about many inquiries reports the outage for each inquiry.
     for (const body of [many, { ...many, preview: true }]) {
       const { status, json, text } = await cutOff.call('/v1/decisions', { body });
       assert.deepEqual([status, json.inquiries[0].code], [200, 'ledgerUnavailable'], text);
@@ -80,7 +80,7 @@ describe('the ledger is away', () => {
   });
 });
 
-describe('the API stops', () => {
+describe('an API that stops', () => {
   /** A new connection is refused, or the request on an old one. */
   async function assertTakesNoMore(at: TestApi): Promise<void> {
     const answer = await at.call('/v1/journeys').catch(() => undefined);
@@ -89,14 +89,14 @@ describe('the API stops', () => {
     assert.ok(Number(answer.headers.get('retry-after')) > 0);
   }
 
-  test('a message that waits for a worker and a long poll are answered first', async () => {
+  test('answers a message that waits for a worker and a long poll before it closes', async () => {
     const stopping = await startTestApi(harness);
     const { path } = await waitingJourney();
     const status = await stopping.call(path);
     const headers = { 'if-none-match': status.headers.get('etag') ?? '', prefer: 'wait=50' };
     const polled = stopping.call(path, { headers });
     await harness.stopWorker();
-    // A run that no worker has seen yet: one that is known there waits for that worker's own queue first.
+    // No worker has seen this run yet. A run that a worker has cached waits for that worker's own queue first.
     const untouched = journeyInput();
     await api.expect(201, '/v1/journeys', { body: untouched });
     const told = stopping.call(`/v1/journeys/${untouched.journeyId}/withdrawal`, { body: { reason: 'a test' } });
@@ -111,7 +111,7 @@ describe('the API stops', () => {
     assert.deepEqual(stopping.unexpected, []);
   });
 
-  test('so is a start that Temporal has not acknowledged yet', async (t) => {
+  test('answers a start that Temporal has not acknowledged yet before it closes', async (t) => {
     const [host = '', port = ''] = harness.config.temporal.address.split(':');
     const proxy = await startTcpProxy({ host, port: Number(port) });
     const journeys = await connectTo(harness, { address: `127.0.0.1:${proxy.port}`, dataConverter: {} });
@@ -133,7 +133,7 @@ describe('the API stops', () => {
   });
 });
 
-describe('the API is killed once Temporal has the message, before it has answered', () => {
+describe('the API is killed after Temporal has received the message and before the API has answered', () => {
   const key = 'api-keys.json';
 
   async function startProcess(t: TestContext, address: string): Promise<{ child: ChildProcess; url: string }> {
@@ -156,7 +156,7 @@ describe('the API is killed once Temporal has the message, before it has answere
     return { child, url: JSON.parse(line).url };
   }
 
-  test('the same start, sent again, is not new, and a withdrawal has ended the run', async (t) => {
+  test('a repeated start finds the first run, and a withdrawal has ended its run', async (t) => {
     const [host = '', port = ''] = harness.config.temporal.address.split(':');
     const proxy = await startTcpProxy({ host, port: Number(port) });
     t.after(() => proxy.close());
@@ -180,7 +180,7 @@ describe('the API is killed once Temporal has the message, before it has answere
     ] as const) {
       const { child, url } = await startProcess(t, `127.0.0.1:${proxy.port}`);
       const exit = once(child, 'exit');
-      // Each way takes so long: the answer of Temporal is on the wire when the process dies.
+      // Each direction has this delay, so Temporal's answer is on its way when the process dies.
       proxy.slowDown(1_000);
       const asked = httpCall(`${url}${where}`, { token: bearer, body });
       const lost = assert.rejects(asked);
@@ -194,7 +194,7 @@ describe('the API is killed once Temporal has the message, before it has answere
         await api.until(path, (json) => json.stages?.[0]?.state === 'record');
       }
     }
-    // The run ends by it: whoever sends it again learns that it was taken, and that another is too late.
+    // The withdrawal ends the run. A repeat is a duplicate, and another withdrawal is too late.
     assert.equal((await run.result()).outcome, 'withdrawn');
     const again = await api.call(`${path}/withdrawal`, { token: bearer, body: { reason: 'a test' } });
     assert.deepEqual([again.status, again.json.duplicate], [200, true], again.text);
@@ -207,8 +207,8 @@ describe('the API is killed once Temporal has the message, before it has answere
   });
 });
 
-describe('no worker runs', () => {
-  test('a consent is in Temporal and still to be recorded: 202 pending, and counts later', async () => {
+describe('the API without workers', () => {
+  test('a consent is answered 202 pending, and counts once a worker records it', async () => {
     await harness.stopWorker();
     const consent = consentMessage(`T-${randomUUID()}`, { applicantId: '1A', decision: 'denied' });
     const pending = await api.call('/v1/consents', { body: consent });

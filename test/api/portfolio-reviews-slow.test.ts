@@ -31,7 +31,7 @@ function untilReview(reviewId: string, ...states: string[]): Promise<Json> {
 }
 
 describe('portfolio reviews over HTTP', () => {
-  test('one is started by a file’s name, and its results are a download; a path is none', async () => {
+  test('a review starts from a file name, refuses a path, and offers its results as a download', async () => {
     for (const file of ['folder/three.csv', '../three.csv', '/etc/passwd', '..', 'three.csv/', '.hidden']) {
       const { status, json } = await api.call('/v1/portfolio-reviews', { body: reviewInput(file) });
       assert.equal(status, 422, file);
@@ -73,7 +73,7 @@ describe('portfolio reviews over HTTP', () => {
     assert.deepEqual(api.unexpected, []);
   });
 
-  test('a file belongs to its end user: a missing one is refused at once, and that of another is as a missing one', async () => {
+  test('a review of a missing file or of another end user’s file is refused with the same answer', async () => {
     await writePortfolio(portfolioDirectory, 'theirs.csv', csvText(1), toPortfolioFolder({ endUserCode: 'EU456' }));
     const bearer = await token({ profiles: ['default'], endUsers: ['EU123'] });
     const start = async (change: object) => {
@@ -101,7 +101,7 @@ describe('portfolio reviews over HTTP', () => {
     assert.deepEqual([status, JSON.parse(String(again)).isNew], [200, false]);
   });
 
-  test('a row on hold is decided by its run key, and a review is paused and goes on', async () => {
+  test('a row on hold is decided by its run key, and a review can be paused and resumed', async () => {
     const input = reviewInput('held.csv');
     await api.call('/v1/portfolio-reviews', { body: input });
     const path = `/v1/portfolio-reviews/${input.reviewId}`;
@@ -132,7 +132,7 @@ describe('portfolio reviews over HTTP', () => {
     assert.equal((await api.call(`${path}/result`)).json.abandoned, 1);
   });
 
-  test('an API without the directory says that it gives out no files, and asks nobody to come again', async (t) => {
+  test('an API without the portfolio directory answers that it serves no files, without Retry-After', async (t) => {
     const without = await startTestApi(harness);
     t.after(() => without.close());
     const input = reviewInput('three.csv');
@@ -144,11 +144,11 @@ describe('portfolio reviews over HTTP', () => {
     assert.deepEqual(without.unexpected, []);
   });
 
-  test('a download that has begun ends normally, although the API stops', async () => {
+  test('a download that has begun completes although the API stops', async () => {
     const input = reviewInput('three.csv');
     await api.call('/v1/portfolio-reviews', { body: input });
     await untilReview(input.reviewId, 'completed');
-    // Far more than any buffer on the way holds.
+    // The file is far larger than any buffer between server and client.
     const lines = `${'x'.repeat(1_023)}\n`.repeat(30_000);
     writeFileSync(join(portfolioDirectory, FOLDER, `three.csv.${input.reviewId}.results.jsonl`), lines);
     const stopping = await startTestApi(harness, { portfolioDirectory });
@@ -167,7 +167,7 @@ describe('portfolio reviews over HTTP', () => {
     assert.equal(bytes, lines.length);
   });
 
-  test('one is cancelled, also after another’s withdrawal, and what is on hold stays in the ledger', async () => {
+  test('a review can be cancelled after a withdrawal, and its holds stay in the ledger', async () => {
     const input = reviewInput('held.csv');
     await api.call('/v1/portfolio-reviews', { body: input });
     const path = `/v1/portfolio-reviews/${input.reviewId}`;
@@ -175,7 +175,7 @@ describe('portfolio reviews over HTTP', () => {
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
     const body = { reason: 'the wrong file' };
     await api.expect(404, `${path}/cancellation`, { token: elsewhere, body });
-    // Somebody else has withdrawn it before; it waits for its hold.
+    // Another operator has withdrawn the review, which still waits for its hold.
     const second = await token({ claims: { sub: 'platform-8' } });
     assert.equal((await api.call(`${path}/withdrawal`, { token: second, body })).json.duplicate, false);
     const cancelled = await api.call(`${path}/cancellation`, { body });
@@ -192,7 +192,7 @@ describe('portfolio reviews over HTTP', () => {
       return found;
     });
     assert.deepEqual(decided.toSorted(), ['cancel platform-7: the wrong file', 'withdraw platform-8: the wrong file']);
-    // The same message has the same answer after the end; another one comes too late.
+    // After the end, a repeated message has the same answer, and a new message is too late.
     const again = await api.call(`${path}/cancellation`, { body });
     assert.deepEqual([again.status, again.json], [200, { ...taken, duplicate: true }], again.text);
     const sameWithdrawal = await api.call(`${path}/withdrawal`, { token: second, body });

@@ -7,13 +7,13 @@ import { toRefusedError } from '../../src/client/connection/errors.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../src/http/refusal.ts';
 import { REFUSAL_CAUSES } from '../../src/model/refusals.ts';
 
-test('no two problems have the same title, and each has its place in the reference', () => {
+test('each problem has a unique title and an entry in the reference', () => {
   assert.equal(new Set(PROBLEM_CODES.map((code) => PROBLEMS[code].title)).size, PROBLEM_CODES.length);
   const page = writeReferencePage();
   for (const code of PROBLEM_CODES) assert.ok(page.includes(`<tr id="problem-${code}">`), code);
 });
 
-test('a refused message says its cause, which is a problem of the run’s state, and where', () => {
+test('a refused message is answered 409 with its cause and the invalid field', () => {
   for (const cause of REFUSAL_CAUSES) {
     const { status, reason } = createMessageRefusal(toRefusedError('J-1', { cause, reason: 'for a reason' }));
     assert.deepEqual([status, reason], [409, cause]);

@@ -21,12 +21,12 @@ let harness: Harness;
 
 before(async () => {
   harness = await startHarness();
-  // It has made the ledger.
+  // The worker has created the ledger.
   await harness.stopWorker();
 });
 after(() => harness.close());
 
-test('where Temporal is away the API answers 503 with a time to come again, and soon', async (t) => {
+test('while Temporal is unreachable the API quickly answers 503 with Retry-After', async (t) => {
   const [host = '', port = ''] = harness.config.temporal.address.split(':');
   const proxy = await startTcpProxy({ host, port: Number(port) });
   t.after(() => proxy.close());
@@ -58,7 +58,7 @@ test('where Temporal is away the API answers 503 with a time to come again, and 
   await cutOff.expect(200, '/healthz');
 });
 
-test('the command says where it listens, in one line, serves a journey, and stops at SIGTERM', async (t) => {
+test('the command prints its address in one line, serves a journey, and stops at SIGTERM', async (t) => {
   const { config, dataDir } = harness;
   const [metricsPort = 0] = await freePorts(1);
   const keySet = join(dataDir, 'api-keys.json');
@@ -103,7 +103,7 @@ test('the command says where it listens, in one line, serves a journey, and stop
   );
 });
 
-test('the command refuses what may not be with exit code 2', async () => {
+test('the command refuses a configuration without a key set with exit code 2', async () => {
   const { code, stderr } = await runCli(['api'], { cwd: harness.dataDir });
   assert.equal(code, 2);
   assert.match(stderr, /"API_JWKS_URL"/);

@@ -18,7 +18,7 @@ function ended(path: string): Promise<Json> {
 }
 
 describe('pulls over HTTP', { concurrency: 4 }, () => {
-  test('one is started, read, started again without a second inquiry, and its result names no consumer', async () => {
+  test('a repeated start of a pull makes no second inquiry, and the result has no consumer id', async () => {
     const input = pullInput();
     const started = await api.call('/v1/pulls', { body: input });
     const { startedAt, ...run } = started.json;
@@ -50,7 +50,7 @@ describe('pulls over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual(api.unexpected, []);
   });
 
-  test('batch work gives way to others', async () => {
+  test('a pull of the work class batch has a lower priority', async () => {
     const priorityOf = async (query: string) => {
       const input = pullInput();
       await api.expect(201, `/v1/pulls${query}`, { body: input });
@@ -61,7 +61,7 @@ describe('pulls over HTTP', { concurrency: 4 }, () => {
     await api.expect(422, '/v1/pulls?workClass=soon', { body: pullInput() });
   });
 
-  test('one on hold is decided, or ended early, by who the token names', async () => {
+  test('a pull on hold is decided or ended early in the name of the token’s subject', async () => {
     const [decided, withdrawn] = [pullInput('4002'), pullInput('4002')];
     for (const body of [decided, withdrawn]) await api.expect(201, '/v1/pulls', { body });
     for (const { pullId } of [decided, withdrawn]) assert.equal((await ended(`/v1/pulls/${pullId}`)).state, 'held');
@@ -78,7 +78,7 @@ describe('pulls over HTTP', { concurrency: 4 }, () => {
   });
 });
 
-describe('shares by themselves over HTTP', { concurrency: 4 }, () => {
+describe('standalone shares over HTTP', { concurrency: 4 }, () => {
   const given = {
     endUserCode: 'EU123',
     reference: {
@@ -92,7 +92,7 @@ describe('shares by themselves over HTTP', { concurrency: 4 }, () => {
     return { shareId: newId(), endUserCode: 'EU999', permissiblePurposeCode: '02', report };
   }
 
-  test('a pull’s report is shared once its applicant consents, and only for whom it was pulled', async () => {
+  test('a pull’s report is shared once its applicant consents, and only for the end user of the pull', async () => {
     const pull = pullInput();
     await api.call('/v1/pulls', { body: pull });
     await ended(`/v1/pulls/${pull.pullId}`);
@@ -123,7 +123,7 @@ describe('shares by themselves over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual(api.unexpected, []);
   });
 
-  test('consents to one are kept before it is started and count then, and flag it after its end', async () => {
+  test('consents that arrive before a share starts count in it, and a revocation after its end flags it', async () => {
     const pull = pullInput();
     await api.call('/v1/pulls', { body: pull });
     await ended(`/v1/pulls/${pull.pullId}`);
@@ -140,7 +140,7 @@ describe('shares by themselves over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([otherShare.status, otherShare.json.code], [422, 'invalidInput'], otherShare.text);
     await api.expect(201, '/v1/shares', { body: input });
     const path = `/v1/shares/${input.shareId}`;
-    // What came before counts: nobody else's consent is missing.
+    // The earlier consent counts, and no other applicant's consent is missing.
     assert.equal((await ended(path)).state, 'posted');
     const revoked = { consentId: 'C-3', decision: 'revoked', evidence: undefined };
     const late = await record(revoked);
@@ -148,7 +148,7 @@ describe('shares by themselves over HTTP', { concurrency: 4 }, () => {
     await api.expect(403, path, { token: consentsOnly });
   });
 
-  test('one that waits is extended and taken back, and the ledger keeps it from being sent', async () => {
+  test('a waiting share is extended and withdrawn, and the ledger then prevents its sending', async () => {
     const input = shareInput();
     await api.expect(201, '/v1/shares', { body: input });
     const path = `/v1/shares/${input.shareId}`;

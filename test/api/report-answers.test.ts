@@ -1,4 +1,4 @@
-/** What the API says of reports, refusals, changes and references: whole, and masked. */
+/** The API's answers with reports, refusals, changes and references: in full, and masked. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -56,7 +56,7 @@ const REFUSAL = JSON.stringify({
 
 const ledger = await ledgerWithReport();
 
-/** A real one, in which `J-1` has a report, a share, and a stage without a record. */
+/** A real ledger in which `J-1` has a report, a share, and a stage without a record. */
 async function ledgerWithReport(): Promise<Ledger> {
   const url = `file:${join(directory, 'ledger.db')}`;
   const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
@@ -107,25 +107,25 @@ function reading(view: View): Reader {
   return { by: 'platform-7', via: 'api', isRedacted: view === 'redacted' };
 }
 
-test('a report is read whole as the gateway answered it', async () => {
+test('an unmasked report equals the gateway’s answer', async () => {
   const { body, noted } = await readReportAnswer(ledger, PREQUAL, reading('whole'));
   const [text, { customerTraceNumber }] = [String(body), noted];
   assert.equal(customerTraceNumber, 'PQAAAAAAAAAAAAAAAAAAAAAAAA00');
-  // To the last digit.
+  // The report's text is unchanged, to the last digit.
   assert.ok(text.endsWith(`,"report":${REPORT}}`));
   const { report: _report, storedAt, ...about } = JSON.parse(text);
   assert.equal(Number.isNaN(Date.parse(storedAt)), false);
   assert.deepEqual(about, { customerTraceNumber, productCode: 'PREQUAL', attempt: 1, redacted: false });
 });
 
-test('where a stage was repeated, the report of one inquiry is read by its trace number', async () => {
+test('a trace number selects the report of one inquiry of a repeated stage', async () => {
   const customerTraceNumber = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
   const read = (of: string) => readReportAnswer(ledger, { ...PREQUAL, customerTraceNumber: of }, reading('whole'));
   assert.equal((await read(customerTraceNumber)).noted.customerTraceNumber, customerTraceNumber);
   await assert.rejects(read('PQAAAAAAAAAAAAAAAAAAAAAAAA01'), { status: 404 });
 });
 
-test('a masked report has nothing personal', async () => {
+test('a masked report contains no personal data', async () => {
   const text = String((await readReportAnswer(ledger, PREQUAL, reading('redacted'))).body);
   const json = JSON.parse(text);
   assert.equal(json.redacted, true);
@@ -137,7 +137,7 @@ test('a masked report has nothing personal', async () => {
   assert.equal(json.report.reportReferenceNumber, 'REF-1');
 });
 
-test('what a refusal said is read whole, or masked: its shape and its codes alone', async () => {
+test('a refusal’s body is read in full, or masked with only its structure and its codes', async () => {
   const of = { customerTraceNumber: REFUSED, attempt: 1 };
   const { storedAt: _at, ...whole } = JSON.parse(String((await readRefusalAnswer(ledger, of, reading('whole'))).body));
   assert.deepEqual(whole, {
@@ -153,12 +153,12 @@ test('what a refusal said is read whole, or masked: its shape and its codes alon
   await assert.rejects(readRefusalAnswer(ledger, { ...of, attempt: 2 }, reading('whole')), { status: 404 });
 });
 
-test('references are those of the newest answered inquiries', async () => {
+test('references come from the newest answered inquiry of each product', async () => {
   const { body: answer, noted } = await readReferencesAnswer(ledger, 'J-1', reading('whole'));
   assert.ok(RECORD.kind === 'outcome');
   assert.deepEqual(answer, {
     runKey: 'J-1',
-    // Not PREAPP, whose newest one had no record.
+    // PREAPP is missing, since its newest inquiry had no record.
     references: [
       { productCode: 'PREQUAL', customerTraceNumber: 'PQAAAAAAAAAAAAAAAAAAAAAAAA00', reference: RECORD.reference },
     ],
@@ -172,7 +172,7 @@ test('references are those of the newest answered inquiries', async () => {
   assert.deepEqual(references[0]?.reference.applicants, [{ applicantId: '01', consumerId: MASKED }]);
 });
 
-test('FAILSAFE’s references have each consumer, with a record and without', async () => {
+test('FAILSAFE’s references list each consumer, with or without a consumer id', async () => {
   const ask = async (view: View, pullId = 'P-1') =>
     (await readReferencesAnswer(ledger, `pull:${pullId}`, reading(view))).body as {
       references: object[];
@@ -183,14 +183,14 @@ test('FAILSAFE’s references have each consumer, with a record and without', as
   assert.deepEqual(references, []);
   assert.deepEqual(consumers, [consumer('CONSUMER-SENTINEL')]);
   assert.deepEqual((await ask('redacted')).consumers, [consumer(MASKED)]);
-  // One answer for all of them, in the order in which they were asked for.
+  // One gateway answer covers all consumers, in the order of the request.
   assert.deepEqual((await ask('redacted', 'P-2')).consumers, [
     { applicantId: '02', outcome: 'noRecord' },
     { applicantId: '01', outcome: 'noRecord' },
   ]);
 });
 
-test('what changed is read whole, or masked', async () => {
+test('changes between reports are read in full, or masked', async () => {
   const {
     storedAt: _storedAt,
     changes,
@@ -212,8 +212,8 @@ test('what changed is read whole, or masked', async () => {
   assert.deepEqual(account?.identification?.name, { refId: 1, entry: { first: MASKED, last: MASKED }, isNew: true });
 });
 
-// The last: it disposes of the journey.
-test('what is not there is 404, and what was disposed of is gone', async () => {
+// This test must run last, since it disposes of the journey.
+test('a missing report is answered 404, and a disposed report 410', async () => {
   for (const asked of [
     () => readReportAnswer(ledger, { ...PREQUAL, productCode: 'PRECLOSE' }, reading('whole')),
     () => readReportAnswer(ledger, { ...PREQUAL, runKey: 'J-2' }, reading('whole')),

@@ -6,7 +6,7 @@ import { openLedgerOf } from '../support/ledger-access.ts';
 import { token, untilState, useApi } from './fixtures.ts';
 
 const { harness, api } = useApi({}, { begin: completeJourneys });
-/** Three journeys of one applicant and stage each, completed. */
+/** Three completed journeys, each with one applicant and one stage. */
 const ids: string[] = [];
 
 async function completeJourneys(): Promise<void> {
@@ -19,7 +19,7 @@ async function completeJourneys(): Promise<void> {
 }
 
 describe('reports over HTTP', () => {
-  test('masked by default, whole only where the token may and asks; each reading is written down', async () => {
+  test('a report is masked unless the token may reveal it and asks for it, and each reading is recorded', async () => {
     const path = `/v1/runs/${ids[0]}/reports/PREQUAL`;
     const from = api.lines.length;
     const reader = await token({ scopes: ['reports:read'] });
@@ -46,7 +46,7 @@ describe('reports over HTTP', () => {
     assert.deepEqual(api.unexpected, []);
   });
 
-  test('references are masked as reports are, and what is not there is 404', async () => {
+  test('references are masked unless revealed, and a missing report is answered 404', async () => {
     const path = `/v1/runs/${ids[0]}/references`;
     const masked = await api.call(path);
     assert.deepEqual([masked.status, masked.json.redacted], [200, true]);
@@ -64,7 +64,7 @@ describe('reports over HTTP', () => {
 });
 
 describe('inquiries over HTTP', () => {
-  test('are listed in pages, by filters, and only those that the token reaches', async () => {
+  test('are listed in pages, by filters, within the reach of the token', async () => {
     const found: string[] = [];
     let after = '';
     do {
@@ -96,7 +96,7 @@ describe('inquiries over HTTP', () => {
     }
   });
 
-  test('are summed up for what the token reaches, by the same filters', async () => {
+  test('are counted within the reach of the token, by the same filters', async () => {
     const counts = { sent: 3, posted: 3, notPosted: 0, unknown: 0 };
     const all = { totals: [{ productCode: 'PREQUAL', endUserCode: 'EU123', ...counts }] };
     const mine = await token({ profiles: ['default'], endUsers: ['EU123'] });

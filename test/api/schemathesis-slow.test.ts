@@ -29,15 +29,15 @@ const CHECKS = [
   'problem_document',
 ];
 
-/** A read waits 20 s for a worker here (`startTestApi`), and says 503 then: that is an answer, too. */
+/** A read waits 20 s for a worker here (`startTestApi`), and then answers 503, which is documented. */
 const LONGEST_READ_SECONDS = 30;
 
-/** Another seed asks other things. */
+/** Each engine has its own seed, so that the runs send different requests. */
 for (const [engine, seed] of [
   ['SQLite', '34101'],
   ['PostgreSQL', '34102'],
 ] as const) {
-  test(`schemathesis finds nothing that is answered otherwise than the document says, and nothing repeated (${engine})`, {
+  test(`schemathesis finds only documented answers, and no answer that repeats a request’s values (${engine})`, {
     timeout: 280_000,
   }, async (t) => {
     const packages = await pythonPackages(SCHEMATHESIS);

@@ -47,7 +47,7 @@ test('the sandbox needs a key set, an issuer and an audience', () => {
   assert.deepEqual(faults({}), ['API_JWKS_URL', 'API_JWT_AUDIENCE', 'API_JWT_ISSUER']);
 });
 
-test('profiles are those of the environment, and known only where a file names them', () => {
+test('the API knows the profiles of its own environment, if a profiles file is configured', () => {
   const file = join(directory, 'profiles.json');
   const named = { ...SANDBOX, GATEWAY_PROFILES_FILE: file };
   const of = (environment: string) => ({ environment, customerId: 'EAST0001', credentials: 'not on this machine' });
@@ -58,7 +58,7 @@ test('profiles are those of the environment, and known only where a file names t
   assert.deepEqual(faults(named), ['GATEWAY_PROFILES_FILE']);
 });
 
-test('people sign in by a proxy’s header, or on this machine by a token', () => {
+test('operators sign in by a proxy’s header, or by a token if the API listens on this machine only', () => {
   const behind = { API_TOKEN_HEADER: 'X-Forwarded-Access-Token', API_TRUSTED_PROXIES: '10.0.0.1' };
   assert.equal(loadApiSettings({ ...SANDBOX, ...behind }).options.tokenHeader, 'x-forwarded-access-token');
   assert.equal(loadApiSettings({ ...SANDBOX, API_SIGN_IN: 'token' }).options.signIn, 'token');
@@ -83,40 +83,40 @@ test('people sign in by a proxy’s header, or on this machine by a token', () =
   }
 });
 
-describe('production', () => {
-  test('takes what it needs', () => {
+describe('the API in production', () => {
+  test('accepts a complete configuration', () => {
     assert.deepEqual(faults(PRODUCTION), []);
   });
 
   const cases: [what: string, change: Record<string, string>, variables: string[]][] = [
-    ['keys by http', { API_JWKS_FILE: '', API_JWKS_URL: 'http://keys.example.com' }, ['API_JWKS_URL']],
+    ['a key set over http', { API_JWKS_FILE: '', API_JWKS_URL: 'http://keys.example.com' }, ['API_JWKS_URL']],
     ['two key sets', { API_JWKS_URL: 'https://keys.example.com' }, ['API_JWKS_URL']],
-    ['no TLS beyond this machine', { API_HOST: '0.0.0.0' }, ['API_TLS_CERT_FILE']],
+    ['to listen beyond this machine without TLS', { API_HOST: '0.0.0.0' }, ['API_TLS_CERT_FILE']],
     ['a certificate without its key', { API_TLS_CERT_FILE: keySet }, ['API_TLS_KEY_FILE']],
     [
-      'another program’s keys',
+      'the settings of a codec server client',
       { CODEC_SERVER_URL: 'https://codec.example.com' },
       ['CODEC_SERVER_TOKEN_FILE', 'CODEC_SERVER_URL'],
     ],
-    ['no ledger', { LEDGER_URL: '', LEDGER_ID: '' }, ['LEDGER_ID', 'LEDGER_URL']],
+    ['to run without a ledger', { LEDGER_URL: '', LEDGER_ID: '' }, ['LEDGER_ID', 'LEDGER_URL']],
     ['Temporal without TLS', { TEMPORAL_TLS: 'false' }, ['TEMPORAL_TLS']],
-    ['algorithms with a shared secret', { API_JWT_ALGORITHMS: 'HS256' }, ['API_JWT_ALGORITHMS']],
+    ['signature algorithms with a shared secret', { API_JWT_ALGORITHMS: 'HS256' }, ['API_JWT_ALGORITHMS']],
     [
-      'a header of a proxy that nobody has named',
+      'a token header without the addresses of its proxy',
       { API_TOKEN_HEADER: 'X-Forwarded-Access-Token' },
       ['API_TRUSTED_PROXIES'],
     ],
     [
-      'a header that has a meaning of its own',
+      'a standard header as the token header',
       { API_TOKEN_HEADER: 'Authorization', API_TRUSTED_PROXIES: '10.0.0.1' },
       ['API_TOKEN_HEADER'],
     ],
     ['to trade tokens for cookies', { API_SIGN_IN: 'token' }, ['API_SIGN_IN']],
-    ['links to a runbook that is no address', { RUNBOOK_URL: 'javascript:alert(1)' }, ['RUNBOOK_URL']],
-    ['links to a UI without TLS', { API_TEMPORAL_UI: 'http://ui.example.com' }, ['API_TEMPORAL_UI']],
-    ['a claim that is none', { API_BY_CLAIM: 'a b' }, ['API_BY_CLAIM']],
-    ['logs of whole tasks', { LOG_LEVEL: 'TRACE' }, ['LOG_LEVEL']],
-    ['any certificate', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, ['NODE_TLS_REJECT_UNAUTHORIZED']],
+    ['a runbook link that is not a web address', { RUNBOOK_URL: 'javascript:alert(1)' }, ['RUNBOOK_URL']],
+    ['a link to a Temporal UI without TLS', { API_TEMPORAL_UI: 'http://ui.example.com' }, ['API_TEMPORAL_UI']],
+    ['an invalid claim name', { API_BY_CLAIM: 'a b' }, ['API_BY_CLAIM']],
+    ['a log level that prints whole tasks', { LOG_LEVEL: 'TRACE' }, ['LOG_LEVEL']],
+    ['to trust any certificate', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, ['NODE_TLS_REJECT_UNAUTHORIZED']],
   ];
   for (const [what, change, variables] of cases) {
     test(`refuses ${what}`, () => assert.deepEqual(faults({ ...PRODUCTION, ...change }), variables));

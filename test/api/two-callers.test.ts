@@ -16,7 +16,7 @@ import { applicant, consentMessage, journeyInput, newSsn } from '../support/jour
 import { type ApiCall, startTestApi, token, useApi } from './fixtures.ts';
 import { until } from './until.ts';
 
-/** Every list in pages. A new one is among them. */
+/** Every list that is read in pages. A new list is included by itself. */
 const LISTS = ROUTES.filter(({ method, path, query }) => {
   return method === 'GET' && !path.includes('{') && query !== undefined && Object.hasOwn(query.shape, 'after');
 });
@@ -27,12 +27,12 @@ const [MINE, THEIRS, SECONDARY] = ['1', '2', '3'].map((digit) => `EU${digit}X${r
   string,
   string,
 ];
-/** Lists whose rows no run of this test brings. Nothing of the other is in them either way. */
+/** Lists for which the runs of this test have no rows. They still must show nothing of the other caller. */
 const WITHOUT_ROWS = ['portfolio-reviews', 'audit/decisions', 'audit/shares', 'audit/disposals'].map(
   (list) => `/v1/${list}`,
 );
 
-/** Each has two of everything. */
+/** The end users of the two callers. Each has two runs of each kind. */
 const OWN_CODES = [MINE, THEIRS];
 
 const { harness, api } = useApi({ limits: { burst: 1e9, perSecond: 1e9 } }, { begin: startAll });
@@ -41,7 +41,7 @@ const ids = new Map<string, string[]>(OWN_CODES.map((code) => [code, []]));
 
 async function startAll(): Promise<void> {
   for (const code of OWN_CODES) tokens.set(code, await token({ profiles: ['default'], endUsers: [code] }));
-  // In turn, so that the rows of one lie between those of the other.
+  // The callers take turns, so that their rows are interleaved.
   for (const code of [...OWN_CODES, ...OWN_CODES]) await startEverything(code);
 }
 async function post(path: string, body: unknown): Promise<void> {
@@ -78,7 +78,7 @@ async function startEverything(endUserCode: string): Promise<void> {
 
 describe('two callers on one profile', () => {
   for (const { path, operationId } of LISTS) {
-    test(`${operationId}: a page, its length and its cursor say nothing of the other's rows`, async () => {
+    test(`${operationId}: a page, its length and its cursor reveal nothing about the other caller's rows`, async () => {
       const others = ids.get(THEIRS) ?? [];
       const bearer = tokens.get(MINE) as string;
       let text = '';
@@ -102,7 +102,7 @@ describe('two callers on one profile', () => {
 
     if (WITHOUT_ROWS.includes(path)) continue;
 
-    test(`${operationId}: a cursor is its caller's, its filter's and unchanged, or it is 400`, async () => {
+    test(`${operationId}: a cursor that is changed, of another caller or of another filter is answered 400`, async () => {
       const bearer = tokens.get(MINE) as string;
       const { json } = await api.call(`${path}?limit=1`, { token: bearer });
       const next: string = json.next;
@@ -124,7 +124,7 @@ describe('two callers on one profile', () => {
     });
   }
 
-  test('the question to Temporal leaves out what its search attributes say is another’s', async () => {
+  test('the visibility query excludes runs whose search attributes name another end user', async () => {
     const reach = { profiles: new Set(['default']), endUsers: new Set([MINE]) };
     const found: string[] = [];
     const ours = ids.get(MINE) ?? [];
@@ -135,11 +135,11 @@ describe('two callers on one profile', () => {
     for (const id of ours)
       for (const kind of ['journey', 'pull']) assert.ok(found.some((name) => name.startsWith(`${kind}-${id}`)));
     for (const name of found) assert.ok(ours.some((id) => name.includes(id)) || name.startsWith('share-'), name);
-    // No name ends the text that it stands in.
+    // A quote in a name cannot end the string of the query.
     assert.deepEqual(reachFilter({ profiles: '*', endUsers: new Set(["EU' OR ''='"]) }), []);
   });
 
-  test('runs that wait are listed for whose they are: a share never for its secondary user', async () => {
+  test('waiting runs are listed for their own end user, and a share is not listed for its secondary user', async () => {
     const secondary = await token({ profiles: ['default'], endUsers: [SECONDARY] });
     const waiting = async (bearer: string | undefined, query: string) => {
       const { json } = await api.call(`/v1/runs?${query}`, { token: bearer as string });
@@ -210,7 +210,7 @@ function inquiryNamed(name: (parameter: string) => string): object {
   return { runKey: name('runKey'), customerTraceNumber: name('customerTraceNumber'), attempt: 1 };
 }
 
-describe('another caller’s run looks like an unknown one', () => {
+describe('another caller’s run is answered like an unknown run', () => {
   let things: Awaited<ReturnType<typeof nameThings>>;
   before(async () => {
     things = await nameThings();
@@ -219,7 +219,7 @@ describe('another caller’s run looks like an unknown one', () => {
     assert.deepEqual(api.unexpected, []);
   });
 
-  /** Asks for what the other has, and for what nobody has: every byte of the answers is the same, but for the names. */
+  /** Asks for things of the other caller and for unknown things. The answers must be the same but for the names. */
   async function assertAlike(path: string, makeCall: (name: (parameter: string) => string) => [string, ApiCall?]) {
     const answers = [];
     for (const nth of [0, 1] as const) {
@@ -233,7 +233,7 @@ describe('another caller’s run looks like an unknown one', () => {
       answers.push({
         status: answer.status,
         headers: [...answer.headers].filter(([header]) => header !== 'date'),
-        // The instant that a list is of.
+        // The time at which a list was read differs.
         text: text.replaceAll(/"asOf":"[^"]*"/g, ''),
       });
     }
@@ -247,7 +247,7 @@ describe('another caller’s run looks like an unknown one', () => {
     const makePath = (name: (parameter: string) => string) =>
       path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => encodeURIComponent(name(parameter)));
     if (method !== 'GET') {
-      test(`${operationId}: by its path and its body`, async () => {
+      test(`${operationId}: an id in its path and its body`, async () => {
         const makeBody = BODIES[operationId] ?? (isOfRun ? () => ({}) : assert.fail(`a body for ${operationId}`));
         const status = await assertAlike(path, (name) => [makePath(name), { method, body: makeBody(name) }]);
         const expected: Record<string, number> = {
@@ -260,27 +260,27 @@ describe('another caller’s run looks like an unknown one', () => {
       continue;
     }
     if (path.includes('{')) {
-      test(`${operationId}: by its path`, async () => {
+      test(`${operationId}: an id in its path`, async () => {
         assert.equal(await assertAlike(path, (name) => [makePath(name)]), 404);
       });
       continue;
     }
     for (const parameter of ['runKey', 'customerTraceNumber', 'reportReferenceNumber', 'q']) {
       if (!Object.hasOwn(query?.shape ?? {}, parameter)) continue;
-      test(`${operationId}: by ${parameter}`, async () => {
+      test(`${operationId}: an id in the parameter ${parameter}`, async () => {
         await assertAlike(path, (name) => [`${path}?${parameter}=${name(parameter)}`]);
       });
     }
   }
 });
 
-describe('any caller', () => {
-  test('a caller whose bodies drip holds up no other', async (t) => {
+describe('requests of any caller', () => {
+  test('a caller that sends bodies slowly delays no other caller', async (t) => {
     const dripping = await startTestApi(harness, { limits: { requestTimeoutMs: 60_000 } });
     const bearer = await token({ claims: { sub: 'dripping' } });
     const lines = `host: x\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n`;
     const said: string[] = [];
-    // Twice as many as it has places for, and more than all slots.
+    // These are twice as many as the caller has places for, and more than all slots.
     const sockets = Array.from({ length: 160 }, (_, index) => {
       const socket = connect(dripping.port, '127.0.0.1');
       socket.on('error', () => {});
@@ -308,7 +308,7 @@ describe('any caller', () => {
     assert.deepEqual(dripping.unexpected, []);
   });
 
-  test('a NUL in a query is 422 with the name of its parameter', async () => {
+  test('a NUL in a query is answered 422 with the name of its parameter', async () => {
     for (const { method, path, query } of ROUTES) {
       if (method !== 'GET' || path.includes('{')) continue;
       for (const name of Object.keys(query?.shape ?? {})) {
@@ -322,7 +322,7 @@ describe('any caller', () => {
     }
   });
 
-  test('a NUL in a body is 422 with the name of its member, however deep it is', async () => {
+  test('a NUL in a body is answered 422 with the path of its member, at any depth', async () => {
     for (const { method, path, body } of ROUTES) {
       if (!(body instanceof z.ZodObject)) continue;
       for (const name of Object.keys(body.shape)) {
@@ -340,7 +340,7 @@ describe('any caller', () => {
     }
   });
 
-  test('who acts has no name with hidden characters, wherever it is given', async () => {
+  test('an actor’s name with hidden characters is refused in tokens, messages and authorizations', async () => {
     for (const hidden of ['\u202e', '\u200b', '\u2066', '\ufeff', '\u00ad', '\0']) {
       const sub = `ops${hidden}7`;
       assert.equal(

@@ -1,4 +1,4 @@
-/** Asks again until there is an answer; the test's own time is the limit. */
+/** Calls `read` until it returns a value. The test's own timeout is the limit. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export async function until<T>(read: () => Promise<T | undefined>): Promise<T> {

@@ -1,4 +1,4 @@
-/** What comes over the wire and is no request, or more than one reader could take it for. No worker runs. */
+/** Malformed and ambiguous requests, as raw bytes. No worker runs. */
 import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingMessage, METHODS } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -17,7 +17,7 @@ function opened(): Socket {
   return socket;
 }
 
-/** All that the server says until it ends the connection. */
+/** Returns all that the server sends until it closes the connection. */
 async function saidTo(bytes: string | Buffer): Promise<string> {
   const socket = opened();
   socket.write(bytes);
@@ -26,7 +26,7 @@ async function saidTo(bytes: string | Buffer): Promise<string> {
   return said;
 }
 
-/** What is said to a request whose bytes come one at a time, after its head. */
+/** Returns the answer to a request whose bytes come one at a time after its head. */
 async function saidToDrips(socket: Socket, head: string, drip: string): Promise<string> {
   const dripping = setInterval(() => socket.write(drip), 100);
   socket.write(head);
@@ -54,7 +54,7 @@ function assertProblem(said: string, status: number, code: string): void {
 
 const started = async (journeyId: string) => (await api.call(`/v1/journeys/${journeyId}/result`)).status !== 404;
 
-describe('two readers cannot take one request for two', () => {
+describe('a request that another HTTP parser could read as two', () => {
   const journey = journeyInput();
   const inner = JSON.stringify(journey);
   const hidden = () =>
@@ -70,26 +70,26 @@ describe('two readers cannot take one request for two', () => {
     ['a length and chunks', 'content-length: 4\r\ntransfer-encoding: chunked\r\n', '0\r\n\r\n'],
     ['chunks and a length', 'transfer-encoding: chunked\r\ncontent-length: 4\r\n', '0\r\n\r\n'],
     ['chunks that are not the last coding', 'transfer-encoding: chunked, identity\r\n', '0\r\n\r\n'],
-    ['a coding that nobody knows', 'transfer-encoding: xchunked\r\n', '0\r\n\r\n'],
-    ['a blank before the colon', 'transfer-encoding : chunked\r\n', '0\r\n\r\n'],
+    ['an unknown transfer coding', 'transfer-encoding: xchunked\r\n', '0\r\n\r\n'],
+    ['a space before the colon', 'transfer-encoding : chunked\r\n', '0\r\n\r\n'],
     ['a header over two lines', 'x-a: b\r\n transfer-encoding: chunked\r\n', '0\r\n\r\n'],
     ['a line that ends without CR', 'x-a: b\ntransfer-encoding: chunked\r\n', '0\r\n\r\n'],
-    ['a chunk whose size is no number', 'transfer-encoding: chunked\r\n', '0x2\r\n{}\r\n0\r\n\r\n'],
+    ['a chunk whose size is not a number', 'transfer-encoding: chunked\r\n', '0x2\r\n{}\r\n0\r\n\r\n'],
     ['a NUL in a header', 'x-a: \0\r\ncontent-length: 2\r\n', '{}'],
     ['no host', 'content-length: 2\r\n', '{}'],
   ];
   for (const [what, lines, body] of cases) {
-    test(`refused, with all that follows: ${what}`, async () => {
+    test(`is refused with the rest of its connection: ${what}`, async () => {
       const first = what === 'no host' ? head(lines).replace('host: x\r\n', '') : head(lines);
       const said = await saidTo(first + body + hidden());
-      // Node answers this one by itself, since there is a request already.
+      // Node answers a request without a host by itself.
       if (what === 'no host') assert.match(said, /^HTTP\/1\.1 400 /);
       else assertProblem(said, 400, 'malformed');
       assert.equal(await started(journey.journeyId), false, 'what followed was taken for a request');
     });
   }
 
-  test('and a body of a GET is no second request', async () => {
+  test('is answered once if it is a GET with a body that looks like a request', async () => {
     const body = hidden();
     const said = await saidTo(
       `GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
@@ -99,20 +99,20 @@ describe('two readers cannot take one request for two', () => {
   });
 });
 
-describe('what is too long or too slow', () => {
-  test('headers without an end', async () => {
+describe('a connection that sends or reads badly', () => {
+  test('is answered 400 if its headers are too long', async () => {
     assertProblem(await saidTo(`GET /v1/journeys HTTP/1.1\r\nhost: x\r\nx-a: ${'y'.repeat(20_000)}`), 400, 'headers');
   });
 
-  test('headers that drip', async () => {
+  test('is answered 408 if its headers arrive too slowly', async () => {
     assertProblem(await saidToDrips(opened(), 'POST /v1/journeys HTTP/1.1\r\nhost: x\r\n', 'x'), 408, 'slow');
   });
 
-  test('a body that drips', async () => {
+  test('is answered 408 if its body arrives too slowly', async () => {
     assertProblem(await saidToDrips(opened(), headOfBody(), ' '), 408, 'slow');
   });
 
-  test('a reader that asks for much and reads none of it', async () => {
+  test('is closed if it sends many requests and reads no answer', async () => {
     const socket = opened();
     socket.pause();
     const asked = 200;
@@ -128,19 +128,19 @@ describe('what is too long or too slow', () => {
     await api.expect(200, '/healthz');
   });
 
-  test('an unknown expectation is ignored', async () => {
+  test('is answered normally if it sends an unknown expectation', async () => {
     const lines = 'host: x\r\nconnection: close\r\nexpect: a-miracle\r\n';
     assert.match(await saidTo(`GET /healthz HTTP/1.1\r\n${lines}\r\n`), /^HTTP\/1\.1 200 /);
   });
 });
 
-describe('a method that the address, or the API, does not know', () => {
+describe('an unsupported method or an unreadable request', () => {
   const request = (method: string, lines = '') => `${method} /v1/journeys HTTP/1.1\r\nhost: x\r\n${lines}\r\n`;
   const good = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
   const statuses = (said: string) => [...said.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
   for (const method of METHODS.filter((one) => !['GET', 'POST', 'CONNECT'].includes(one))) {
-    test(`${method}: 405 with Allow, and the connection goes on`, async () => {
+    test(`is answered 405 with Allow, and the connection stays open: ${method}`, async () => {
       const last = good.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n');
       const said = await saidTo(`${good}${request(method)}${request(method, 'content-length: 3\r\n')}{"a${last}`);
       assert.deepEqual(statuses(said), [200, 405, 405, 200], said);
@@ -148,21 +148,21 @@ describe('a method that the address, or the API, does not know', () => {
     });
   }
 
-  test('what cannot be read ends the connection unanswered, while a request before it has no answer yet', async () => {
+  test('closes the connection without an answer if an earlier request is still unanswered', async () => {
     const lines = `authorization: Bearer ${bearer}\r\nconnection: keep-alive\r\n`;
     const listed = `GET /v1/holds HTTP/1.1\r\nhost: x\r\n${lines}\r\n`;
     const bad = `POST /v1/journeys HTTP/1.1\r\nhost: x\r\n${lines}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`;
     for (const last of ['\x16\x03', bad]) assert.deepEqual(statuses(await saidTo(listed + last)), [], last);
   });
 
-  test('what is no request line: 400', async () => {
+  test('is answered 400 if its request line is malformed', async () => {
     for (const method of ['FOO', 'get', 'X'.repeat(30)]) assertProblem(await saidTo(request(method)), 400, 'malformed');
     assertProblem(await saidTo(Buffer.from('1603010200010001fc0303', 'hex')), 400, 'malformed');
     assertProblem(await saidTo('ssn=900110001\r\n\r\n'), 400, 'malformed');
   });
 });
 
-/** As it is given: `fetch` would straighten it. */
+/** Sends the path as it is, since `fetch` would normalize it. */
 async function get(path: string, as = bearer): Promise<{ status: number; code: unknown }> {
   const headers = { authorization: `Bearer ${as}` };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -172,7 +172,7 @@ async function get(path: string, as = bearer): Promise<{ status: number; code: u
   return { status: response.statusCode ?? 0, code: JSON.parse(await text(response)).code };
 }
 
-describe('a path means one thing', () => {
+describe('a path', () => {
   const id = 'T-path';
   const nothing = [
     ...[
@@ -196,7 +196,7 @@ describe('a path means one thing', () => {
     ...['__proto__', 'constructor', '900110001', '900-11-0001'].map((name) => `/v1/journeys/${name}/result`),
   ];
   for (const path of nothing) {
-    test(`${path.slice(0, 40)}: nothing of this name`, async () => {
+    test(`is answered 404 if it is not in its only valid form: ${path.slice(0, 40)}`, async () => {
       assert.deepEqual(await get(path), { status: 404, code: 'notFound' });
     });
   }
@@ -209,12 +209,12 @@ describe('a path means one thing', () => {
     '/v1/journeys/%ED%A0%80',
     ...tooLong,
   ]) {
-    test(`${path.slice(0, 40)}: cannot be read`, async () => {
+    test(`is answered 400 if it cannot be decoded: ${path.slice(0, 40)}`, async () => {
       assert.deepEqual(await get(path), { status: 400, code: 'address' });
     });
   }
 
-  test('by whatever detour, a token finds no more than it may', async () => {
+  test('does not reach beyond the token’s scopes by dot segments', async () => {
     const narrow = await token({ scopes: ['journeys:read'] });
     for (const path of ['/v1/journeys/../holds', '/v1/journeys/%2e%2e/holds', '/v1/./holds', '/v1/x/../holds']) {
       assert.equal((await get(path, narrow)).status, 404, path);
@@ -223,49 +223,55 @@ describe('a path means one thing', () => {
   });
 });
 
-describe('a body means one thing', () => {
+describe('an ambiguous or malformed body', () => {
   const message = JSON.stringify(consentMessage('T-json', { applicantId: '1A' }));
   const with_ = (member: string) => message.replace('{', `{${member},`);
   const journey = JSON.stringify({ ...journeyInput(), applicants: [{ ...applicant('1A'), emailAddress: '@here@' }] });
   const journeyWith = (value: string) => journey.replace('"@here@"', value);
   const cases: [what: string, path: string, body: string | Buffer, status: number, code: string][] = [
     ['a member given twice', '/v1/consents', with_('"consentId":"C-0"'), 400, 'repeated'],
-    ['… by another spelling', '/v1/consents', with_('"consent\\u0049d":"C-0"'), 400, 'repeated'],
+    ['a member given twice in another spelling', '/v1/consents', with_('"consent\\u0049d":"C-0"'), 400, 'repeated'],
     [
-      '… deep inside',
+      'a nested member given twice',
       '/v1/consents',
       message.replace('"endUserCode"', '"endUserCode":"A","endUserCode"'),
       400,
       'repeated',
     ],
     ['__proto__', '/v1/consents', with_('"__proto__":{"decision":"granted"}'), 422, 'invalidInput'],
-    ['… by another spelling', '/v1/consents', with_('"__proto\\u005f_":{"toString":1}'), 422, 'invalidInput'],
+    ['__proto__ in another spelling', '/v1/consents', with_('"__proto\\u005f_":{"toString":1}'), 422, 'invalidInput'],
     [
-      '… deep inside',
+      'a nested __proto__',
       '/v1/consents',
       message.replace('"endUserCode"', '"__proto__":{"a":1},"endUserCode"'),
       422,
       'invalidInput',
     ],
     ['constructor', '/v1/consents', with_('"constructor":{"prototype":{"a":1}}'), 422, 'invalidInput'],
-    ['a depth of 100,000', '/v1/consents', '['.repeat(100_000) + ']'.repeat(100_000), 400, 'tooDeep'],
-    ['… of objects', '/v1/consents', `${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}`, 400, 'tooDeep'],
-    ['… that never ends', '/v1/consents', '['.repeat(200_000), 400, 'notJson'],
+    ['arrays that are nested 100,000 deep', '/v1/consents', '['.repeat(100_000) + ']'.repeat(100_000), 400, 'tooDeep'],
     [
-      'a number beyond all',
+      'objects that are nested 40,000 deep',
+      '/v1/consents',
+      `${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}`,
+      400,
+      'tooDeep',
+    ],
+    ['nested arrays that are never closed', '/v1/consents', '['.repeat(200_000), 400, 'notJson'],
+    [
+      'an infinite number',
       '/v1/journeys/T-json/advance',
       '{"repeat":"PREQUAL","occurrence":1e999,"reason":"asked for"}',
       422,
       'invalidInput',
     ],
-    ['… in a consent', '/v1/consents', with_('"x":1e999'), 422, 'invalidInput'],
+    ['an infinite number in a consent', '/v1/consents', with_('"x":1e999'), 422, 'invalidInput'],
     ['a decision about attempt 2^70', '/v1/decisions', manyOf('1180591620717411303424'), 422, 'invalidInput'],
-    ['… about attempt 1.5', '/v1/decisions', manyOf('1.5'), 422, 'invalidInput'],
-    ['… about attempt -0', '/v1/decisions', manyOf('-0'), 422, 'invalidInput'],
-    ['half a character', '/v1/journeys', journeyWith('"a\\ud800@example.com"'), 422, 'invalidInput'],
+    ['a decision about attempt 1.5', '/v1/decisions', manyOf('1.5'), 422, 'invalidInput'],
+    ['a decision about attempt -0', '/v1/decisions', manyOf('-0'), 422, 'invalidInput'],
+    ['an unpaired surrogate', '/v1/journeys', journeyWith('"a\\ud800@example.com"'), 422, 'invalidInput'],
     ['a NUL', '/v1/journeys', journeyWith('"a\\u0000@example.com"'), 422, 'invalidInput'],
     [
-      'bytes that are no UTF-8',
+      'bytes that are not UTF-8',
       '/v1/journeys',
       Buffer.from(journeyWith('"\xff@example.com"'), 'latin1'),
       422,
@@ -278,7 +284,7 @@ describe('a body means one thing', () => {
     ['two documents', '/v1/consents', message + message, 400, 'notJson'],
   ];
   for (const [what, path, body, status, code] of cases) {
-    test(`refused as a body: ${what}`, async () => {
+    test(`is refused: ${what}`, async () => {
       const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
       const response = await fetch(api.url + path, { method: 'POST', headers, body });
       const problem = (await response.json()) as { code: string };

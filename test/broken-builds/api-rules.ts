@@ -22,7 +22,9 @@ export const BROKEN_API: readonly BrokenBuild[] = [
           '      void services.journeys.get(journeyId).advance(message, sending).catch(() => {});\n      return { accepted: true, duplicate: false };\n',
       },
     ],
-    tests: [{ path: 'test/api/process-slow.test.ts', title: 'where Temporal is away the API answers 503' }],
+    tests: [
+      { path: 'test/api/process-slow.test.ts', title: 'while Temporal is unreachable the API quickly answers 503' },
+    ],
   },
   {
     name: 'the API shows runs to any token that has the scope',
@@ -37,7 +39,7 @@ export const BROKEN_API: readonly BrokenBuild[] = [
     tests: [
       {
         path: 'test/api/access.test.ts',
-        title: 'tells a token that does not reach the run no more than of an unknown id',
+        title: 'answers a token that does not reach the run as it answers an unknown id',
       },
     ],
   },

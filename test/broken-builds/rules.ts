@@ -110,7 +110,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
         replace: "  if (decision.action === 'accept' || words.includes(decision.providerSaid)) return null;\n",
       },
     ],
-    tests: [{ path: 'test/model/failure-types.test.ts', title: 'a record is accepted only where the provider' }],
+    tests: [{ path: 'test/model/failure-types.test.ts', title: 'a record is accepted only if the provider' }],
   },
   {
     name: 'a decision that was overtaken is answered as accepted',

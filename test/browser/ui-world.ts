@@ -23,7 +23,7 @@ const HEAD_HEIGHT = 50;
 export interface UiWorld {
   harness: Harness;
   journeys: CreditJourneys;
-  /** Of a codec server whose path holds `reveal`, asking for everything. */
+  /** The codec server's endpoint with `reveal` in its path, which asks for unmasked values. */
   revealEndpoint: string;
   /** `path` is behind the namespace. `codecEndpoint`: another than the server's own, or `null` for none. */
   open(path: string, codecEndpoint?: string | null): Promise<Page>;
@@ -102,14 +102,14 @@ async function newProfile(browser: Browser): Promise<BrowserContext> {
     ({ hostname }) => hostname !== '127.0.0.1',
     (route) => route.abort(),
   );
-  // What the UI's dialog for the list's columns keeps.
+  // The UI's dialog for the list's columns keeps these.
   const columns = ['Status', 'Workflow ID', 'NeedsAttention', 'JourneyStage', 'EndUserCode', 'Start'];
   const stored = JSON.stringify({ [NAMESPACE]: columns.map((label) => ({ label })) });
   await context.addInitScript((value) => localStorage.setItem('namespace-workflow-table-columns', value), stored);
   return context;
 }
 
-/** As a UI is whose server was started with that `--ui-codec-endpoint`, or without any. */
+/** Acts as a UI whose server was started with that `--ui-codec-endpoint`, or without. */
 async function useCodec(page: Page, endpoint: string | null): Promise<void> {
   await page.route('**/api/v1/settings*', async (route) => {
     const response = await route.fetch();

@@ -1,4 +1,4 @@
-/** What breaks the promises of a sound storm, one at a time: each fault under the words with which its invariant tells it. */
+/** Faults that break sound evidence, one at a time. The key of each is the failure text of its invariant. */
 import assert from 'node:assert/strict';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
@@ -81,7 +81,7 @@ function hold(evidence: Evidence, more: object): void {
   Object.assign(runOf(evidence, 'J-HELD').current?.holds[0] ?? {}, more);
 }
 
-/** An attempt is called unknown; nothing came of it, and between its claim and its end no connection was open. */
+/** An attempt is unknown, no request arrived, and no connection was open between its claim and its end. */
 export function withoutConnections(evidence: Evidence): void {
   delete attemptOf(evidence, HELD, 1).httpStatus;
   evidence.sandbox.requests = evidence.sandbox.requests.filter((one) => one.customerTraceNumber !== HELD);
@@ -109,7 +109,7 @@ export function pinTo(evidence: Evidence, builds: readonly string[], moved: read
   }
 }
 
-/** As if the gateway had received and posted it once more. */
+/** Adds a second request and posting at the gateway. */
 function postAgain({ sandbox }: Evidence, trace: string): void {
   const posting = sandbox.postings.find((one) => one.customerTraceNumber === trace);
   const request = sandbox.requests.find(({ requestId }) => requestId === posting?.requestId);

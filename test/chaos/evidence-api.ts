@@ -1,4 +1,4 @@
-/** What a storm leaves behind of the HTTP API: what it has answered, and which messages the histories have. */
+/** The evidence of the HTTP API after a storm: its answers, and the messages in the histories. */
 import type { Client } from '@temporalio/client';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';
@@ -15,7 +15,7 @@ export interface ApiAnswer {
   message: string;
   /** The message's business key. */
   key: string;
-  /** As it was sent. Personal: never printed. */
+  /** The message as it was sent. It is personal, and is never printed. */
   body: object;
   said: { duplicate?: boolean | undefined; recorded?: boolean | undefined; heldBy?: string | undefined };
 }
@@ -25,7 +25,7 @@ export interface ForeignCall {
   what: string;
   runKey: string;
   status: number;
-  /** It was answered as the same call about an id that nobody has; of a start: that the id is taken, and no more. */
+  /** The answer equals that of the same call about an unused id. A start was answered only that the id is taken. */
   looksUnknown: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface ApiEvidence {
   foreign: readonly ForeignCall[];
 }
 
-/** An update as it stands in a run's history. */
+/** An update in a run's history. */
 export interface MessageTaken {
   name: string;
   updateId: string;
@@ -46,9 +46,9 @@ export interface MessageTaken {
   isApplied: boolean;
 }
 
-/** What a run was started with. */
+/** The input of a run. */
 export interface StartTaken {
-  /** Neither a reset nor a hand-over: somebody's start. */
+  /** A caller's start, neither a reset nor a continue-as-new. */
   isOwnStart: boolean;
   input: unknown;
 }
@@ -71,7 +71,7 @@ export async function readMessages(client: Client, { events }: History): Promise
     const answer = (await decoded(client, completed.outcome.success)) as
       | { duplicate?: boolean; recorded?: boolean }
       | undefined;
-    // Until the ledger has a consent, the run does not know whether it is a repeated one.
+    // Until the ledger has a consent, the run does not know whether it is a duplicate.
     const isJudged = known.name !== 'recordConsent' || answer?.recorded !== false;
     known.isApplied = answer?.duplicate === false && isJudged;
   }

@@ -1,4 +1,4 @@
-/** What the ledger knows: rows by SQL, read-only; what is sealed, through the port. */
+/** The evidence of the ledger: rows by read-only SQL, and sealed content through the port. */
 
 import { runInParallel } from '../../src/base/in-parallel.ts';
 import type { SqlRow, SqlSession } from '../../src/ledger/database/sql-session.ts';
@@ -227,7 +227,7 @@ function instantOf(value: unknown): number | null {
   return value === null || value === undefined ? null : Number(value);
 }
 
-/** Rows come as the tables have them: what is NULL there is left out here. */
+/** Leaves out the NULL columns of a row. */
 function clean<T extends object>(row: Record<string, unknown>): T {
   const there = Object.entries(row).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(there) as T;

@@ -1,12 +1,12 @@
-/** What a storm was to do, and what it leaves behind of reviews, events and the workers' versions. Types only. */
+/** Types of a storm's plan, and of its evidence of reviews, events and worker versions. */
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
 
-/** What the world meant a run to do. */
+/** The plan for a run. */
 export interface RunPlan {
   runKey: string;
   workflowType: string;
-  /** Of a share by itself: those of the pull whose report it shares. */
+  /** For a share by itself, those of the pull whose report it shares. */
   applicants: readonly Pick<Applicant, 'applicantId' | 'ssn'>[];
   /** Run key of the pull whose report it shares. */
   sharesReportOf?: string;
@@ -14,11 +14,11 @@ export interface RunPlan {
   mayWaitForConsent?: boolean;
   /** A strike cancelled it. */
   mayEndByForce?: boolean;
-  /** Of a review. */
+  /** The number of rows of a review. */
   rows?: number;
 }
 
-/** The result file of a review; empty where there is none yet. */
+/** The result file of a review. Empty if it does not exist yet. */
 export interface ReviewResults {
   runKey: string;
   lines: readonly RowResult[];
@@ -42,13 +42,13 @@ export interface ReceivedEvent {
 }
 
 export interface WebhooksEvidence {
-  /** Without `events` an endpoint takes all types. */
+  /** An endpoint without `events` takes all types. */
   endpoints: { name: string; events?: readonly string[] }[];
-  /** By all endpoints, in the order in which they came. */
+  /** The requests to all endpoints, in the order of arrival. */
   received: readonly ReceivedEvent[];
 }
 
-/** Of the workers, where they have versions. */
+/** The evidence of worker versions, in worlds that have versions. */
 export interface VersionsEvidence {
   deploymentName: string;
   /** Build ids that have workers in the end. */

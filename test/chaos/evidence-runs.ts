@@ -1,4 +1,4 @@
-/** What Temporal knows of every run of a task queue: how it stands, what it answers, its history. */
+/** The evidence of Temporal about every run of a task queue: state, query answers and history. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
@@ -88,7 +88,7 @@ async function readRun(client: Client, { workflowId, runId, type }: WorkflowExec
   return run;
 }
 
-/** The build whose workers alone may go on with it. An operator's override stands above what the worker said. */
+/** The only build whose workers may continue the run. An operator's override precedes the worker's version. */
 export function pinnedBuild(info: Versioning | null | undefined): string | undefined {
   const override = info?.versioningOverride;
   const pinned = proto.temporal.api.enums.v1.VersioningBehavior.VERSIONING_BEHAVIOR_PINNED;

@@ -1,6 +1,6 @@
 /**
- * What a storm leaves behind, gathered once everything has come to rest: what the stand-in gateway knows, what the
- * ledger knows, what Temporal knows, what people sent, and every log. Invariants are judged by this alone.
+ * The evidence of a storm, gathered once all runs are at rest: from the sandbox gateway, the ledger and Temporal, with
+ * the messages that were sent and every log. Invariants are judged by this evidence alone.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -36,7 +36,7 @@ export type JournalLine =
   /** A TCP connection was accepted, of the token service or of the gateway alike, and its end; ids as `requestId`. */
   | { kind: 'connection'; at: string; connectionId: string }
   | { kind: 'closed'; at: string; connectionId: string }
-  /** A request's head has come to the request endpoint. */
+  /** The head of a request has arrived at the request endpoint. */
   | { kind: 'head'; at: string; requestId: string }
   /** Its body has come, whole; each member `null` where it could not be read. */
   | {
@@ -58,9 +58,9 @@ export type JournalLine =
       endUserCode: string | null;
       endUser: string | null;
       reportReferenceNumber: string;
-      /** In the request's order. `hasReport`: one was given out (of SECONDUSE: it is shared). */
+      /** In the request's order. `hasReport` tells that a report was returned or, by SECONDUSE, shared. */
       applicants: { applicantId: string | null; consumerId: string; hasReport: boolean }[];
-      /** With SECONDUSE: the report that it shares. */
+      /** The report that a SECONDUSE shares. */
       sharedReference?: string;
     }
   /** A status was sent, or was about to be. */
@@ -69,7 +69,7 @@ export type JournalLine =
 /** A request as the sandbox received it. */
 export interface SandboxRequest {
   requestId: string;
-  /** Of its head, by the clock of the world, ms since 1970. */
+  /** The time of its head by the clock of the world, ms since 1970. */
   atMs: number;
   customerTraceNumber: string | null;
   productCode: string | null;
@@ -89,7 +89,7 @@ export interface SandboxPosting {
   reportReferenceNumber: string;
   applicants: { applicantId: string | null; consumerId: string; hasReport: boolean }[];
   sharedReference?: string;
-  /** What was answered, `null` where nothing was. */
+  /** The answer, or `null` if there was none. */
   status: number | null;
 }
 
@@ -114,9 +114,9 @@ export interface SandboxEvidence {
 export interface LedgerAttempt {
   customerTraceNumber: string;
   attempt: number;
-  /** As written. */
+  /** The state in the row. */
   written: AttemptState;
-  /** What it means by now: never `sending` past its time. */
+  /** The state by now, which is not `sending` after its time-out. */
   state: AttemptState;
   claimedAtMs: number;
   sendByMs: number;
@@ -125,16 +125,16 @@ export interface LedgerAttempt {
   /** The decision that it spent. */
   permittedBy?: string;
   requestedAtMs?: number;
-  /** When a worker wrote what came of it; absent where its time ran out unanswered. */
+  /** When a worker recorded the outcome. Absent if the attempt timed out without an answer. */
   recordedAtMs?: number;
   httpStatus?: number;
   failureType?: FailureType;
   answerKind?: string;
   outcome?: string;
-  /** Of the answer that came. */
+  /** From the answer of the gateway. */
   reportReferenceNumber?: string;
   consumers?: { applicantId: string; consumerId: string }[];
-  /** Of an answer that a person accepted in its place. */
+  /** From an answer that an operator accepted instead. */
   acceptedReference?: string;
   late?: { atMs: number; state: AttemptState };
   /** Grants that permitted it. */
@@ -187,7 +187,7 @@ export interface LedgerEvidence {
   attempts: LedgerAttempt[];
   /** Attempts that the ledger closed before any worker claimed them. */
   closed: { customerTraceNumber: string; attempt: number }[];
-  /** In a ledger that was migrated in the storm: whether each later claim keeps the fence that came with it. */
+  /** Tells, for a ledger that was migrated in the storm, whether each later claim keeps the fence of the new version. */
   claimsSinceMigration?: { customerTraceNumber: string; attempt: number; keepsFence: boolean }[];
   decisions: LedgerDecision[];
   consents: LedgerConsent[];
@@ -196,13 +196,13 @@ export interface LedgerEvidence {
   /** How many decisions about runs it has. */
   runDecisions: number;
   withdrawnShares: { runKey: string; shareId: string; recordedAtMs: number }[];
-  /** What needs a person, by the rules about each inquiry (`test/support/open-inquiries.ts`). */
+  /** Inquiries that need an operator, by the rules of `test/support/open-inquiries.ts`. */
   open: {
     customerTraceNumber: string;
     undecided?: { attempt: number; failureType: FailureType };
     attention: string[];
   }[];
-  /** What the ledger's port tells of each journey, where the port was asked. */
+  /** The answer of the ledger's port about each journey for which the port was asked. */
   views: InquiryView[];
   /** Each report that a stage should have: whether `readReport` opens it, and which reference its text names. */
   reports: {
@@ -224,12 +224,12 @@ export interface Submission {
   attempt: number;
   /** Its event in the history. */
   eventId: number;
-  /** Of SECONDUSE: the consumers of the report that it shares, and the grants that permit it. */
+  /** For SECONDUSE, the consumers of the report that it shares, and the grants that permit it. */
   applicantIds: string[];
   consents: { applicantId: string; consentId: string }[];
 }
 
-/** A message about consent that reached a run, as it stands in the history; what cannot be decoded is left out. */
+/** A consent message that reached a run, as in the history. Messages that cannot be decoded are left out. */
 export interface ConsentHeard extends Pick<ConsentMessage, 'shareId' | 'applicantId' | 'consentId' | 'decision'> {
   eventId: number;
   atMs: number;
@@ -242,15 +242,15 @@ export interface RunEvidence {
   workflowType: string;
   /** The run id of the run that handed over to this one. */
   continuedFrom?: string;
-  /** As Temporal names it: `RUNNING`, `COMPLETED`, `FAILED`, `CANCELLED`, `TERMINATED`, `TIMED_OUT`, … */
+  /** Temporal's name of the status: `RUNNING`, `COMPLETED`, `FAILED`, `CANCELLED`, `TERMINATED`, `TIMED_OUT`, … */
   status: string;
-  /** Of a `lendingJourney` that has completed. */
+  /** Only a completed `lendingJourney` has this. */
   result?: JourneyResult;
-  /** Of a pull, a share by itself or a review: as it ended, or how it stands. */
+  /** The result of a pull, a share by itself or a review or, if it is open, its status. */
   other?: { state: string; holds: readonly HoldStatus[]; reference?: ReportReference };
-  /** Of one that has failed: the innermost failure's type. */
+  /** The type of the innermost failure of a failed run. */
   failureType?: string;
-  /** Of one that is open, where it answers. */
+  /** The status of an open run that answers. */
   current?: JourneyStatus;
   references?: JourneyReferences;
   queryProblem?: string;
@@ -267,9 +267,9 @@ export interface RunEvidence {
   start?: StartTaken;
   /** Stages and shares whose outcome the run wrote itself, since the attempt could not: their trace numbers. */
   recordedByRun: string[];
-  /** Of a run that tells events, in its order. */
+  /** The webhook events of the run, in its order. */
   events?: EventTold[];
-  /** Of a `webhookDelivery`. */
+  /** Only a `webhookDelivery` has this. */
   delivery?: {
     /** Ids of what was handed over to it, in that order. */
     taken: string[];

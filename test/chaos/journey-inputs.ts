@@ -1,4 +1,4 @@
-/** From a journey's plan to what platforms, consumers and their applicants send. */
+/** Makes the messages of platforms and consumers from a journey's plan. */
 
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
@@ -72,7 +72,7 @@ export function consentOf(
   };
 }
 
-/** What must be in no log. */
+/** Values that must be in no log. */
 export function sentinelsOf({ journeys, others }: Plan, clientSecret: string): Sentinel[] {
   const people = [...journeys, ...(others?.pulls ?? []), ...(others?.reviews ?? [])];
   return [

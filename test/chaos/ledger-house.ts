@@ -1,4 +1,4 @@
-/** The ledger of a world on either engine, and all that can stand between it and the workers. */
+/** The ledger of a world on either engine, and the faults between it and the workers. */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,15 +9,15 @@ import { startPostgres } from '../support/postgres.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 export interface LedgerHouse {
-  /** As the workers reach it: on PostgreSQL by their own role, once it is furnished. */
+  /** The workers' address: on PostgreSQL with their own role, once `furnish` has run. */
   workersUrl: string;
-  /** As copies of the HTTP API reach it, likewise. */
+  /** The address for copies of the HTTP API, with their own role. */
   apiUrl: string;
   /** Straight to it. */
   ownUrl: string;
   /** Blocks all writes for this long. Clients can still connect. */
   lock(forMs: number): Promise<void>;
-  /** To be called once the tables are there, and before anybody writes to them. */
+  /** Call this once the tables exist, and before the first program writes to them. */
   furnish(): Promise<void>;
   /**
    * No write is taken any more. `tell`: to processes that have the file open. Resolves with how many writes a server
@@ -76,7 +76,7 @@ async function postgresHouse(): Promise<LedgerHouse> {
     full: (forMs) =>
       withClient(ownUrl, async (client) => {
         await client.query(`SELECT setval('chaos_refused_writes', 1, false)`);
-        // Held by this session alone: where the server is killed, there is room again.
+        // Only this session holds it: after a kill of the server the disk has room again.
         await client.query(`SELECT pg_advisory_lock(${NO_ROOM})`);
         await delay(forMs);
         const { rows } = await client.query('SELECT last_value, is_called FROM chaos_refused_writes');
@@ -106,7 +106,7 @@ async function postgresHouse(): Promise<LedgerHouse> {
   };
 }
 
-/** The lock that stands for a full disk. The ledger's own locks have other numbers. */
+/** The lock that simulates a full disk. The ledger's own locks have other numbers. */
 const NO_ROOM = 53_100;
 
 /**
@@ -138,7 +138,7 @@ const WORKERS_ROLE = 'ledger_worker';
 
 const GRANTS = new URL('../../deploy/postgres/roles.sql', import.meta.url);
 
-/** As a deployer makes them. A program that needs more than its grants fails in a storm. */
+/** Makes the roles as a deployer does. A program that needs more than its grants fails in a storm. */
 async function makeRoles(client: pg.Client, password: string): Promise<void> {
   await client.query(await readFile(GRANTS, 'utf8'));
   for (const role of [API_ROLE, WORKERS_ROLE]) {

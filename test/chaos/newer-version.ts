@@ -32,12 +32,12 @@ export class NewerVersion {
     return this.#upgraded.has(worker) ? join(this.#tree, 'src/cli.ts') : CLI;
   }
 
-  /** Of what claims nothing, and is this version's as soon as the ledger is: an older one is refused when it opens it. */
+  /** For programs that claim nothing. The migrated ledger refuses older versions of them when they open it. */
   cli(): string {
     return this.isMigrated ? join(this.#tree, 'src/cli.ts') : CLI;
   }
 
-  /** From its next start on. */
+  /** Applies from its next start. */
   upgrade(worker: number): void {
     this.#upgraded.add(worker);
   }
@@ -58,7 +58,7 @@ export class NewerVersion {
     this.isMigrated = true;
   }
 
-  /** As this version opens it, once it is migrated: an older program is refused. */
+  /** Opens the ledger with the newer version once it is migrated, because an older program is refused. */
   async openLedger(...options: Parameters<typeof openLedger>): ReturnType<typeof openLedger> {
     if (!this.isMigrated) return openLedger(...options);
     const module = (await import(pathToFileURL(join(this.#tree, 'src/ledger/open-ledger.ts')).href)) as {

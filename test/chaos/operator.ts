@@ -42,7 +42,7 @@ export class Operator {
     return taken;
   }
 
-  /** Where the hold has moved on, or the server is away: what there is to decide then shows when he looks again. */
+  /** The hold has changed, or the server is unreachable. The operator reads the hold again. */
   async #take(decision: ResolveInquiryMessage): Promise<boolean> {
     try {
       await this.#people.decide(decision);
@@ -53,7 +53,7 @@ export class Operator {
     }
   }
 
-  /** `undefined` where the plan leaves it to a person who never comes. */
+  /** `undefined` if the plan leaves the hold undecided. */
   decisionAbout(plan: Decided, hold: HoldStatus): ResolveInquiryMessage | undefined {
     if (plan.leaveHeld) return undefined;
     const { customerTraceNumber, attempts: attempt } = hold;
@@ -103,11 +103,11 @@ function decisionId({ customerTraceNumber, attempts, since }: HoldStatus, action
   return `D-${customerTraceNumber}-${attempts}-${Date.parse(since).toString(36)}-${action}`;
 }
 
-/** In the provider's words: the reference, and whose reports were given out. */
+/** The provider's answer: the reference, and the applicants whose reports were returned. */
 function accepted(posted: SandboxPosting | undefined, hold: HoldStatus): Partial<ResolveInquiryMessage> {
   const withReport = posted?.applicants.filter(({ hasReport }) => hasReport) ?? [];
   if (!posted || withReport.length === 0) {
-    // Of SECONDUSE only Record means posted.
+    // For SECONDUSE only Record means posted.
     return { outcome: 'noRecord', ...(hold.productCode === 'SECONDUSE' ? { providerSaid: 'notPosted' } : {}) };
   }
   const reference: ReportReference = {

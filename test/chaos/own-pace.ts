@@ -1,4 +1,4 @@
-/** When this process did not come to run: of what happened meanwhile it hears afterwards. */
+/** Times when this process did not run. It learns afterwards what happened meanwhile. */
 
 /** ms since 1970. */
 export interface Standstill {

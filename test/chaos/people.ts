@@ -1,4 +1,4 @@
-/** Those outside: the platform that starts and drives journeys, and the consent systems. Each message is written down first. */
+/** The platform that starts and drives journeys, and the consent systems. They record each message before they send it. */
 
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
@@ -28,7 +28,7 @@ const QUERY_LIMIT_MS = 4_000;
 /** Longer than any wait of the plans. */
 const EXTENDED_BY_MS = 90 * 86_400_000;
 
-/** What was sent, each with when, by the machine's clock. */
+/** The messages that were sent, each with its time by the machine's clock. */
 export interface Books {
   consents: ConsentSent[];
   withdrawals: WithdrawalSent[];
@@ -38,12 +38,12 @@ export interface Books {
   cancelled: Set<string>;
   /** Runs whose start was answered, by their run keys. */
   started: Set<string>;
-  /** What the API has answered with 2xx. */
+  /** The calls that the API has answered with 2xx. */
   answers: ApiAnswer[];
   foreign: ForeignCall[];
 }
 
-/** Whether a run or the API has refused the message as things stand. */
+/** Tells whether a run or the API has refused the message in its present state. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof WorkflowUpdateFailedError || (error instanceof ApiRefusal && error.isFinal);
 }
@@ -54,7 +54,7 @@ export class People {
   readonly #api: ApiCallers;
   /** A consent that is sent again is the same message. */
   readonly #messages = new Map<ConsentPlan, ConsentMessage>();
-  /** What is sent once all faults have ended, by share and applicant. */
+  /** The messages to send once all faults have ended, by share and applicant. */
   readonly #lastConsents = new Map<string, { nth: number; message: ConsentMessage; isAnswered: boolean }>();
 
   constructor(world: World) {
@@ -70,7 +70,7 @@ export class People {
     return this.world.client.workflow.getHandle(toWorkflowId(journeyId)) as JourneyHandle;
   }
 
-  /** As the typed client does; a run that is open, or has completed, is left alone. */
+  /** Starts a run as the typed client does. An open or completed run is left unchanged. */
   async start(runKey: string, workflowType: string, input: object): Promise<void> {
     const { client, taskQueue } = this.world;
     if (this.#api.takes(runKey, 'start')) await this.#api.send(startOf(runKey, input), 'start');

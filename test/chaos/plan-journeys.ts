@@ -1,4 +1,4 @@
-/** Draws one journey: who applies, which way it goes, and what people say in its course. */
+/** Draws one journey: its applicants, its course and its messages. */
 import { STAGES, type StageCode } from '../../src/model/products.ts';
 import { type Draw, drawFrom } from './draw.ts';
 import type { ConsentPlan, JourneyPlan, SharePlan, WorldPlan } from './plan.ts';

@@ -1,4 +1,4 @@
-/** Draws what goes on beside the journeys: single pulls, shares of their reports, and the review of a portfolio. */
+/** Draws the runs beside the journeys: single pulls, shares of their reports, and the review of a portfolio. */
 
 import { REPORT_PRODUCTS, type ReportProduct } from '../../src/model/products.ts';
 import type { Draw } from './draw.ts';
@@ -9,13 +9,13 @@ interface PullPlan {
   productCode: ReportProduct | 'FAILSAFE';
   endUserCode: string;
   ssns: string[];
-  /** Its last hold is left to a person who never comes. */
+  /** Its last hold stays undecided. */
   leaveHeld: boolean;
-  /** As of a journey. */
+  /** The same as that of a journey. */
   resetAtRest?: number;
 }
 
-/** Of the report of a pull: begun when there is one, at the earliest at its date. */
+/** A share of the report of a pull. It begins when the report exists, at the earliest at its date. */
 export interface ShareReportPlan {
   shareId: string;
   pullId: string;
@@ -52,9 +52,9 @@ interface OthersFrame {
 }
 
 const MOST_ROWS = 100;
-/** As of journeys: the storm finds them under way. */
+/** The part of the storm in which runs start, so that the storm finds them running. */
 const STARTS_WITHIN = 0.6;
-/** The digits after the 9, of people that no journey has. */
+/** The digits after the 9 in the SSNs of people that no journey has. */
 const FIRST_OF_PULLS = 5_000;
 const FIRST_OF_ROWS = 6_000;
 

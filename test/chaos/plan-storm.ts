@@ -51,7 +51,7 @@ interface StormFrame {
   lengthMs: number;
   world: WorldPlan;
   journeyIds: readonly string[];
-  /** Of all runs. */
+  /** The run keys of all runs. */
   runKeys: readonly string[];
   kinds: readonly StormKind[];
 }

@@ -16,7 +16,7 @@ export interface WorldPlan {
   notProcessedStatuses: number[];
   /** How long the gateway takes over each inquiry. */
   latencyMs: number;
-  /** What every answer has beyond the interface's shape: `--with` of the sandbox. */
+  /** Additions to every answer beyond the interface: `--with` of the sandbox. */
   variants: string[];
   /** Faults that strike by themselves throughout, as `PUT /_sandbox/faults` takes them. */
   gatewayFaults: GatewayFault[];
@@ -86,9 +86,9 @@ export interface JourneyPlan {
   sharesOpenForSeconds?: number;
   consents: ConsentPlan[];
   withdrawAtMs?: number;
-  /** Once all has settled an operator resets it to one of its workflow tasks, and it settles anew; in [0, 1). */
+  /** Once all runs are at rest, an operator resets it to one of its workflow tasks, chosen by this number in [0, 1). */
   resetAtRest?: number;
-  /** Its last holds are left to a person who never comes. */
+  /** Its last holds stay undecided. */
   leaveHeld: boolean;
 }
 
@@ -100,7 +100,7 @@ export interface StormStep {
   /** Which copy of the API, from 0. */
   copy?: number;
   journeyId?: string;
-  /** Of any run: `pull:P-1`, or a journey's id. */
+  /** The run key of any run: `pull:P-1`, or a journey's id. */
   runKey?: string;
   forMs?: number;
   /** Extra time for each piece that passes. */
@@ -110,14 +110,14 @@ export interface StormStep {
   how?: 'reset' | 'fin' | 'hang';
   mood?: Mood;
   count?: number;
-  /** In [0, 1): which of the things that are there by then, such as a run's workflow tasks. */
+  /** A number in [0, 1) that chooses among the existing things, such as a run's workflow tasks. */
   pick?: number;
   fault?: GatewayFault;
 }
 
 export interface Plan {
   seed: number;
-  /** Of the storm; every date counts from its start. */
+  /** The length of the storm. Every date counts from its start. */
   lengthMs: number;
   world: WorldPlan;
   journeys: JourneyPlan[];

@@ -23,7 +23,7 @@ type RefusedUpdate = readonly [name: string, content: object | null];
 const SIGNED = { by: 'chaos', reason: 'to be refused' };
 const STRANGER = { shareId: 'S1', applicantId: '9Z', consentId: 'C-STRANGER', decision: 'denied' } as const;
 
-/** By kind of run: what none takes, however it stands. The run's own id is added. */
+/** Updates that a run refuses in every state, by kind of run. The run's own id is added. */
 const MESSAGES: Record<RunKind, readonly RefusedUpdate[]> = {
   journey: [
     ['advance', { to: 'PREQUAL' }],
@@ -60,7 +60,7 @@ export function refusedUpdatesTo(runKey: string): RefusedUpdate[] {
   ];
 }
 
-/** What became of one of them. `notOpen`: the run is not there yet, or no more. `unanswered`: its worker is away. */
+/** The outcome of one of them. `notOpen`: the run has not begun or has closed. `unanswered`: no worker answers. */
 type Fate = 'refused' | 'taken' | 'notOpen' | 'unanswered';
 
 /** Sends them to runs as they come by the seed, until the signal. Bounded by the plan's rate. */

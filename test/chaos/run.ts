@@ -24,16 +24,16 @@ import { runStorm, type StormCounts } from './storm/run-storm.ts';
 import { ENDPOINTS } from './webhook-endpoint.ts';
 import { startWorld, type World, type WorldOptions } from './world.ts';
 
-/** Until every worker polls: the first steps are to find them at work. */
+/** Limits the wait until every worker polls. The first steps must find the workers at work. */
 const WORKERS_WITHIN_MS = 60_000;
 
 export interface Run {
   counts: StormCounts;
-  /** What else was counted, by name. */
+  /** Further counts, by name. */
   figures: ReadonlyMap<string, number>;
   decisions: number;
   settled: Settled;
-  /** By program: how often it ended although the storm had not stopped it. */
+  /** How often each program ended although the storm had not stopped it. */
   endedByThemselves: Record<string, number>;
   verdicts: Verdict[];
 }
@@ -164,7 +164,7 @@ function toRunPlan(run: PlannedRun, { cancelled }: Books): RunPlan {
   };
 }
 
-/** Of reviews that have written theirs. */
+/** Reads the result files of the reviews that have written theirs. */
 async function reviewResults({ plan, portfolioDir }: World): Promise<ReviewResults[]> {
   const reviews = plan.others?.reviews ?? [];
   return Promise.all(

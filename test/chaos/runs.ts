@@ -1,4 +1,4 @@
-/** Every run of a plan: what starts it, and what the people around it say of it in the storm and in the end. */
+/** Every run of a plan: its start, and its messages in the storm and at the end. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
@@ -21,14 +21,14 @@ export interface PlannedRun {
   leaveHeld: boolean;
   /** SSNs of its applicants. Empty for a review, whose rows have their own. */
   ssns: readonly string[];
-  /** In [0, 1): to which of its workflow tasks it is reset once it is at rest. */
+  /** A number in [0, 1) that chooses the workflow task to which it is reset once it is at rest. */
   resetAtRest?: number;
   journey?: JourneyPlan;
   share?: ShareReportPlan;
   review?: ReviewPlan;
 }
 
-/** What all of them say of how they stand. */
+/** The status members that all kinds of runs have. */
 interface RunStatus {
   state: string;
   waitingFor?: string;
@@ -38,9 +38,9 @@ interface RunStatus {
 
 const PURPOSE = '01';
 const SECONDARY_PURPOSE = '02';
-/** Of the one portfolio's file, in the end user's folder. */
+/** The name of the only portfolio file, in the end user's folder. */
 export const PORTFOLIO_FILE = 'accounts.csv';
-/** From then on a run waits for a person who never comes. */
+/** After this time a held run is at rest: it waits for a decision that no operator takes. */
 const HOLD_IS_FINAL_AFTER_MS = 4_000;
 
 const NONE: OthersPlan = { pulls: [], shares: [], reviews: [] };
@@ -87,14 +87,14 @@ export function portfolioText({ ssns }: ReviewPlan): string {
   return `${[HEADER, ...lines].join('\n')}\n`;
 }
 
-/** As the typed client does. `false`: there is nothing yet that it could share. */
+/** Starts it as the typed client does. `false` if there is no report yet that it could share. */
 export async function startRun(run: PlannedRun, scene: Scene): Promise<boolean> {
   if (run.share && (await sharable(run.share, scene)) !== 'yes') return false;
   await scene.people.start(run.runKey, run.workflowType, run.input);
   return true;
 }
 
-/** `never`: its pull has come to rest, and has no record. */
+/** `never` if its pull is at rest and has no record. */
 async function sharable({ pullId }: ShareReportPlan, { people }: Scene) {
   const handle = people.handle(toRunKey('pull', pullId));
   const described = await people.patiently(() => handle.describe()).catch(() => undefined);
@@ -141,7 +141,7 @@ export interface Look {
   decisions: number;
 }
 
-/** Does what people have left to do. */
+/** Sends the messages that are still missing. */
 export async function goOn(run: PlannedRun, scene: Scene): Promise<Look> {
   const { people, world, operator } = scene;
   const { runKey, leaveHeld } = run;
@@ -193,7 +193,7 @@ async function actInOther(run: PlannedRun, status: RunStatus, people: Scene['peo
   return undefined;
 }
 
-/** What the platform and the consumers have left to say. */
+/** The messages that the platform and the consumers still have to send. */
 async function actInJourney(
   plan: JourneyPlan,
   status: JourneyStatus,

@@ -1,7 +1,7 @@
-/** What a run of the harness says of itself. */
+/** Makes the text of a chaos run’s report. */
 import type { Run } from './run.ts';
 
-/** Where one rule is broken a thousand times, its name and some of them are enough. */
+/** Limits the printed failures of one invariant. */
 const MOST_FAILURES_TOLD = 12;
 
 /** The storm's counts, then each invariant with its own. */

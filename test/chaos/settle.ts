@@ -1,4 +1,4 @@
-/** The end of a storm: faults off, everything up, and people who finish what they have begun, until all is at rest. */
+/** Ends a storm: stops faults, starts all programs, and completes the messages until all runs are at rest. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { runInParallel } from '../../src/base/in-parallel.ts';
@@ -17,14 +17,14 @@ const AT_ONCE = 8;
 const LOOK_AGAIN_MS = 400;
 const DELIVERIES_LIMIT_MS = 120_000;
 const DEPLOYS_LIMIT_MS = 30_000;
-/** A run whose worker died in a step of the workflow queue stands still for 20 s. */
+/** A run whose worker died in a step of the workflow queue does nothing for 20 s. */
 const SETTLE_BASE_MS = 75_000;
 const SETTLE_PER_RUN_MS = 1_500;
 
 export interface Settled {
-  /** Runs that have come to no rest, each with how it stands. */
+  /** Runs that are not at rest, each with its status. */
   unsettled: { runKey: string; state: string }[];
-  /** What people still had to do. */
+  /** The number of decisions that were still missing. */
   decisions: number;
   tookMs: number;
 }
@@ -58,7 +58,7 @@ export async function settle(scene: Scene, signal: AbortSignal): Promise<Settled
   };
 }
 
-/** How long a world may take to come to rest. */
+/** Limits how long a world may take until all runs are at rest. */
 export function settleLimitMs(plan: Plan): number {
   return SETTLE_BASE_MS + runsOf(plan).length * SETTLE_PER_RUN_MS;
 }
@@ -108,7 +108,7 @@ async function calm({ world }: Scene): Promise<void> {
   }
 }
 
-/** Nothing may be sent that was sent before, and nothing be decided anew. */
+/** After a reset no request may be sent again, and no new decision may be needed. */
 async function resetOnce(
   { runKey, resetAtRest: pick }: PlannedRun,
   { scene: { people, world }, wasReset }: { scene: Scene; wasReset: Set<string> },
@@ -123,7 +123,7 @@ async function resetOnce(
   return true;
 }
 
-/** Decides while the storm goes on, as the list of holds shows them; bounded by the signal alone. */
+/** Decides about holds in the list while the storm lasts, until the signal. */
 export async function operate(scene: Scene, operator: Operator, signal: AbortSignal): Promise<number> {
   const { world, people } = scene;
   let decisions = 0;

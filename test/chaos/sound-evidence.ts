@@ -190,7 +190,7 @@ export const FIRST = traceOf('J-SHARED', 'PREQUAL');
 export const HELD = traceOf('J-HELD', 'PREQUAL');
 export const REFUSED = traceOf('J-AMENDED', 'PREQUAL');
 
-/** Made anew for each test: every member may be changed. */
+/** Makes new evidence for each test, which may change every member. */
 export function soundEvidence(): Evidence {
   const storm = new Storm();
   addShared(storm);
@@ -204,7 +204,7 @@ export function soundEvidence(): Evidence {
   return storm.evidence;
 }
 
-/** Tried again by itself, resent by a person, shared with both consumers' consent. */
+/** A journey that was retried, was resent by an operator, and was shared with both consumers' consent. */
 function addShared(storm: Storm): void {
   const runKey = 'J-SHARED';
   const first = storm.inquiry({ runKey, productCode: 'PREQUAL' });
@@ -253,7 +253,7 @@ function addAmended(storm: Storm): void {
   storm.run(runKey, { result: result(runKey, 'completed', [stage('PREQUAL', amended, reference)]) });
 }
 
-/** Posted, the answer lost: waits for a person. */
+/** A journey that was posted and whose answer was lost: it is held. */
 function addHeld(storm: Storm): void {
   const runKey = 'J-HELD';
   const trace = storm.inquiry({ runKey, productCode: 'PREQUAL' });
@@ -291,7 +291,7 @@ function findShared({ runs }: Evidence): RunEvidence {
   return runs.find(({ workflowId }) => workflowId === `journey-${JOURNEY}`) as RunEvidence;
 }
 
-/** A start, a gate that was passed by a message sent twice, a consent, and a stranger who was told nothing. */
+/** A start, an `advance` that was sent twice, a consent, and a refused call by a foreigner. */
 function addApi(evidence: Evidence): void {
   const run = findShared(evidence);
   const advance = { name: 'advance', atMs: at(30), content: { journeyId: JOURNEY, to: 'PREAPP' } };

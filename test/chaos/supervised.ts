@@ -9,7 +9,7 @@ export interface ProgramOptions {
   env: NodeJS.ProcessEnv;
   /** Standard output and standard error, appended: what a killed program had written is there. */
   logFile: string;
-  /** What it sends over its channel. */
+  /** Receives the messages that the process sends over its channel. */
   onMessage?(message: unknown): void;
 }
 

@@ -16,7 +16,7 @@ import type { ReceivedEvent } from './evidence-others.ts';
 export const MOODS = ['refuses', 'hangs', 'forgets', 'dead'] as const;
 export type Mood = (typeof MOODS)[number];
 
-/** As the profile has them. The worker retries each event to the dead endpoint for seconds, so it gets few types. */
+/** The endpoints of the profile. The worker retries each event to the dead endpoint for seconds, so it gets few types. */
 export const ENDPOINTS: Record<'platform' | 'nobody', { name: string; events?: string[] }> = {
   platform: { name: 'platform' },
   nobody: { name: 'nobody', events: ['gate.reached', 'journey.ended', 'pull.ended', 'share.ended'] },
@@ -27,7 +27,7 @@ const NOBODY_LISTENS = 'http://127.0.0.1:9/';
 export interface WebhookEndpoint {
   url: string;
   secret: string;
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   received: readonly ReceivedEvent[];
   be(mood: Mood | 'well'): Promise<void>;
   close(): Promise<void>;
@@ -84,7 +84,7 @@ function signatureOf(secret: string, id: string, timestamp: unknown, body: strin
   return new Webhook(secret).sign(id, new Date(Number(timestamp) * 1_000), body);
 }
 
-/** As a profile has them. */
+/** Writes the endpoints' settings for a profile. */
 export async function declareEndpoints({ url, secret }: WebhookEndpoint, directory: string): Promise<object[]> {
   const secretFile = join(directory, 'webhook-secret');
   await writeFile(secretFile, secret, { mode: 0o600 });

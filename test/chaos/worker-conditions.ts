@@ -5,7 +5,7 @@
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isMainThread } from 'node:worker_threads';
 
-/** From the parent: whether SQLite may add a page to any of its files. */
+/** A message from the parent that allows or forbids SQLite to add a page to any of its files. */
 export interface Conditions {
   ledgerIsFull: boolean;
 }
@@ -26,7 +26,7 @@ if (aheadMs !== 0) {
   });
 }
 
-/** What a limit is set to where there is none. */
+/** The value for "no limit". */
 const NO_LIMIT_PAGES = 2 ** 31 - 1;
 const databases = new Set<DatabaseSync>();
 let isFull = false;
@@ -64,7 +64,7 @@ function limit(database: DatabaseSync): void {
     return;
   }
   try {
-    // A limit below what there is becomes what there is.
+    // SQLite raises a limit below the present size to the present size.
     database.exec(`PRAGMA max_page_count = ${isFull ? 1 : NO_LIMIT_PAGES}`);
   } catch {
     // Another process has it locked: this one is not full then.

@@ -4,7 +4,7 @@ import { type ProgramOptions, Supervised } from './supervised.ts';
 export interface FleetOptions {
   /** How many there are of each build. */
   size: number;
-  /** Of a Worker Deployment. Absent: unversioned workers, of one build for ever. */
+  /** The name of the Worker Deployment. Absent if the workers are unversioned and keep one build. */
   deploymentName?: string;
   /** `worker` from 0; `buildId` as BUILD_ID has it. */
   programOf(worker: number, buildId: string): ProgramOptions;
@@ -33,12 +33,12 @@ export class WorkerFleet {
     return inTurn.flatMap((nth) => this.#builds.flatMap(({ workers }) => workers[nth] ?? []));
   }
 
-  /** Those that run under this number, one of each build. */
+  /** The running workers with this number, one of each build. */
   numbered(worker: number): Supervised[] {
     return this.#builds.flatMap(({ workers }) => workers[worker] ?? []);
   }
 
-  /** Those that were stopped for good, too. */
+  /** All workers, also those that were stopped for good. */
   get everybody(): readonly Supervised[] {
     return this.#everybody;
   }

@@ -33,15 +33,15 @@ const SHORT_TIMEOUTS = {
   RETRY_AFTER_MAX_MS: '2000',
 };
 
-/** Of one build, and of all that come after it. */
+/** The workflow bundles of the first build, and of all later builds. */
 export interface Bundles {
   firstFile: string;
   laterFile: string;
-  /** Of the newest build: it replays the histories of all of them. */
+  /** The workflow code of the newest build, which replays the histories of all builds. */
   code: string;
 }
 
-/** @param code of the workflows as they are; absent: bundled anew */
+/** @param code the bundled workflows; bundled again if absent */
 export async function writeBundles(directory: string, plan: WorldPlan, code?: string): Promise<Bundles> {
   const [firstFile, laterFile] = [join(directory, 'bundle.js'), join(directory, 'changed-bundle.js')];
   const first = code ?? (await bundleWorkflows());
@@ -63,7 +63,7 @@ export interface WorkersPlace {
   profiles: ProfileFiles;
   /** The program of a worker, from 0; asked at each start of it. */
   cliOf(worker: number): string;
-  /** Of the whole world: where Temporal, gateway and ledger are, for all workers alike. */
+  /** The variables that all workers share: the places of Temporal, gateway and ledger. */
   env: NodeJS.ProcessEnv;
   /** Receives the log file of each program. */
   onLog(file: string): void;

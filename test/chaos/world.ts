@@ -47,9 +47,9 @@ export interface World {
   profiles: ProfileFiles;
   /** In worlds that are upgraded in their storm. */
   newer?: NewerVersion;
-  /** Of `credit-journey setup`, run beside the workers. */
+  /** The environment of `credit-journey setup`, which runs beside the workers. */
   setupEnv: NodeJS.ProcessEnv;
-  /** Those of the fleet that run. */
+  /** The running workers of the fleet. */
   readonly workers: readonly Supervised[];
   /** Workflow ids of pinned runs that the deployer moved to another version. */
   moved: Set<string>;
@@ -64,15 +64,15 @@ export interface World {
   tokenWire: TcpProxy;
   /** That the gateway's wire accepted. */
   connections: readonly Connection[];
-  /** Of this process, in which the wires are. */
+  /** Times when this process, which has the proxies, did not run. */
   standstills: readonly Standstill[];
-  /** Where events are posted to, in worlds that have endpoints. */
+  /** The receiver of webhook events, in worlds that have endpoints. */
   endpoint?: WebhookEndpoint;
-  /** Of the workers, with the file of the one review. */
+  /** The workers' portfolio directory, with the file of the only review. */
   portfolioDir: string;
   keyRing: KeyRing;
   keyRingFile: string;
-  /** As the workers have it, for replays. */
+  /** The workers' data converter, for replays. */
   dataConverter: ReturnType<typeof createDataConverter>;
   workflowBundle: { code: string };
   clientSecret: string;
@@ -88,7 +88,7 @@ export interface World {
 export interface WorldOptions {
   /** A server that serves others too: it is never killed. Default: one of its own. */
   temporal?: { address: string; namespace: string };
-  /** Default: bundled anew. */
+  /** The bundled workflows. Bundled again if absent. */
   workflowBundle?: { code: string };
 }
 
@@ -171,7 +171,7 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     GATEWAY_CLIENT_SECRET: CLIENT_SECRET,
     GATEWAY_NOT_PROCESSED_STATUSES: plan.world.notProcessedStatuses.join(','),
     LEDGER_URL: ledger.workersUrl,
-    // Where the file is away for a moment, a worker that starts must not make another.
+    // A worker that starts while the file is away for a moment must not create another ledger.
     LEDGER_ID: made.identity.ledgerId,
     KEY_RING_FILE: keyRingFile,
     PAYLOAD_ENCRYPTION: 'on',

@@ -12,9 +12,9 @@ import { runCli } from './run-cli.ts';
 const directory = await mkdtemp(join(tmpdir(), 'credit-journey-audit-command-'));
 after(() => rm(directory, { recursive: true, force: true }));
 
-test('the audit chain is verified, compared with a head of before, and said to be broken where it is', async () => {
+test('audit verify checks the chain, compares it with an earlier head, and reports where it is broken', async () => {
   const [file, database] = [join(directory, 'keys.json'), join(directory, 'ledger.db')];
-  // Where nothing listens: what was seen of the ledger cannot be asked for.
+  // No Temporal server listens at this address, so the state that a watch has seen of the ledger cannot be read.
   const env = { KEY_RING_FILE: file, LEDGER_URL: `file:${database}`, TEMPORAL_ADDRESS: '127.0.0.1:1' };
   const keyRing = await createKeyRing(file);
   const ledger = await openLedger({ url: env.LEDGER_URL, environment: 'sandbox', keyRing, create: true });

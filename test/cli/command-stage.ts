@@ -1,4 +1,4 @@
-/** What tests of the command line share: a harness, a shell whose commands find it, and how answers are read. */
+/** Shared by tests of the command line: a harness, a shell whose commands find it, and functions that read answers. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -14,14 +14,14 @@ import { type Ran, runCli } from './run-cli.ts';
 
 export interface CommandStage {
   harness: Harness;
-  /** Loads the command line once: most of what a command costs. */
+  /** Loads the command line once, since loading takes most of a command's time. */
   shell: Shell;
   /** Of `environmentOf`. */
   env: Record<string, string>;
   cli(...args: string[]): Promise<Ran>;
   /** The one document of a command that ends with exit code 0. */
   done(...args: string[]): Promise<ReturnType<typeof JSON.parse>>;
-  /** Types a line again: a report or a hold is there a moment after its journey has started. */
+  /** Repeats a line, since a report or a hold appears a moment after its journey has started. */
   eventually(command: string): Promise<Ran>;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function openCommandStage(options: HarnessOptions = {}): Promise<Co
   };
 }
 
-/** A ledger in a directory of its own, which the test fills, and commands that find it and no Temporal. */
+/** Creates a ledger in its own directory, which the test fills, and commands that find it but no Temporal server. */
 export async function openLedgerStage(fill: (ledger: Ledger) => Promise<unknown>) {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-ledger-'));
   const env = {
@@ -84,7 +84,7 @@ export async function openLedgerStage(fill: (ledger: Ledger) => Promise<unknown>
 
 export type LedgerStage = Awaited<ReturnType<typeof openLedgerStage>>;
 
-/** What a command needs to find the harness. */
+/** Returns the environment in which a command finds the harness. */
 export function environmentOf({ config, sandboxUrl }: Pick<Harness, 'config' | 'sandboxUrl'>): Record<string, string> {
   const { temporal, taskQueue, ledger, keyRingFile } = config;
   return {
@@ -99,13 +99,13 @@ export function environmentOf({ config, sandboxUrl }: Pick<Harness, 'config' | '
   };
 }
 
-/** Ids that only this run of an example has, in place of those it shows. */
+/** Replaces the ids of an example with ids that are unique to this run. */
 export function withOwnIds(script: string): string {
   const id = randomUUID().slice(0, 8);
   return script.replaceAll(/\b(?:[JP]-|LOAN-|S-(?=\d{4}))\d+/g, (shown) => `${shown}-${id}`);
 }
 
-/** One document, or one on each line. */
+/** Parses one document, or one document on each line. */
 export function documentsOf<T>(stdout: string): T[] {
   const documents = stdout.startsWith('{\n') ? [stdout] : stdout.trim().split('\n');
   return documents.map((document) => JSON.parse(document) as T);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { formatDocument } from '../../src/cli/output/output.ts';
 import { adaptCommands } from '../../src/cli/output/program-call.ts';
 
-test('an answer is printed with every fact, and each of its lists as a table or one row below the other', () => {
+test('an answer is printed with every fact, and each list as a table or as rows below each other', () => {
   const answer = {
     kind: 'paused',
     pause: { profile: 'east', ended: null },
@@ -33,7 +33,7 @@ test('an answer is printed with every fact, and each of its lists as a table or 
   assert.deepEqual(formatDocument({ data: [], hasMore: true }, 80), ['none', 'There are more.']);
 });
 
-test('nothing in an answer steers the terminal, and no line is longer than the terminal is wide', () => {
+test('a printed answer has no terminal control characters, and no line is wider than the terminal', () => {
   const text = `BANK\u001b[2J\u202e ${'word '.repeat(40)}`;
   const lines = formatDocument({ fact: text, list: [text], rows: [{ text }] }, 80);
   assert.ok(!/\p{C}/u.test(lines.join('')));

@@ -23,7 +23,7 @@ async function examplesOf(command: string): Promise<string[]> {
   return withOwnIds([...examples].map(([, line]) => line).join('\n')).split('\n');
 }
 
-describe('the examples in the help work as they stand:', { concurrency: 4 }, () => {
+describe('each example in the help of a command works as printed', { concurrency: 4 }, () => {
   for (const command of [
     'status',
     'advance',
@@ -101,7 +101,7 @@ describe('the README’s command works for each product of the gateway', { concu
     assert.deepEqual(await postedFor(last.shares[0]?.customerTraceNumber), ['SECONDUSE']);
   });
 
-  test('and every product is tried, and stands on its page', () => {
+  test('every product has an example in the README, and every pulled product a row in docs/pulls.md', () => {
     assert.deepEqual([...examples.keys()].sort(), [...PRODUCTS].sort());
     const page = readFileSync(new URL('../../docs/pulls.md', import.meta.url), 'utf8');
     for (const product of PULL_PRODUCTS) assert.match(page, new RegExp(`^\\|.*\`${product}\``, 'm'));

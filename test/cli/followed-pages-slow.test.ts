@@ -17,7 +17,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 const PAGES = ['README.md', 'docs/README.md', 'docs/integrating.md'];
 
-/** What the pages say of each command's output. The keys are lines of the blocks, without their comments. */
+/** The output that the pages promise for each command. The keys are lines of the blocks, without their comments. */
 const PROMISES: Record<string, RegExp> = {
   'npm run demo': /PRECLOSE +held[\s\S]+S-1 +posted[\s\S]+The run: /,
   'npx credit-journey dev': /^ready$[\s\S]+^Ctrl-C stops it/m,
@@ -41,7 +41,7 @@ const PROMISES: Record<string, RegExp> = {
   'sh examples/api/send-consent.sh examples/consent.json': /^accepted$/m,
 };
 
-test('the commands of README, docs/README.md and docs/integrating.md follow on from each other, in one shell and an empty clone', async (t) => {
+test('the commands of README, docs/README.md and docs/integrating.md work one after the other in a fresh clone', async (t) => {
   const terminal = await openTerminal(t, await emptyClone(t));
   const kept = new Set(Object.keys(PROMISES));
   for (const page of PAGES) {
@@ -76,11 +76,11 @@ async function emptyClone(t: TestContext): Promise<string> {
 interface Terminal {
   /** Everything that it prints, on both streams. */
   run(script: string, exits?: number): Promise<string>;
-  /** Resolves when what it has printed fits all patterns, at least once a line. */
+  /** Resolves when its output has at least one line and matches all patterns. */
   stay(script: string, patterns: readonly RegExp[]): Promise<string>;
 }
 
-/** One bash; what stays gets Ctrl-C when the test ends, the latest first. */
+/** Opens one bash. Programs that still run get Ctrl-C when the test ends, the latest first. */
 async function openTerminal(t: TestContext, directory: string): Promise<Terminal> {
   const { path: temporal } = await findTemporalBinary();
   const env = { ...readersEnvironment(), PATH: `${dirname(temporal)}:${process.env.PATH}`, NO_COLOR: '1' };
@@ -128,7 +128,7 @@ function expectEnd(script: string, exits: number, { code, stdout }: Pick<Ran, 'c
   return stdout;
 }
 
-/** Whether a process of the group is left. */
+/** Returns whether a process of the group still runs. */
 function isAlive(group: number): boolean {
   try {
     return process.kill(-group, 0);
@@ -137,7 +137,7 @@ function isAlive(group: number): boolean {
   }
 }
 
-/** Without what npm and the settings of the person who runs the tests put into it. */
+/** Returns the environment without npm's variables and without settings of this project. */
 function readersEnvironment(): Record<string, string | undefined> {
   const ours = /^(npm_|INIT_CWD$|NODE_ENV$|CODEC_SERVER_|PAYLOAD_|TEST_|WORKFLOW_|PORTFOLIO_)/;
   return Object.fromEntries(Object.entries(bareEnvironment()).filter(([name]) => !ours.test(name)));

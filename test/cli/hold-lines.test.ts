@@ -17,8 +17,8 @@ const INQUIRY = { customerTraceNumber: TRACE, productCode: 'SECONDUSE' } as cons
 
 const HOLD: DecidableHold = { ...describeHold({ ...ROW, ...INQUIRY }), ...INQUIRY, heldBy: 'run' };
 
-describe('what needs a person, in lines', () => {
-  test('keeps to 80 columns, and its command can be copied whole', () => {
+describe('the list of holds on a terminal', () => {
+  test('fits 80 columns, and its commands can be copied whole', () => {
     const { reason, since, runKey } = HOLD;
     const lines = formatRowTable([{ reason, since, runKey, command: resolveCommand(HOLD) }], 80);
     for (const line of lines) assert.ok(line.length <= 80, line);
@@ -28,7 +28,7 @@ describe('what needs a person, in lines', () => {
     assert.deepEqual(wrapCommand('aaaa bbbb', 8, ''), ['aaaa \\', '    bbbb']);
   });
 
-  test('names the command to run: to decide, to mark as seen, or to read the status until the cause is mended', () => {
+  test('names the command that decides, marks as seen, or reads the status until the cause is fixed', () => {
     const { attempt: _, customerTraceNumber: __, ...ofRun } = HOLD;
     const flagged = { ...HOLD, runKey: 'J-1', reason: 'lateAnswer', allowedActions: ['seen' as const] };
     assert.equal(resolveCommand({ ...flagged }), `credit-journey seen inquiry ${TRACE} --by <name> --reason <why>`);
@@ -39,7 +39,7 @@ describe('what needs a person, in lines', () => {
   });
 });
 
-test('--since is an instant, or how long ago', () => {
+test('--since accepts an instant or a duration before now', () => {
   assert.equal(parseSince('2026-01-02T03:04:05+01:00'), '2026-01-02T03:04:05+01:00');
   const since = Date.parse(parseSince('PT1H') ?? '');
   const ago = Date.now() - since;

@@ -56,7 +56,7 @@ interface Held {
   trace: string;
 }
 
-/** A journey of one stage that is on hold; the digits of its applicant's SSN say why. */
+/** Starts a journey of one stage that goes on hold. The digits of its applicant's SSN select the reason. */
 async function held(lastFour: string, endUserCode = 'EU123'): Promise<Held> {
   const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))], endUserCode });
   const handle = await harness.start(input);
@@ -64,7 +64,7 @@ async function held(lastFour: string, endUserCode = 'EU123'): Promise<Held> {
   return { handle, input, status, trace: status.holds[0]?.customerTraceNumber ?? assert.fail() };
 }
 
-/** Tries until the list is as wanted. */
+/** Runs `holds` until its list meets the condition. */
 async function holdsUntil(
   isWanted: (holds: Shown[]) => boolean,
   ...args: string[]
@@ -79,7 +79,7 @@ async function holdsUntil(
 
 const of = (journeyId: string) => (hold: Shown) => hold.runKey === journeyId;
 
-/** The provider's word, from its books, in a file. */
+/** Writes the reference from the provider's books into a file. */
 async function referenceFile({ handle, trace }: Held): Promise<{ path: string; reportReferenceNumber: string }> {
   const posted = (await harness.posted(handle)) as unknown as {
     customerTraceNumber: string;
@@ -95,7 +95,7 @@ async function referenceFile({ handle, trace }: Held): Promise<{ path: string; r
   return { path, reportReferenceNumber };
 }
 
-/** How many requests the gateway has received for it. */
+/** Counts the requests that the gateway has received for the journey. */
 async function received({ trace }: Held): Promise<number> {
   const rows = (await (await fetch(`${harness.sandboxUrl}/_sandbox/requests`)).json()) as PostedInquiry[];
   return rows.filter(({ customerTraceNumber }) => customerTraceNumber === trace).length;
@@ -103,13 +103,13 @@ async function received({ trace }: Held): Promise<number> {
 
 const WHO = ['--by', 'ops', '--reason', 'asked the provider'];
 
-test('holds says that nothing needs a person', async () => {
+test('the holds command prints an empty list if there are no holds', async () => {
   const none = await cli('holds');
   assert.equal(none.code, 0, none.stderr);
   assert.deepEqual(JSON.parse(none.stdout), { list: [] });
 });
 
-describe('what needs a person', { concurrency: 4 }, () => {
+describe('a hold on the command line', { concurrency: 4 }, () => {
   test('is listed with the command that resolves it', async () => {
     const one = await held('4002');
     const { journeyId } = one.input;
@@ -138,7 +138,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.equal((await ledger.inquiry(one.trace))?.decisions[0]?.by, 'ops');
   });
 
-  test('also lists what a lost run has left, and what came too late until an operator has seen it', async () => {
+  test('is listed for a lost run, and a late message is listed until an operator marks it as seen', async () => {
     const one = await held('4002');
     const { journeyId } = one.input;
     await one.handle.terminate('gone');
@@ -174,7 +174,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.match(again.stderr, /no open flag of a late answer/);
   });
 
-  test('is decided with --all for each of a kind by itself, after it was shown; what failed is told', async () => {
+  test('is decided by --all like each hold of its type, after a preview, and failures are reported', async () => {
     const [one, other, ending] = [await held('3403'), await held('3403'), await held('3403')];
     const { journeyId } = ending.input;
     await cli('withdraw', journeyId, '--by', 'ops', '--reason', 'a test');
@@ -209,7 +209,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     await cli('resolve', journeyId, '--attempt', '1', '--action', 'abandon', '--provider-said', 'notAsked', ...WHO);
   });
 
-  test('on a terminal: resolve shows the hold, asks for what is missing, and says what will happen before it is done', async () => {
+  test('is shown on a terminal by resolve, which asks for missing options and explains the effect before it acts', async () => {
     const one = await held('4002');
     const { path, reportReferenceNumber } = await referenceFile(one);
     const { requestedAt, applicants } = JSON.parse(await readFile(path, 'utf8')).reference;
@@ -240,7 +240,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.equal((await one.handle.result()).stages[0]?.reportReferenceNumber, reportReferenceNumber);
   });
 
-  test('on a terminal: no, and Ctrl-C, decide nothing', async () => {
+  test('stays undecided on a terminal after the answer no and after Ctrl-C', async () => {
     const one = await held('4002');
     const decision = ['--action', 'abandon', '--provider-said', 'posted', ...WHO];
     const args = ['resolve', one.input.journeyId, one.trace, ...decision];
@@ -263,7 +263,7 @@ describe('what needs a person', { concurrency: 4 }, () => {
     assert.equal((await ledger.inquiry(one.trace))?.decisions[0]?.reason, 'no such inquiry');
   });
 
-  test('on a terminal: holds is a table in 80 columns with commands that can be copied, and --all shows and asks', async () => {
+  test('is listed on a terminal in 80 columns with a command to copy, and --all asks before it decides', async () => {
     const one = await held('3422', 'EU777');
     const { holds } = await holdsUntil((list) => list.some(of(one.input.journeyId)), '--end-user-code', 'EU777');
     assert.deepEqual(

@@ -6,7 +6,7 @@ import { runInTerminal } from './run-in-terminal.ts';
 
 let stage: LedgerStage;
 
-/** A lost answer, its resend, and a share. */
+/** Fills the ledger with a lost answer, its resend, and a share. */
 before(async () => {
   stage = await openLedgerStage(async (ledger) => {
     await attempted(ledger, {}, { state: 'unknown', httpStatus: 503 });
@@ -30,8 +30,8 @@ const TOTALS = [
   { productCode: 'SECONDUSE', endUserCode: 'EU2', sent: 1, posted: 1, notPosted: 0, unknown: 0 },
 ];
 
-describe('what was asked of the gateway', { concurrency: 3 }, () => {
-  test('is one JSON document, with the decision and the consents behind it, and totals', async () => {
+describe('the inquiries command', { concurrency: 3 }, () => {
+  test('prints one JSON document with each inquiry’s decision and consents, and totals', async () => {
     const { code, stdout, stderr } = await inquiries('--from', '2026-01-01');
     assert.equal(code, 0, stderr);
     const document = JSON.parse(stdout);
@@ -44,7 +44,7 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
     assert.doesNotMatch(stdout, /SENTINEL|REF-1/);
   });
 
-  test('is found by the reference that it brought, and is none where nothing fits', async () => {
+  test('finds an inquiry by its report reference, and prints an empty list if nothing matches', async () => {
     const found = JSON.parse(
       (await inquiries('--report-reference-number', 'REF-1', '--product-code', 'PREQUAL')).stdout,
     );
@@ -59,7 +59,7 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
     });
   });
 
-  test('is CSV, where it is asked for, and so are the totals', async () => {
+  test('prints inquiries and totals as CSV on request', async () => {
     const rows = (await inquiries('--format', 'csv')).stdout.split('\r\n');
     assert.equal(rows.length, 5);
     assert.match(rows[1] ?? '', /,operator@example\.com,"'=1\+1, ""they said""",notPosted,/);
@@ -70,7 +70,7 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
     );
   });
 
-  test('is lines of 80 columns on a terminal', async () => {
+  test('prints lines of 80 columns on a terminal', async () => {
     const { code, screen } = await runInTerminal(['inquiries', '--from', '2026-01-01'], [], stage.env);
     assert.equal(code, 0, screen);
     for (const line of screen.split('\n')) assert.ok(line.length <= 80, line);
@@ -81,7 +81,7 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
     assert.match(screen, /SECONDUSE +EU2 +1 +1 +0 +0/);
   });
 
-  test('is not looked for under what makes no sense, and no value is told', async () => {
+  test('refuses invalid filters without repeating their values', async () => {
     for (const [args, rule] of [
       [['--product-code', 'S912345678'], /"must be one of CR, PREQUAL.*","option":"--product-code"/],
       [['--outcome', 'S912345678'], /"must be one of record, .*","option":"--outcome"/],
@@ -95,12 +95,12 @@ describe('what was asked of the gateway', { concurrency: 3 }, () => {
   });
 });
 
-describe('what people decided, consented to and disposed of', { concurrency: 3 }, () => {
+describe('the commands that list decisions, consents and disposals', { concurrency: 3 }, () => {
   const read = (command: string, ...args: string[]) => stage.cli(command, ...args);
   const listed = async (command: string, ...args: string[]) =>
     JSON.parse((await read(command, ...args)).stdout).data as Record<string, unknown>[];
 
-  test('is one JSON document each, without proofs unless they are asked for', async () => {
+  test('print one JSON document each, with proofs on request only', async () => {
     const [decision] = await listed('decisions');
     assert.deepEqual(
       [decision?.runKey, decision?.action, decision?.by, decision?.reason, decision?.customerTraceNumber],
@@ -122,7 +122,7 @@ describe('what people decided, consented to and disposed of', { concurrency: 3 }
     }
   });
 
-  test('is CSV, and lines with ages, where they are asked for', async () => {
+  test('print CSV, and lines with ages, on request', async () => {
     for (const [command, cell] of [
       ['decisions', `"'=1+1, ""they said""",notPosted`],
       ['consents', 'J-1,S1,02,C-2,denied,EU2,'],
@@ -140,7 +140,7 @@ describe('what people decided, consented to and disposed of', { concurrency: 3 }
     assert.deepEqual([code, /Allowed choices are table, csv, json/.test(stderr), /912/.test(stderr)], [2, true, false]);
   });
 
-  test('and inquiries are found by journey, trace number and how many applicants they are about', async () => {
+  test('find inquiries by journey, trace number and number of applicants', async () => {
     const attempts = async (...args: string[]) => (await listed('inquiries', ...args)).map(({ attempt }) => attempt);
     assert.deepEqual(await attempts('--run-key', 'J-1', '--customer-trace-number', TRACE), [1, 2]);
     assert.deepEqual(await attempts('--run-key', 'J-2'), []);
@@ -149,7 +149,7 @@ describe('what people decided, consented to and disposed of', { concurrency: 3 }
     assert.deepEqual([code, JSON.parse(stderr).error.problems[0].option], [2, '--run-key']);
   });
 
-  test('and shares are found by report, owner and end user', async () => {
+  test('find shares by report, owner and end user', async () => {
     const narrow = ['--report', 'REF-1', '--end-user', 'EU1', '--run-key', 'J-1'];
     const [share, ...others] = await listed('shares', ...narrow);
     assert.deepEqual(others, []);

@@ -23,7 +23,7 @@ const cli = (...args: string[]) => stage.cli(...args);
 const done = (...args: string[]) => stage.done(...args);
 
 describe('a journey on the command line', { concurrency: 4 }, () => {
-  test('is shared by itself once it has ended, and the ledger says who shared what', async () => {
+  test('can be shared by a standalone share after its end, and the ledger records the share', async () => {
     const journeyId = `J-${randomUUID()}`;
     const shareId = `S-${randomUUID().slice(0, 8)}`;
     await done('start', '--sample', '--journey-id', journeyId);
@@ -57,7 +57,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.equal(shares[0].report.runKey, journeyId);
     assert.equal(shares[0].consents.length, 2);
 
-    // A withdrawal after the end: the run cannot know, the ledger does, until a person has seen to it.
+    // This withdrawal comes after the end. The ledger lists it until an operator has handled it.
     const withdrawal = ['--applicant-id', '1A', '--consent-id', 'C-1A-2', '--decision', 'revoked'];
     await done('consent', `share:${shareId}`, ...withdrawal, '--end-user-code', 'EU789');
     const readFlags = async (): Promise<{ runKey: string; customerTraceNumber: string }[]> => {
@@ -73,7 +73,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.deepEqual(await readFlags(), []);
   });
 
-  test('is started, watched line by line, consented to and read', async () => {
+  test('is started, watched line by line, given its consent, and read', async () => {
     const journeyId = `J-${randomUUID()}`;
     const started = await done('start', '--sample', '--auto', '--journey-id', journeyId);
     assert.deepEqual([started.journeyId, started.isNew, started.run], [journeyId, true, 'running']);
@@ -110,7 +110,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.ok(since <= new Date().toISOString(), since);
   });
 
-  test('tells a command that is repeated from one that says something else under the same key', async () => {
+  test('accepts a repeated command as a duplicate, and refuses other content under the same key', async () => {
     const journeyId = `J-${randomUUID()}`;
     const sample = ['start', '--sample', '--journey-id', journeyId];
     assert.equal((await done(...sample)).isNew, true);
@@ -134,7 +134,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     await done('withdraw', journeyId, '--by', 'ops', '--reason', 'test');
   });
 
-  test('that needs a person ends watch and status with exit code 3', async () => {
+  test('ends watch and status with exit code 3 if it needs an operator', async () => {
     const journeyId = `J-${randomUUID()}`;
     const file = join(stage.harness.dataDir, `${journeyId}.json`);
     const applicants = [applicant('1A', newSsn('3408'))];
@@ -149,7 +149,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.ok(journeys.some((one: { runKey: string }) => one.runKey === journeyId));
   });
 
-  test('that is refused, or is not there, is told with exit code 1', async () => {
+  test('ends a command with exit code 1 if it is unknown or refuses the message', async () => {
     const journeyId = `J-${randomUUID()}`;
     const missing = await cli('status', journeyId);
     assert.equal(missing.code, 1);
@@ -171,7 +171,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
   });
 });
 
-test('what the worker refuses of an input is told by status, with the rule', async () => {
+test('status shows the problem and its rule if the worker refuses the input', async () => {
   const journeyId = `J-${randomUUID()}`;
   const file = join(stage.harness.dataDir, `${journeyId}.json`);
   const applicants = Array.from({ length: 9 }, (_, index) => applicant(`${index + 1}A`));
@@ -198,7 +198,7 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
     return ran;
   };
 
-  test('that needs a person ends with exit code 3, is listed, and is decided about by the id that lists show', async () => {
+  test('ends with exit code 3 if it needs an operator, and is resolved by the id that lists show', async () => {
     const id = `P-${randomUUID()}`;
     const watched = await told(`pull --sample --product-code ACCTRVW --lose-answer --pull-id ${id} --watch`, 3);
     const [started, ...statuses] = documentsOf<PullStatus>(watched.stdout);
@@ -215,7 +215,7 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
     await told(`report pull:${id} ACCTRVW`, 0);
   });
 
-  test('comes from a file too, is found by a repeated start, and not taken for another one', async () => {
+  test('can start from a file, is found by a repeated start, and refuses other input under its id', async () => {
     const pullId = `P-${randomUUID()}`;
     const file = join(stage.shell.directory, `${pullId}.json`);
     const input = createSamplePull({ pullId, productCode: 'FAILSAFE', loseAnswer: false });
@@ -228,7 +228,7 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
     assert.equal(JSON.parse(other.stderr).error.type, 'differs');
   });
 
-  test('that cannot be right is told with exit code 2', async () => {
+  test('is refused with exit code 2 if its options are invalid', async () => {
     const cases: [command: string, expected: RegExp][] = [
       ['pull', /give either --file or --sample/],
       ['pull --sample --product-code SECONDUSE', /must be one of CR, .*--product-code/],
@@ -244,7 +244,7 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
   });
 });
 
-test('setup names the ledger’s id, also outside the sandbox, where nothing else makes one', async () => {
+test('setup creates the ledger and prints its id, also outside the sandbox', async () => {
   const keys = join(stage.harness.dataDir, 'uat-keys.json');
   await done('keys', 'new', '--file', keys);
   const uat = {
@@ -265,7 +265,7 @@ test('setup names the ledger’s id, also outside the sandbox, where nothing els
   assert.match(unknown.stderr, /no namespace nowhere/);
 });
 
-test('worker says when it is ready, does the work, and stops in good order', async (t) => {
+test('the worker command reports that it is ready, runs a journey, and stops cleanly at SIGTERM', async (t) => {
   const taskQueue = `test-${randomUUID()}`;
   const worker = spawnCli(['worker', '--task-queue', taskQueue], { env: stage.env });
   t.after(() => worker.kill('SIGKILL'));

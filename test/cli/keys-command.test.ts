@@ -14,7 +14,7 @@ import { runCli } from './run-cli.ts';
 const directory = await mkdtemp(join(tmpdir(), 'credit-journey-keys-command-'));
 after(() => rm(directory, { recursive: true, force: true }));
 
-test('keys are made, rotated, refused and checked, and no secret is printed', async () => {
+test('the keys command creates, rotates, refuses and checks keys, and prints no secret', async () => {
   const file = join(directory, 'keys.json');
   const env = { KEY_RING_FILE: file };
   const printed: string[] = [];
@@ -50,7 +50,7 @@ test('keys are made, rotated, refused and checked, and no secret is printed', as
   for (const { secret } of content.keys) assert.ok(!printed.join().includes(secret));
 });
 
-test('the ledger’s data keys are wrapped under the new key', async () => {
+test('after a rotation the ledger’s data keys are wrapped under the new key', async () => {
   const file = join(directory, 'ledger-keys.json');
   const url = `file:${join(directory, 'ledger.db')}`;
   const keyRing = await createKeyRing(file);
@@ -64,7 +64,7 @@ test('the ledger’s data keys are wrapped under the new key', async () => {
   assert.deepEqual(rest, { reports: 0, secret: true, unreadable: [] });
 });
 
-test('the key that signs decisions is made, and rotated so that no decision is refused meanwhile', async () => {
+test('the key that signs decisions is created, and rotated without a refused decision', async () => {
   const [file, jwks] = [join(directory, 'api-decisions.json'), join(directory, 'decision-jwks.json')];
   const env = { API_DECISION_KEY_FILE: file, DECISION_JWKS_FILE: jwks };
   const other = { ...(await exportJWK((await generateKeyPair('ES256')).publicKey)), kid: 'people', alg: 'ES256' };

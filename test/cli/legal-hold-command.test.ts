@@ -1,4 +1,4 @@
-/** `legal-hold` beside a ledger: each answer names the holds that cover the id, and what came too late. */
+/** The `legal-hold` command: each answer names the holds that cover the id, and data that was already disposed of. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { LegalHold } from '../../src/ledger/retention/legal-holds.ts';
@@ -23,7 +23,7 @@ const legalHold = (...args: string[]) => stage.done('legal-hold', ...args);
 
 const namesOf = (holds: LegalHold[]) => holds.map(({ runKey, matter }) => `${runKey} ${matter}`);
 
-test('a hold is set for a matter, once, and released for that matter alone', async () => {
+test('a legal hold is set once for a matter, and released for that matter only', async () => {
   const withoutMatter = await stage.cli('legal-hold', 'set', 'J-1', ...BY);
   assert.deepEqual(
     [withoutMatter.code, /"rule":"is required","option":"--matter"/.test(withoutMatter.stderr)],

@@ -24,7 +24,7 @@ const ATTEMPT = {
   legalHolds: [HOLD, { ...HOLD, matter: '=2' }],
 };
 
-test('a row keeps to 80 columns with every fact, and what people wrote steers no terminal', () => {
+test('a row shows every fact in 80 columns, and its texts contain no terminal control characters', () => {
   const [first, ...lines] = formatRecord(inquiries, ATTEMPT, 80);
   assert.match(first ?? '', /^2026-01-02T03:04:05Z \(\d+ d ago\)$/);
   for (const line of lines) assert.ok(line.length <= 80 && !/\p{Cc}/u.test(line), line);
@@ -35,7 +35,7 @@ test('a row keeps to 80 columns with every fact, and what people wrote steers no
   assert.match(formatCsvRow(toColumns(inquiries.output), ATTEMPT), /,"2026-17; '=2",/);
 });
 
-test('totals are a table of 80 columns', () => {
+test('totals are printed as a table of 80 columns', () => {
   const total = { productCode: 'PREQUAL', endUserCode: 'EU1', endUser: 'nnnn '.repeat(25).trim(), sent: 3, posted: 1 };
   const lines = formatTotals(inquiries, [{ ...total, notPosted: 1, unknown: 1 }], 80);
   for (const line of lines) assert.ok(line.length <= 80, line);
@@ -44,7 +44,7 @@ test('totals are a table of 80 columns', () => {
   assert.deepEqual(formatTotals(inquiries, [], 80), ['no inquiries']);
 });
 
-test('no cell begins a formula, in whatever way a spreadsheet cuts the line', () => {
+test('a CSV cell never begins a formula, whichever separator a spreadsheet uses', () => {
   for (const [cell, written] of [
     ['=1+1', "'=1+1"],
     ['  =1+1', "  '=1+1"],
@@ -62,17 +62,17 @@ test('no cell begins a formula, in whatever way a spreadsheet cuts the line', ()
 });
 
 describe('a period', () => {
-  test('is days that begin and end in a place, or instants as they are', () => {
+  test('consists of days in a time zone, or of instants', () => {
     const days = { from: '2026-03-08', to: '2026-03-08' };
     const [from, before] = ['2026-03-08T06:00:00.000Z', '2026-03-09T05:00:00.000Z'];
     assert.deepEqual(parsePeriod(days, 'America/Chicago'), { from, before });
     assert.deepEqual(parsePeriod({ to: '2026-01-31T14:00:00+01:00' }, 'UTC'), { before: '2026-01-31T13:00:00.000Z' });
     assert.deepEqual(parsePeriod({}, 'UTC'), {});
-    // Chile's clocks went from 23:59:59 to 01:00:00 that night: the day has no midnight.
+    // Chile's clocks went from 23:59:59 to 01:00:00 that night, so the day has no midnight.
     assert.deepEqual(parsePeriod({ from: '2024-09-08' }, 'America/Santiago'), { from: '2024-09-08T04:00:00.000Z' });
   });
 
-  test('that is none is refused', () => {
+  test('is refused if it is invalid or ends before it begins', () => {
     for (const period of [{ from: '2026-02-30' }, { to: 'yesterday' }, { from: '2026-01-02', to: '2026-01-01' }]) {
       assert.throws(() => parsePeriod(period, 'UTC'), { name: 'UsageError' });
     }

@@ -1,4 +1,4 @@
-/** `portfolio` as people and scripts type it: its answers, its exit codes and what it refuses; one worker for all. */
+/** The `portfolio` command: its answers, exit codes and refusals. All tests share one worker. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -57,7 +57,7 @@ async function refused(code: number, ...args: string[]): Promise<Refusal> {
   return (JSON.parse(ran.stderr) as { error: Refusal }).error;
 }
 
-/** Its name in the directory, and an id for a review of it. */
+/** Writes a portfolio file. Returns its name and an id for its review. */
 async function portfolioOf(lastFours: readonly string[], folder?: string): Promise<{ file: string; reviewId: string }> {
   const reviewId = `R-${randomUUID().slice(0, 13)}`;
   const text = csvText(lastFours.length, (index) => lastFours[index] ?? '0001');
@@ -74,8 +74,8 @@ async function postedCount(): Promise<number> {
   return ((await (await fetch(`${stage.harness.sandboxUrl}/_sandbox/inquiries`)).json()) as unknown[]).length;
 }
 
-describe('a review on the command line', () => {
-  test('is started once, watched until only a hold is left, decided about, and watched to its end', async () => {
+describe('a portfolio review on the command line', () => {
+  test('is started once, watched until only a hold is left, resolved, and watched to its end', async () => {
     const { file, reviewId } = await portfolioOf(['0001', '4002', '0001']);
     const order = ['start', file, '--review-id', reviewId, ...ORDER];
     const watched = await portfolio(...order, '--watch');
@@ -83,7 +83,7 @@ describe('a review on the command line', () => {
     const [started, ...statuses] = linesOf<PortfolioStatus>(watched.stdout);
     assert.equal(started?.reviewId, reviewId);
     assert.equal(statuses.at(-1)?.state, 'held');
-    // A repetition finds it; another order under its id does not.
+    // A repeated start finds the review. A start with other input under its id is refused.
     assert.equal((await answered<{ reviewId: string }>(0, ...order)).reviewId, reviewId);
     assert.equal((await refused(1, ...order, '--window', '7')).type, 'differs');
 
@@ -99,7 +99,7 @@ describe('a review on the command line', () => {
     assert.deepEqual([state, progress.record, progress.abandoned, left], ['completed', 2, 1, []]);
   });
 
-  test('counts the rows whose report has another SSN, marks them in the result file, and lists itself', async () => {
+  test('counts and marks the rows whose report has another SSN, and appears in the list of runs', async () => {
     const { file, reviewId } = await portfolioOf(['0001', '4027', '4002', '4027'], 'flagging/EU123');
     const order = ['start', file, '--review-id', reviewId, ...ORDER, '--profile', 'flagging'];
     const watched = await portfolio(...order, '--watch');
@@ -133,12 +133,12 @@ describe('a review on the command line', () => {
     ]);
   });
 
-  test('can be paused, resumed and withdrawn; a repeated command says so, and a command after the end is refused', async () => {
+  test('can be paused, resumed and withdrawn, reports repeats as duplicates, and refuses commands after its end', async () => {
     const { file, reviewId } = await portfolioOf(['3429', '0001', '0001']);
     await answered(0, 'start', file, '--review-id', reviewId, '--window', '1', ...ORDER);
     type Answer = { duplicate: boolean; recorded?: boolean };
     const stateOf = async () => (await answered(0, 'status', reviewId)).state;
-    // Until its file was examined nothing is under way.
+    // No inquiry is under way until the file was checked.
     while ((await stateOf()) === 'examining') await delay(50);
     const paused = await answered<Answer>(0, 'pause', reviewId, ...WORD);
     assert.deepEqual([paused.duplicate, paused.recorded, await stateOf()], [false, true, 'paused']);
@@ -159,7 +159,7 @@ describe('a review on the command line', () => {
     );
   });
 
-  test('says that it was cancelled, or refused for its file, after it has ended', async () => {
+  test('reports after its end that it was cancelled, or refused because of its file', async () => {
     const { file, reviewId } = await portfolioOf(['4002']);
     await portfolio('start', file, '--review-id', reviewId, '--watch', ...ORDER);
     const cancelled = await answered<object>(0, 'cancel', reviewId, ...WORD);
@@ -181,7 +181,7 @@ describe('a review on the command line', () => {
     assert.equal(await postedCount(), before);
   });
 
-  test('is refused before anything is started, with the place of what is wrong', async () => {
+  test('is refused before its start, with the position of each problem', async () => {
     const start = (...more: string[]) => ['start', 'x.csv', '--review-id', 'R-WRONG', ...ORDER, ...more];
     const wrong: [string[], string][] = [
       [['start', '../x.csv', ...ORDER], '/file'],

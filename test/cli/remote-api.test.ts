@@ -39,7 +39,7 @@ after(async () => {
   await harness?.close();
 });
 
-/** The command has no address but that of the API. */
+/** The environment of a command that knows only the API's address. */
 function remote(args: readonly string[], file = tokenFile, url = api.url) {
   return runCli([...args, '--api', url, '--token-file', file], { env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
 }
@@ -51,7 +51,7 @@ async function done(...args: string[]) {
 }
 
 describe('a command with --api', { concurrency: 4 }, () => {
-  test('starts, reads, lists and tells a journey as it does in its own process', async () => {
+  test('starts, reads, lists and messages a journey as a command without --api does', async () => {
     const journeyId = `J-${randomUUID()}`;
     assert.equal((await done('start', '--sample', '--journey-id', journeyId)).isNew, true);
     const file = join(harness.dataDir, `${journeyId}.json`);
@@ -67,7 +67,7 @@ describe('a command with --api', { concurrency: 4 }, () => {
     assert.equal((await done('withdraw', journeyId, '--reason', 'a test')).accepted, true);
   });
 
-  test('decides about a hold in the name that the token gives', async () => {
+  test('decides a hold in the name of the token’s subject', async () => {
     const applicants = [applicant('1A', newSsn('4002'))];
     const input = journeyInput({ stages: ['PREQUAL'], applicants });
     const journey = await harness.start(input);
@@ -79,7 +79,7 @@ describe('a command with --api', { concurrency: 4 }, () => {
     assert.equal(data[0].by, 'ann');
   });
 
-  test('tells a refusal of the API as its own', async () => {
+  test('reports a refusal of the API like a refusal of its own', async () => {
     const journeyId = `J-${randomUUID()}`;
     const missing = await remote(['status', journeyId]);
     assert.deepEqual([missing.code, JSON.parse(missing.stderr).error.type], [1, 'journeyNotFound']);
@@ -98,7 +98,7 @@ describe('a command with --api', { concurrency: 4 }, () => {
     assert.deepEqual([unknown.code, JSON.parse(unknown.stderr).error.type], [1, 'signature']);
   });
 
-  test('sends its token to https and to this machine alone, follows no redirect and prints no token', async (t) => {
+  test('sends its token only over https or to this machine, follows no redirect, and prints no token', async (t) => {
     const seen: string[] = [];
     const server = createServer((request, response) => {
       seen.push(request.url ?? '');

@@ -8,7 +8,7 @@ const REFUSED = 'PQBBBBBBBBBBBBBBBBBBBBBBBB00';
 
 let stage: LedgerStage;
 
-/** A report, and a refusal. */
+/** Fills the ledger with a report and a refusal. */
 before(async () => {
   stage = await openLedgerStage(async (ledger) => {
     await ledger.claim(claimOf(ledger));
@@ -25,7 +25,7 @@ after(() => stage?.close());
 const cli = (...args: string[]) => stage.cli(...args);
 const json = (...args: string[]) => stage.done(...args);
 
-test('a report is served again for a purpose, to the end user that it was pulled for, and each reading is listed', async () => {
+test('a report is reissued for a purpose to its own end user only, and each reading is listed', async () => {
   const look = await json('report', 'J-1', 'PREQUAL', '--reveal');
   assert.deepEqual([look.redacted, look.report], [false, { returnCode: 'Record' }]);
   const again = ['--reveal', '--purpose', 'adverse action letter', '--by', 'alice', '--end-user', 'EU1'];
@@ -55,7 +55,7 @@ test('a report is served again for a purpose, to the end user that it was pulled
   );
 });
 
-test('what a refusal said is shown by the attempt, and listed as a reading', async () => {
+test('a refusal’s body is shown for its attempt, and the reading is listed', async () => {
   const refusal = await json('refusal', REFUSED, '1', '--reveal', '--by', 'bob');
   const { storedAt: _at, ...shown } = refusal;
   assert.deepEqual(shown, {
@@ -69,14 +69,14 @@ test('what a refusal said is shown by the attempt, and listed as a reading', asy
   assert.match(none.stderr, /keeps no body of such a refusal/);
 });
 
-test('a reading is masked unless it is asked for whole, and the ledger says which', async () => {
+test('a report is masked unless --reveal is given, and the ledger records which', async () => {
   const masked = await json('refusal', REFUSED, '1', '--by', 'eve');
   assert.equal(masked.redacted, true);
   const { data: accesses } = await json('accesses', '--by', 'eve');
   assert.equal(accesses[0].redacted, true);
 });
 
-test('readings refuse what makes no sense, and tells no value', async () => {
+test('the reading commands refuse invalid options without repeating their values', async () => {
   for (const [args, rule] of [
     [['report'], /missing required argument 'id'/],
     [['report', 'J-1'], /missing required argument 'productCode'/],

@@ -10,7 +10,7 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))
 
 export interface TerminalRun {
   code: number | null;
-  /** Everything that was on the screen. */
+  /** All text that was printed on the screen. */
   screen: string;
 }
 
@@ -22,7 +22,7 @@ export async function runInTerminal(
 ): Promise<TerminalRun> {
   const child = spawn('python3', ['-c', TERMINAL, process.execPath, CLI, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    // As `npx` runs it.
+    // This is how `npx` runs the program.
     env: { ...bareEnvironment(), npm_command: 'exec', NO_COLOR: '1', TERM: 'xterm', ...env },
   });
   const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);

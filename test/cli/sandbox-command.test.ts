@@ -18,7 +18,7 @@ function run(t: TestContext, ...flags: string[]): ChildProcess {
     registerSandboxCommand(program);
     await program.parseAsync(process.argv);
   `;
-  // The first argument after the script stands for the script's own path.
+  // The first argument after the script takes the place of the script's path.
   const args = ['--input-type=module', '--eval', script, '--', 'credit-journey', 'sandbox', ...flags];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   t.after(() => child.kill('SIGKILL'));
@@ -31,7 +31,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
   return String(line);
 }
 
-test('sandbox: prints its address as one line of JSON where its output is no terminal, takes its options and stops on SIGINT', async (t) => {
+test('the sandbox command accepts its options, prints its address as a line of JSON, and stops at SIGINT', async (t) => {
   const child = run(t, '--port', '0', '--client-secret', 'other', '--seed', '9');
   const { url, port } = JSON.parse(await firstLine(child));
   assert.equal(url, `http://127.0.0.1:${port}`);
@@ -41,14 +41,14 @@ test('sandbox: prints its address as one line of JSON where its output is no ter
   assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
 
-test('sandbox: refuses a port that is no number before it starts', async (t) => {
+test('the sandbox command refuses a port that is not a number before it starts', async (t) => {
   const child = run(t, '--port', 'x');
   const [code] = await once(child, 'exit');
   assert.notEqual(code, 0);
 });
 
-test('sandbox: warns before it listens beyond this machine, and does so in the sandbox environment alone', async (t) => {
-  // An address that no machine has: nothing listens in the end.
+test('the sandbox command warns before it listens beyond this machine, and refuses to outside the sandbox environment', async (t) => {
+  // No machine has this address, so nothing listens in the end.
   const warned = run(t, '--host', '192.0.2.1');
   assert.match(await text(warned.stderr as Readable), /^warning: the sandbox authenticates no caller/);
   process.env.GATEWAY_ENVIRONMENT = 'uat';

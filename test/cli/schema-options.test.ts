@@ -24,7 +24,7 @@ const SCHEMA = z.union([
 
 const members = listSchemaMembers([SCHEMA]);
 
-test('each member that is no list has an option: by its own name, or its path where two have one name', () => {
+test('each member except lists has an option named after it, or after its path if two members share a name', () => {
   assert.deepEqual(
     members.map(({ path, flag, kind }) => [path, flag, kind]),
     [
@@ -43,7 +43,7 @@ test('each member that is no list has an option: by its own name, or its path wh
   assert.equal(members.at(-1)?.words, 'a, b');
 });
 
-test('options stand above the file, member by member', () => {
+test('options override the file’s content member by member', () => {
   const file = { shareId: 'S-1', user: { endUserCode: 'EU1', name: 'Bank' } };
   const given = { shareId: 'S-2', endUserCode: 'EU2', occurrence: '2', acceptAge: true };
   assert.deepEqual(applyOptions(members, given, file), {
@@ -53,7 +53,7 @@ test('options stand above the file, member by member', () => {
   assert.deepEqual(file.user, { endUserCode: 'EU1', name: 'Bank' }, 'the file’s own content is left as it is');
 });
 
-test('a problem is named by what was typed; one of a file keeps its path', () => {
+test('a problem names the option that was typed, or the path of a member from a file', () => {
   const names = mapOptionsByPath(members);
   assert.equal(names['/user'], '--end-user-code, --user-name');
   const error = new InvalidInputError([

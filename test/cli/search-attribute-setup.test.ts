@@ -1,4 +1,4 @@
-/** Search attributes: those that a server has. */
+/** Tests which search attributes a server has. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -24,12 +24,12 @@ function services(customAttributes: Record<string, number> | Error, aliases: Rec
   } as unknown as Services;
 }
 
-test('an attribute of another type counts as missing: upserting it would park the run', async () => {
+test('a search attribute of another type counts as missing, since an upsert would block the run', async () => {
   const server = services({ JourneyStage: TEXT, NeedsAttention: KEYWORD, CustomerTraceNumber: KEYWORD_LIST });
   assert.deepEqual(await askSearchAttributes(server, 'default'), ['NeedsAttention', 'CustomerTraceNumber']);
 });
 
-test('a server that keeps its operator service to itself is asked for the namespace’s aliases', async () => {
+test('the namespace’s aliases give the search attributes if the server refuses the operator service', async () => {
   const refused = new Error('PERMISSION_DENIED');
   const aliases = { Keyword01: 'JourneyStage', Text01: 'NeedsAttention', KeywordList01: 'CustomerTraceNumber' };
   assert.deepEqual(await askSearchAttributes(services(refused, aliases), 'ns.acct'), [
@@ -39,6 +39,6 @@ test('a server that keeps its operator service to itself is asked for the namesp
   await assert.rejects(askSearchAttributes(services(refused), 'ns.acct'), refused);
 });
 
-test('a server that says nothing has none, and a run upserts none', async () => {
+test('a server that cannot list search attributes counts as having none', async () => {
   assert.deepEqual(await listRegisteredSearchAttributes(services(new Error('UNIMPLEMENTED')), 'default')(), []);
 });

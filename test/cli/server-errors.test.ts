@@ -1,4 +1,4 @@
-/** Commands that use Temporal's SDK directly: what they say where the server is away, refuses, or has no such namespace. */
+/** Commands that use Temporal's SDK directly report an unreachable server, a refusal, and a missing namespace. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -18,23 +18,23 @@ async function errorOf(args: string[], env: Record<string, string>): Promise<{ t
 
 describe('each command that talks to Temporal', { concurrency: 2 }, () => {
   for (const args of COMMANDS) {
-    test(`says it in the client's words: ${args.join(' ')}`, async () => {
+    test(`reports a missing namespace with the client's error: ${args.join(' ')}`, async () => {
       const { address } = await testServer();
       const elsewhere = await errorOf(args, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'never-registered' });
-      // `setup` says how to make it.
+      // `setup` explains how to create the namespace.
       const isSetup = args[0] === 'setup';
       assert.equal(elsewhere.type, isSetup ? 'UsageError' : 'namespaceNotFound', elsewhere.message);
       assert.match(elsewhere.message, /has no (such )?namespace/);
     });
   }
 
-  test('says that nothing answers', async () => {
+  test('reports that no server answers at the address', async () => {
     const away = await errorOf(['list'], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
     assert.equal(away.type, 'connectionRefused');
     assert.match(away.message, /nothing answers at 127\.0\.0\.1:1/);
   });
 
-  test('says that a server wants TLS, or has none', async (t) => {
+  test('reports a TLS error if the server expects TLS or does not support it', async (t) => {
     const mute = createServer((socket) => socket.on('error', () => {}).end('not Temporal'));
     await once(mute.listen(0, '127.0.0.1'), 'listening');
     t.after(() => mute.close());
@@ -46,7 +46,7 @@ describe('each command that talks to Temporal', { concurrency: 2 }, () => {
   });
 });
 
-test('a call about no run never blames a worker, and other errors pass through', () => {
+test('the error of a call about no run never mentions a worker, and other errors pass unchanged', () => {
   const status = (code: number, details = 'SENTINEL') => Object.assign(new Error('m'), { code, details, metadata: {} });
   for (const code of [1, 4, 14]) {
     const told = translateServerError(new Error('wrapped', { cause: status(code) }));

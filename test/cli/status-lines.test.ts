@@ -28,7 +28,7 @@ const STATUS: JourneyStatus = {
   refusedMessagesTotal: 0,
 };
 
-test('what changed before closing is counted, and why it could not be', () => {
+test('a status shows the counts of changes before closing, or why there are none', () => {
   const counts = { ...changesBetween({ applicants: [] }, { applicants: [] }).summary.counts, newAccounts: 2 };
   const { totals } = changesBetween({ applicants: [] }, { applicants: [] }).summary;
   const lines = (changes: StageChanges) => {
@@ -64,8 +64,8 @@ const HELD: JourneyStatus = {
   refusedMessagesTotal: 7,
 };
 
-describe('a status on a terminal', () => {
-  test('reads as sentences', () => {
+describe('the status of a journey on a terminal', () => {
+  test('is printed as sentences', () => {
     assert.deepEqual(formatStatus(STATUS, output), [
       'Journey J-1 · sandbox · Waits for the consent of 1A, 2A to share S-1.',
       'Stages',
@@ -77,7 +77,7 @@ describe('a status on a terminal', () => {
     ]);
   });
 
-  test('names each pull of a stage, and what to do about a report that is too old', () => {
+  test('names each pull of a stage, and the remedy for a report that is too old', () => {
     const again = { productCode: 'PREQUAL', occurrence: 2, state: 'record', attempts: 1 } as const;
     const stages = [...STATUS.stages.slice(0, 1), again, ...STATUS.stages.slice(2)];
     const tooOld = {
@@ -97,7 +97,7 @@ describe('a status on a terminal', () => {
     }
   });
 
-  test('says what a hold is about, how it may be decided, and what was refused', () => {
+  test('shows the subject of a hold, its allowed actions, and the refused messages', () => {
     const text = formatStatus(HELD, output).join('\n');
     const command = 'credit-journey resolve J-1 PQABCDEFGHIJKLMNOPQRSTUVWX00 --attempt 2';
     assert.ok(text.replaceAll(/ \\\n\s*/g, ' ').includes(command), 'it can be copied as it stands');
@@ -115,7 +115,7 @@ describe('a status on a terminal', () => {
     }
   });
 
-  test('says what is wrong with a request or an answer, and which stage has another SSN', () => {
+  test('shows each problem of a request or an answer, and the stage whose report has another SSN', () => {
     const [hold] = HELD.holds;
     const problems = [{ path: '/applicants/0/ssn', rule: 'must have 9 digits' }];
     const holds = hold ? [{ ...hold, failureType: 'InvalidInput' as const, problems }] : [];
@@ -125,13 +125,13 @@ describe('a status on a terminal', () => {
     assert.match(text, /The report has another SSN than the request: PREQUAL\. .*docs\/runbook\/ssn-mismatch\.md/);
   });
 
-  test('keeps to 80 columns', () => {
+  test('fits 80 columns', () => {
     const lines = formatStatus({ ...HELD, journeyId: 'x'.repeat(64) }, output);
     for (const line of [...lines, ...formatStatus(HELD, output)]) assert.ok(line.length <= 80, line);
     assert.match(lines.join(' '), /An operator must decide/, 'a long id hides nothing');
   });
 
-  test('needs a person when it is held, and when a posted share does', () => {
+  test('needs an operator if the run is held or a posted share is flagged', () => {
     assert.equal(needsPerson(STATUS), false);
     assert.equal(needsPerson(HELD), true);
     const shares: JourneyStatus['shares'] = [
@@ -142,8 +142,8 @@ describe('a status on a terminal', () => {
   });
 });
 
-describe('lines', () => {
-  test('are broken between words and aligned, and nothing is cut from them', () => {
+describe('long lines', () => {
+  test('are wrapped between words and aligned, without loss of text', () => {
     assert.deepEqual(
       formatTable(
         [

@@ -11,10 +11,10 @@ import { INPUTS } from '../../src/messages/inputs/all-inputs.ts';
 import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
 import { runCli, spawnCli } from './run-cli.ts';
 
-/** Every command and subcommand that does something, as it is typed. */
+/** Every command and subcommand that has an action, as it is typed. */
 async function commandsOfProgram(): Promise<Command[]> {
   const { argv } = process;
-  // What the program runs as it is loaded.
+  // The program runs this when it is loaded.
   process.argv = [argv[0] ?? '', argv[1] ?? '', 'keys', '--help'];
   const write = mock.method(process.stdout, 'write', () => true);
   const { createProgram } = await import('../../src/cli.ts').finally(() => {
@@ -31,7 +31,7 @@ function typed(command: Command): string {
 }
 
 describe('help', { concurrency: 4 }, () => {
-  test('of the program names every command in 80 columns', async () => {
+  test('names every command of the program in 80 columns', async () => {
     const { code, stdout } = await runCli(['--help']);
     assert.equal(code, 0);
     for (const command of await commandsOfProgram()) {
@@ -40,7 +40,7 @@ describe('help', { concurrency: 4 }, () => {
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
   });
 
-  test('of every command and subcommand is there, with an example', async () => {
+  test('exists for every command and subcommand, with an example', async () => {
     const commands = await commandsOfProgram();
     assert.ok(commands.length > 40, `${commands.length}`);
     for (const command of commands) {
@@ -51,14 +51,14 @@ describe('help', { concurrency: 4 }, () => {
     }
   });
 
-  test('is asked for in words too', async () => {
+  test('is also printed by the help command', async () => {
     for (const words of [['advance'], ['audit'], []]) {
       const [asked, option] = await Promise.all([runCli(['help', ...words]), runCli([...words, '--help'])]);
       assert.deepEqual([asked.code, asked.stdout], [0, option.stdout]);
     }
   });
 
-  test('that `head` does not read to its end ends the program without a word', async () => {
+  test('ends the program without an error message if its reader closes the pipe early', async () => {
     const child = spawnCli(['--help']);
     child.stdout?.destroy();
     const said = text(child.stderr as Readable);
@@ -68,7 +68,7 @@ describe('help', { concurrency: 4 }, () => {
   });
 });
 
-/** A decision's options; an attempt unless it is left out. */
+/** Returns the options of a decision. An empty `attempt` leaves that option out. */
 function decision(action: string, attempt = '1'): string[] {
   const all = ['--action', action, '--by', 'ops', '--reason', 'a test', '--provider-said', 'notAsked'];
   return attempt === '' ? all : [...all, '--attempt', attempt];
@@ -76,7 +76,7 @@ function decision(action: string, attempt = '1'): string[] {
 
 const SAMPLE = createSampleJourney({ journeyId: 'J1', auto: false });
 
-describe('what cannot be right is told with exit code 2 and needs no server:', { concurrency: 4 }, () => {
+describe('an invalid command fails with exit code 2 and without a server:', { concurrency: 4 }, () => {
   const cases: [string, string[], RegExp, string?][] = [
     ['no command', [], /Usage:/],
     ['an unknown command', ['begin'], /unknown command/],
@@ -85,7 +85,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     ['an unknown option with a quote in its value', ['status', 'J1', "--x=a'912345678"], /unknown option '--x'/],
     ['an unknown command that may be personal', ['912-34-5678'], /unknown command\n$/],
     ['a missing argument', ['status'], /missing required argument/],
-    ['an argument too many', ['status', 'J1', '912-34-5678'], /too many arguments/],
+    ['an extra argument', ['status', 'J1', '912-34-5678'], /too many arguments/],
     ['an id that may be personal', ['status', 'someone@example.com'], /\/journeyId/],
     ['neither file nor sample', ['start'], /--file or --sample/],
     ['file and sample', ['start', '--file', '-', '--sample'], /--file or --sample/],
@@ -96,7 +96,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     ['an empty file', ['start', '--file', '-'], /standard input is empty/, ''],
     ['a file in UTF-16', ['start', '--file', '-'], /must be UTF-8: it is UTF-16/, '\uFFFD\uFFFD{}'],
     [
-      'a field that is none, by the names that there are',
+      'an unknown field, with the names of the known fields',
       ['start', '--file', '-'],
       /"path":"","rule":"has an unknown field; known are journeyId/,
       `\uFEFF${JSON.stringify({ ...SAMPLE, endUserCod: 912345678 })}`,
@@ -107,23 +107,28 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
       /"path":"","rule":"has an unknown field; known are/,
       JSON.stringify({ '912-34-5678': 1 }),
     ],
-    ['a missing option, by its name', ['advance', 'J1'], /"path":"\/to","rule":"is required","option":"--to"/],
-    ['a missing field of a file, by its path', ['advance', 'J1', '--file', '-'], /"\/to","rule":"is required"}/, '{}'],
-    ['an argument that is wrong, by its name', ['advance', 'J@1', '--to', 'PREAPP'], /"option":"<journeyId>"/],
-    ['a stage that is none', ['advance', 'J1', '--to', 'S912345678'], /\/to/],
+    ['a missing option, which is named', ['advance', 'J1'], /"path":"\/to","rule":"is required","option":"--to"/],
+    [
+      'a missing field of a file, with its path',
+      ['advance', 'J1', '--file', '-'],
+      /"\/to","rule":"is required"}/,
+      '{}',
+    ],
+    ['an invalid argument, which is named', ['advance', 'J@1', '--to', 'PREAPP'], /"option":"<journeyId>"/],
+    ['an unknown stage', ['advance', 'J1', '--to', 'S912345678'], /\/to/],
     ['a grant without evidence', ['consent', 'J1', '--decision', 'granted'], /\/evidence/],
-    ['a share for nobody', ['share', 'J1', '--share-id', 'S1'], /\/share\/endUserCode/],
+    ['a share without an end user', ['share', 'J1', '--share-id', 'S1'], /\/share\/endUserCode/],
     ['a withdrawal without a reason', ['withdraw', 'J1', '--by', 'ops'], /\/reason/],
     [
-      'a failure type that is none',
+      'an unknown failure type',
       ['holds', '--type', 'S912345678'],
       /must be one of .*OutcomeUnknown.*"option":"--type"/,
     ],
-    ['a time that is none', ['holds', '--since', '912-34-5678'], /--since must be an instant/],
-    ['a comparison since no time', ['ledger', 'compare'], /--since is required: it says from when on/],
-    ['a decision about nothing', ['resolve', '--action', 'abandon'], /give either an id or --all/],
+    ['an invalid time', ['holds', '--since', '912-34-5678'], /--since must be an instant/],
+    ['a comparison without a start time', ['ledger', 'compare'], /--since is required: it says from when on/],
+    ['a decision without an inquiry', ['resolve', '--action', 'abandon'], /give either an id or --all/],
     [
-      'a decision with nothing in it',
+      'a decision without its options',
       ['resolve', 'J1', 'T1'],
       /"option":"--attempt".*"option":"--action".*"option":"--by".*"option":"--reason".*"option":"--provider-said"/,
     ],
@@ -133,11 +138,15 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
       /"\/reference","rule":"is required for accept with a record","option":"--report-reference-number/,
     ],
     [
-      'an action that is none',
+      'an unknown action',
       ['resolve', 'J1', 'T1', ...decision('S912345678')],
       /must be one of resend, .*"option":"--action"/,
     ],
-    ['an attempt that is none', ['resolve', 'J1', 'T1', ...decision('abandon', '9123456789')], /"option":"--attempt"/],
+    [
+      'an invalid attempt number',
+      ['resolve', 'J1', 'T1', ...decision('abandon', '9123456789')],
+      /"option":"--attempt"/,
+    ],
     [
       'a reference without consumers',
       ['resolve', 'J1', 'T1', ...decision('accept'), '--outcome', 'record', '--file', '-'],
@@ -146,26 +155,30 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
         reference: { reportReferenceNumber: 'R1', requestedAt: '2026-01-02T03:04:05Z', applicants: [] },
       }),
     ],
-    ['all of nothing', ['resolve', '--all', ...decision('abandon')], /--all needs a --type/],
-    ['all beside one', ['resolve', 'J1', '--all', '--type', 'OutcomeUnknown'], /give either an id or --all/],
-    ['filters of one inquiry', ['resolve', 'J1', '--product-code', 'CR'], /--product-code belongs to --all/],
-    ['a product that is none', ['holds', '--product-code', 'S912345678'], /"option":"--product-code"/],
-    ['all with one attempt', ['resolve', '--all', '--type', 'Throttled', ...decision('abandon')], /to one inquiry/],
+    ['--all without a type', ['resolve', '--all', ...decision('abandon')], /--all needs a --type/],
+    ['--all together with an id', ['resolve', 'J1', '--all', '--type', 'OutcomeUnknown'], /give either an id or --all/],
+    ['a filter together with an id', ['resolve', 'J1', '--product-code', 'CR'], /--product-code belongs to --all/],
+    ['an unknown product in a filter', ['holds', '--product-code', 'S912345678'], /"option":"--product-code"/],
     [
-      'all amended',
+      '--all with an attempt number',
+      ['resolve', '--all', '--type', 'Throttled', ...decision('abandon')],
+      /to one inquiry/,
+    ],
+    [
+      '--all with an amendment',
       ['resolve', '--all', '--type', 'RequestRefused', ...decision('amend', ''), '--file', '-'],
       /to one inquiry/,
       '[]',
     ],
     ['an unknown product', ['report', 'J1', 'S912345678'], /must be one of CR, .*<productCode>/],
-    ['a limit that is none', ['list', '--limit', 'S912345678'], /--limit/],
+    ['an invalid limit', ['list', '--limit', 'S912345678'], /--limit/],
     [
-      'work of no class',
+      'an unknown work class',
       ['start', '--file', '-', '--work-class', 'S912345678'],
       /"option":"--work-class"/,
       JSON.stringify(SAMPLE),
     ],
-    ['no time for a check', ['doctor', '--timeout', '0'], /--timeout must be .* from 1 to 999/],
+    ['a timeout of zero', ['doctor', '--timeout', '0'], /--timeout must be .* from 1 to 999/],
   ];
   for (const [what, args, expected, stdin] of cases) {
     test(what, async () => {
@@ -177,7 +190,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     });
   }
 
-  test('a sample outside the sandbox', async () => {
+  test('--sample outside the sandbox', async () => {
     const given = { 'GATEWAY_ENVIRONMENT is uat': { GATEWAY_ENVIRONMENT: 'uat' }, 'contains uat': {} };
     for (const [rule, env] of Object.entries(given)) {
       for (const command of ['start', 'pull']) {
@@ -189,7 +202,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
     }
   });
 
-  test('a configuration with problems, every one of them', async () => {
+  test('a configuration with several problems, all of which are listed', async () => {
     const { code, stderr } = await runCli(['worker'], { env: { GATEWAY_ENVIRONMENT: 'uat' } });
     assert.equal(code, 2);
     const { error } = JSON.parse(stderr);
@@ -198,7 +211,7 @@ describe('what cannot be right is told with exit code 2 and needs no server:', {
   });
 });
 
-test('commands are printed as they work where the program was called', () => {
+test('printed commands use the form in which the program was called', () => {
   const cwd = () => '/home';
   const call = (path: string, env = {}) => resolveProgramCall({ argv: ['node', path], env, cwd });
   assert.equal(call('/usr/bin/credit-journey'), 'credit-journey');
@@ -213,7 +226,7 @@ test('commands are printed as they work where the program was called', () => {
   assert.equal(adaptCommands(text, 'credit-journey'), text);
 });
 
-test('a server that is not there is told with exit code 1, and a stack trace only when asked for', async () => {
+test('an unreachable server ends the command with exit code 1, with a stack trace only under --debug', async () => {
   const args = ['status', 'J1', '--address', '127.0.0.1:1'];
   const [plain, debug] = await Promise.all([runCli(args), runCli([...args, '--debug'])]);
   assert.equal(plain.code, 1);
@@ -222,7 +235,7 @@ test('a server that is not there is told with exit code 1, and a stack trace onl
   assert.match(debug.stderr, /\n\s+at /);
 });
 
-test('the sample is a valid journey of nobody', () => {
+test('the sample is a valid journey with invented personal data', () => {
   assert.deepEqual(parseMessage(INPUTS.lendingJourney, SAMPLE, { maxApplicants: 2 }), SAMPLE);
   for (const { ssn, emailAddress, phones } of SAMPLE.applicants) {
     assert.match(ssn, /^9\d{4}00(?:01|20)$/);

@@ -1,4 +1,4 @@
-/** How calls end that get no answer, and what clients, handles and errors show. No worker is running. */
+/** Calls that get no answer, and the inspection of clients, handles and errors. No worker runs. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -26,7 +26,7 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { type TestServer, testServer } from '../support/temporal.ts';
 
 const taskQueue = `no-worker-${randomUUID()}`;
-/** Long enough for a server that answers, on a busy machine too. */
+/** A timeout that is long enough for a server that answers, also on a busy machine. */
 const LONG_MS = 20_000;
 
 let server: TestServer;
@@ -49,7 +49,7 @@ function connected(options: ConnectOptions = {}): Promise<CreditJourneys> {
   return CreditJourneys.connect({ address, namespace, taskQueue, dataConverter: {}, ...options });
 }
 
-/** A client whose wire to the server the test holds, and a journey that no worker takes up. */
+/** Connects a client through a proxy that the test controls, and starts a journey that no worker handles. */
 async function onWire(t: TestContext): Promise<{ wire: TcpProxy; own: CreditJourneys; journey: JourneyHandle }> {
   const [host = '', port] = server.address.split(':');
   const wire = await startTcpProxy({ host, port: Number(port) });
@@ -80,7 +80,7 @@ async function errorOf(call: Promise<unknown>): Promise<CreditJourneyError> {
 }
 
 describe('a call that gets no answer', { concurrency: 4 }, () => {
-  test('ends with a typed error when the client is closed: a result, a watch, a status', async () => {
+  test('ends with a typed error when the client is closed, for a result, a watch and a status', async () => {
     const own = await connected();
     const journey = await begun(own);
     const pending = [
@@ -89,7 +89,7 @@ describe('a call that gets no answer', { concurrency: 4 }, () => {
       journey.status({ timeoutMs: LONG_MS }),
       journey.advance({ to: 'PREAPP' }),
     ].map((call) => assert.rejects(call, { code: 'closed' }));
-    // The watch is in its first question.
+    // The watch waits for its first query.
     await new Promise((resolve) => setTimeout(resolve, 50));
     await own.close();
     await Promise.all(pending);
@@ -98,7 +98,7 @@ describe('a call that gets no answer', { concurrency: 4 }, () => {
     await own.close();
   });
 
-  test('ends so too while the server is away, and throws nothing afterwards', async (t) => {
+  test('ends with the same error while the server is unreachable, and throws nothing afterwards', async (t) => {
     const { wire, own, journey } = await onWire(t);
     const away = Promise.withResolvers<void>();
     wire.cut();
@@ -107,11 +107,11 @@ describe('a call that gets no answer', { concurrency: 4 }, () => {
     await away.promise;
     await own.close();
     await Promise.all(pending);
-    // Longer than the first attempts would be apart.
+    // The delay is longer than the interval between the first retries.
     await new Promise((resolve) => setTimeout(resolve, 500));
   });
 
-  test('ends at the caller’s signal, with its reason', async () => {
+  test('ends when the caller’s signal aborts, with the signal’s reason', async () => {
     const journey = await begun();
     const reason = new Error('the user went away');
     const ends = (call: (options: { signal: AbortSignal }) => Promise<unknown>) => {
@@ -137,7 +137,7 @@ describe('a call that gets no answer', { concurrency: 4 }, () => {
     assert.equal(await firstOf(journey.watch(aborted)), undefined);
   });
 
-  test('says after its time whether the worker is away or the run goes on', async () => {
+  test('reports at its timeout that no worker answers or that the run continues', async () => {
     const journey = await begun();
     const limit = { timeoutMs: 2_000 };
     await Promise.all([
@@ -153,7 +153,7 @@ describe('a call that gets no answer', { concurrency: 4 }, () => {
   });
 
   for (const how of ['cut', 'fallSilent'] as const) {
-    test(`says after its time that the server is away, where the wire is ${how === 'cut' ? 'cut' : 'silent'}`, async (t) => {
+    test(`reports at its timeout that the server is unreachable if the connection is ${how === 'cut' ? 'cut' : 'silent'}`, async (t) => {
       const { wire, own, journey } = await onWire(t);
       wire[how]();
       const limit = { timeoutMs: 1_500 };
@@ -169,7 +169,7 @@ describe('a call that gets no answer', { concurrency: 4 }, () => {
   }
 });
 
-test('a call that waits for the codec server says so after its time', async (t) => {
+test('a call that waits for the codec server reports this at its timeout', async (t) => {
   const { address, namespace } = server;
   const url = `http://${await listening(t, 'plain')}`;
   await using own = await CreditJourneys.connect({ address, namespace, taskQueue, codecServer: { url } });
@@ -178,14 +178,14 @@ test('a call that waits for the codec server says so after its time', async (t) 
   assert.equal(error.code, 'unreachable');
 });
 
-/** Certificates of any make do: no client gets as far as to believe one. */
+/** Any certificate is sufficient, since no client gets as far as to accept it. */
 async function listening(t: TestContext, kind: 'plain' | 'tls', options?: TlsOptions): Promise<string> {
   const listener =
     kind === 'tls'
       ? createTlsServer(options ?? (await createCertificate({ name: 'example.com' })))
       : createServer((socket) => socket.resume());
   const sockets = new Set<Socket>();
-  // A client resets a connection whose request it gives up.
+  // A client resets the connection of a request that it aborts.
   listener.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => undefined)));
   t.after(() => {
     for (const socket of sockets) socket.destroy();
@@ -203,22 +203,22 @@ async function unreachable(to: Parameters<typeof diagnoseUnreachable>[0]): Promi
   return error;
 }
 
-describe('a connection that does not come about', () => {
+describe('a failed connection', () => {
   const cases: { name: string; code: CallErrorCode; tls?: true; at(t: TestContext): Promise<string> }[] = [
-    { name: 'a host that there is not', code: 'addressUnknown', at: async () => 'nowhere.invalid:7233' },
+    { name: 'an unknown host', code: 'addressUnknown', at: async () => 'nowhere.invalid:7233' },
     { name: 'a port where nothing listens', code: 'connectionRefused', at: async () => '127.0.0.1:1' },
-    { name: 'a server that wants TLS', code: 'tlsExpected', at: (t) => listening(t, 'tls') },
+    { name: 'a server that expects TLS', code: 'tlsExpected', at: (t) => listening(t, 'tls') },
     { name: 'a certificate that is not trusted', code: 'tlsFailed', tls: true, at: (t) => listening(t, 'tls') },
     { name: 'a server without TLS', code: 'tlsFailed', tls: true, at: async () => server.address },
   ];
   for (const { name, code, tls = false, at } of cases) {
-    test(`says of ${name}: ${code}`, async (t) => {
+    test(`reports ${code} for ${name}`, async (t) => {
       const error = await unreachable({ address: await at(t), tls });
       assert.equal(error.code, code, error.message);
     });
   }
 
-  test('says of TLS that fails what would be right', async (t) => {
+  test('reports how to correct a TLS failure', async (t) => {
     const authority = await createCertificate({ name: 'authority' });
     const good = await createCertificate({ name: 'good', authority, altName: { ip: '127.0.0.1' } });
     const stranger = await createCertificate({ name: 'stranger' });
@@ -249,7 +249,7 @@ describe('a connection that does not come about', () => {
     assert.ok(hasCode(mute, ...TEMPORAL_AWAY) && mute.code === 'timedOut', inspect(mute));
   });
 
-  test('says so in the time given, and refuses what is no address before that', async (t) => {
+  test('is reported within the timeout, and an invalid address is refused at once', async (t) => {
     const nowhere = await errorOf(connected({ address: '127.0.0.1:1', connectTimeoutMs: 400 }));
     assert.equal(nowhere.code, 'connectionRefused');
     const mute = await errorOf(connected({ address: await listening(t, 'plain'), connectTimeoutMs: 400 }));
@@ -261,7 +261,7 @@ describe('a connection that does not come about', () => {
     }
   });
 
-  test('says that the server has no such namespace', async () => {
+  test('reports a namespace that the server does not have', async () => {
     await using elsewhere = await connected({ namespace: 'never-registered' });
     const error = await errorOf(elsewhere.start(journeyInput()));
     assert.ok(hasCode(error, ...TEMPORAL_REFUSES));
@@ -269,14 +269,14 @@ describe('a connection that does not come about', () => {
   });
 });
 
-test('clients, handles and errors show ids, and never the API key or other metadata', async (t) => {
+test('inspecting clients, handles and errors shows ids, and never the API key or other metadata', async (t) => {
   const secret = `key-${randomUUID()}`;
   const set = (name: string, value: string) => {
     process.env[name] = value;
     t.after(() => void delete process.env[name]);
   };
   set('TEMPORAL_GRPC_META_SENTINEL', secret);
-  // As the SDK sends an API key, which it takes by TLS alone.
+  // The SDK sends an API key this way, but accepts one only with TLS.
   set('TEMPORAL_GRPC_META_AUTHORIZATION', `Bearer ${secret}`);
   await using own = await connected();
   assert.ok(inspect(getSdkClient(own), { depth: 20 }).includes(secret), 'the connection has the key');

@@ -1,4 +1,4 @@
-/** Clients that hold no key refuse before they send anything in the clear. */
+/** Clients without a key refuse to connect, so that they send nothing in the clear. */
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,10 +8,10 @@ import { ConfigError } from '../../src/client.ts';
 import { loadClientSettings } from '../../src/config/client.ts';
 
 for (const [what, env] of [
-  ['that is told to encrypt', { PAYLOAD_ENCRYPTION: 'on' }],
-  ['that is told nothing', {}],
+  ['with encryption on', { PAYLOAD_ENCRYPTION: 'on' }],
+  ['with encryption not configured', {}],
 ] as const) {
-  test(`starts nothing, and names the variables to set: a client ${what}`, async () => {
+  test(`a client without a key, ${what}, starts nothing and names the variables to set`, async () => {
     const settings = loadClientSettings({ KEY_RING_FILE: join(tmpdir(), 'no-such-key-ring.json'), ...env });
     await assert.rejects(loadDataConverter(settings), (error) => {
       assert.ok(error instanceof ConfigError);

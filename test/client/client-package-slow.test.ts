@@ -1,4 +1,4 @@
-/** The client's package as a platform gets it: packed, installed in an empty folder, type-checked and run. */
+/** Packs the client, installs it in an empty folder as an integrator does, type-checks and runs it. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ function write(name: string, text: string): void {
   writeFileSync(join(project, name), text);
 }
 
-test('has no native module, no worker and no ledger, and stays small', () => {
+test('the client package has no native module, no worker and no ledger, and stays small', () => {
   const files = globSync('node_modules/**/*', { cwd: project }).map((name) => join(project, name));
   assert.deepEqual(
     files.filter((file) => file.endsWith('.node')),
@@ -58,7 +58,7 @@ test('has no native module, no worker and no ledger, and stays small', () => {
   );
 });
 
-test('type-checks without skipLibCheck, and names no type of Temporal’s SDK', async () => {
+test('the client package type-checks without skipLibCheck, and names no type of Temporal’s SDK', async () => {
   const lib = join(project, 'node_modules', 'credit-journey-client', 'lib');
   for (const file of globSync('**/*.d.ts', { cwd: lib })) {
     assert.ok(!readFileSync(join(lib, file), 'utf8').includes("'@temporalio"), file);
@@ -95,9 +95,9 @@ test('type-checks without skipLibCheck, and names no type of Temporal’s SDK', 
   await node(project, TSC, '--project', '.').catch((error: { stdout?: string }) => assert.fail(error.stdout ?? 'tsc'));
 });
 
-test('is loaded by import and by require(), and reaches a server', async () => {
+test('the client package loads by import and by require(), and connects to a server', async () => {
   const { address, namespace } = await testServer();
-  // A codec server is named, so that the data converter is loaded; nothing is asked of it.
+  // The codec server's address makes the client load its data converter. The server gets no request.
   const options = { address, namespace, taskQueue: 'none', codecServer: { url: 'http://127.0.0.1:1' } };
   const body = `(async () => {
     const journeys = await CreditJourneys.connect(${JSON.stringify(options)});

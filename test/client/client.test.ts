@@ -32,7 +32,7 @@ after(async () => {
 
 const oneStage = (overrides = {}) => journeyInput({ stages: ['PREQUAL'], ...overrides });
 
-/** Consumes the watch until the status is as wanted. */
+/** Consumes the watch until a status meets the condition. */
 async function watchUntil(
   statuses: AsyncIterable<JourneyStatus>,
   isWanted: (status: JourneyStatus) => boolean,
@@ -44,7 +44,7 @@ async function watchUntil(
 const { journeyId: _, ...grant } = consentMessage('', { applicantId: '1A' });
 
 describe('the client', { concurrency: 8 }, () => {
-  test('takes a journey through gates, share and consent, and reads what came of it', async () => {
+  test('takes a journey through gates, a share and a consent, and reads its result', async () => {
     const journey = await journeys.start(journeyInput({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] }));
     const answer = await journey.advance({ to: 'PREAPP' });
     assert.equal(answer.accepted, true);
@@ -69,7 +69,7 @@ describe('the client', { concurrency: 8 }, () => {
     assert.equal(shares[0]?.reportReferenceNumber, result.shares[0]?.reportReferenceNumber);
   });
 
-  test('returns a journey that there is, also after its end, says that it is not new, and refuses another input for it', async () => {
+  test('returns an existing journey as not new, also after its end, and refuses other input for its id', async () => {
     const input = journeyInput();
     const first = await journeys.start(input);
     const again = await journeys.start(input);
@@ -89,7 +89,7 @@ describe('the client', { concurrency: 8 }, () => {
     assert.equal((await harness.client.workflow.getHandle(first.workflowId).describe()).historyLength > 0, true);
   });
 
-  test('tells of a journey that there is none of', async () => {
+  test('reports journeyNotFound for an unknown journey', async () => {
     const journey = journeys.get(`nobody-${randomUUID()}`);
     await assert.rejects(journey.status(), { code: 'journeyNotFound' });
     await assert.rejects(journey.references(), { code: 'journeyNotFound' });
@@ -101,7 +101,7 @@ describe('the client', { concurrency: 8 }, () => {
     );
   });
 
-  test('refuses wrong input before it is sent, with every path', async () => {
+  test('refuses invalid input before it is sent, with the path of each problem', async () => {
     const input = oneStage({ applicants: [{ ...applicant('1A'), ssn: '1', dob: '2999-01-01' }], endUserCode: '' });
     await assert.rejects(journeys.start(input), (error) => {
       assert.ok(error instanceof InvalidInputError);
@@ -114,7 +114,7 @@ describe('the client', { concurrency: 8 }, () => {
     await assert.rejects(journeys.get('J1').withdraw({ by: '', reason: '' }), InvalidInputError);
   });
 
-  test('finds the paths in the failure of a run that somebody else started wrongly', async () => {
+  test('reports the paths of invalid input from the failure of a run that another program started', async () => {
     const input = { ...oneStage(), applicants: [{ ...applicant('1A'), ssn: '1' }] };
     await harness.start(input);
     const journey = journeys.get(input.journeyId);
@@ -128,7 +128,7 @@ describe('the client', { concurrency: 8 }, () => {
     });
   });
 
-  test('says how a run ended that has no result', async () => {
+  test('reports how a run ended if it has no result', async () => {
     const journey = await journeys.start(journeyInput());
     await harness.client.workflow.getHandle(journey.workflowId).terminate('test');
     await assert.rejects(journey.result(), { code: 'journeyFailed', reason: 'Terminated' });
@@ -136,7 +136,7 @@ describe('the client', { concurrency: 8 }, () => {
     await journey.withdraw({ by: 'ops', reason: 'test' });
   });
 
-  test('shows a hold in the watch, and its resolution', async () => {
+  test('shows a hold and its resolution in a watch', async () => {
     const journey = await journeys.start(oneStage({ applicants: [applicant('1A', newSsn('3408'))] }));
     const statuses = journey.watch()[Symbol.asyncIterator]();
     const watch = { [Symbol.asyncIterator]: () => ({ next: () => statuses.next() }) };
@@ -157,7 +157,7 @@ describe('the client', { concurrency: 8 }, () => {
     assert.equal((await statuses.next()).done, true);
   });
 
-  test('ends a watch quietly when it is told to', async () => {
+  test('ends a watch without an error when its signal aborts', async () => {
     const journey = await journeys.start(journeyInput());
     const stop = new AbortController();
     for await (const status of journey.watch({ signal: stop.signal })) {
@@ -166,7 +166,7 @@ describe('the client', { concurrency: 8 }, () => {
     await journey.withdraw({ by: 'ops', reason: 'test' });
   });
 
-  test('follows a journey that is started again after a reset', async () => {
+  test('follows a journey across a reset', async () => {
     const journey = await journeys.start(journeyInput());
     const handle = harness.client.workflow.getHandle(journey.workflowId);
     const states: string[] = [];
@@ -191,7 +191,7 @@ describe('the client', { concurrency: 8 }, () => {
 });
 
 describe('the client without a worker', () => {
-  test('waits in a watch until one is there, and knows a completed journey without one', async (t) => {
+  test('waits in a watch until a worker runs, and reads a completed journey without a worker', async (t) => {
     const own = await startHarness();
     t.after(() => own.close());
     await using alone = await connectTo(own, { queryTimeoutMs: 1_000 });
@@ -212,7 +212,7 @@ describe('the client without a worker', () => {
   });
 });
 
-test('the same decision reaches a run that was reset and has refused it before its hold was there', async () => {
+test('a reset run refuses a repeated decision that the ledger refuses, and accepts another one', async () => {
   const other = await journeys.start(oneStage());
   const { reference } = (await other.result()).stages[0] ?? {};
   assert.ok(reference);
@@ -232,7 +232,7 @@ test('the same decision reaches a run that was reset and has refused it before i
       { ...decision, action: 'accept', outcome: 'record', reference },
       { messageId: 'sent-twice' },
     );
-  // The run takes it, and the ledger does not: so the hold is there again after the reset.
+  // The run accepts the decision and the ledger refuses it, so the hold is open again after the reset.
   await assert.rejects(accept(), /the ledger has it of another one/);
   const handle = harness.client.workflow.getHandle(journey.workflowId) as JourneyHandle;
   await resetTo(harness, handle, await taskBeforeSend(handle));
@@ -242,7 +242,7 @@ test('the same decision reaches a run that was reset and has refused it before i
   assert.equal((await journey.result()).outcome, 'abandoned');
 });
 
-test('a run that was reset to where its hold began takes the decision about it again', async () => {
+test('a run that was reset to the start of its hold applies the recorded decision again', async () => {
   const journey = await journeys.start(oneStage({ applicants: [applicant('1A', newSsn('4002'))] }));
   const [hold] = (await watchUntil(journey.watch(), ({ state }) => state === 'held')).holds;
   await journey.resolveInquiry({
@@ -255,7 +255,7 @@ test('a run that was reset to where its hold began takes the decision about it a
     providerSaid: 'posted',
   });
   assert.equal((await journey.result()).outcome, 'abandoned');
-  // The task that takes up the attempt's failure: the decision is admitted again in that very task.
+  // This workflow task handles the attempt's failure. The decision is admitted again in the same task.
   const handle = harness.client.workflow.getHandle(journey.workflowId) as JourneyHandle;
   const events = await eventsOf(handle);
   const failed = events.findIndex((event) => event.activityTaskFailedEventAttributes);

@@ -1,4 +1,4 @@
-/** Disposal on a real Temporal server with a database file: what was kept is gone, and nothing is sent again. */
+/** Disposal on a real Temporal server with a database file deletes stored data, and nothing is sent again. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -37,7 +37,7 @@ import { newWebhookSecret } from '../support/webhook-receiver.ts';
 
 const AUTHORIZATION = { by: 'ops@example.com', reason: 'kept for 25 months' };
 
-/** A server lets go of a run that has only just closed when it next takes note of its progress: every 30 s by default. */
+/** A server can delete a run that has just closed only after its next progress update, every 30 s by default. */
 const FORGETS_QUICKLY = {
   'history.transferProcessorUpdateAckInterval': '1s',
   'history.visibilityProcessorUpdateAckInterval': '1s',
@@ -54,7 +54,7 @@ before(async () => {
   server = await startTemporalServer({ headless: true, dataDir: serverDir, dynamicConfig: FORGETS_QUICKLY });
   const [GATEWAY_PROFILES_FILE, secretFile] = [join(serverDir, 'profiles.json'), join(serverDir, 'secret')];
   await writeFile(secretFile, newWebhookSecret());
-  // No process listens there.
+  // No process listens at this address.
   const away = { name: 'away', url: 'http://127.0.0.1:1/', secretFiles: [secretFile], allowPrivateAddresses: true };
   const told = { environment: 'sandbox', customerId: 'SANDBOX0001', webhooks: [away] };
   await writeFile(GATEWAY_PROFILES_FILE, JSON.stringify({ profiles: { told } }));
@@ -87,13 +87,13 @@ function cli(args: string[], env: Record<string, string> = {}) {
   return runCli([...args, '--json'], { env: { ...environment(), ...env } });
 }
 
-/** A database's file and its log. */
+/** Returns the bytes of a database's file and its log. */
 async function filesOf(directory: string, name: string): Promise<Buffer> {
   const names = (await readdir(directory)).filter((file) => file === name || file === `${name}-wal`);
   return Buffer.concat(await Promise.all(names.map((file) => readFile(join(directory, file)))));
 }
 
-/** Tables of the Temporal server's database with a row that holds these bytes. */
+/** Returns the tables of the Temporal server's database that have a row with these bytes. */
 function tablesWith(bytes: Uint8Array): string[] {
   const database = new DatabaseSync(join(serverDir, 'temporal.db'), { readOnly: true, timeout: 2_000 });
   try {
@@ -114,7 +114,7 @@ async function requestsOf(customerTraceNumber = 'none'): Promise<number> {
   return requests.filter((request) => request.customerTraceNumber === customerTraceNumber).length;
 }
 
-/** As `shareReport` leaves it in the ledger. */
+/** Records a standalone share as `shareReport` does. */
 async function sharedByItself(reportReferenceNumber: string): Promise<string> {
   const shareId = `S-${randomUUID()}`;
   const inquiry = { ...SHARE, runKey: `share:${shareId}`, shareId };
@@ -125,7 +125,7 @@ async function sharedByItself(reportReferenceNumber: string): Promise<string> {
   return inquiry.runKey;
 }
 
-test('of a journey that has ended nothing is left but its rows, and its id is never used again', async () => {
+test('disposal of a journey deletes everything but its rows, and its id cannot be used again', async () => {
   const input = journeyInput({ stages: ['PREQUAL'] });
   const { journeyId } = input;
   const handle = await harness.start(input);
@@ -184,16 +184,16 @@ test('of a journey that has ended nothing is left but its rows, and its id is ne
     return true;
   });
   assert.equal(await requestsOf(customerTraceNumber), 1);
-  // What that start has left in Temporal is taken away by doing it again.
+  // A second disposal deletes what that start has left in Temporal.
   const repeated = await disposeItem(context, journeyId, AUTHORIZATION);
   assert.ok('finished' in repeated && repeated.finished.runs === 1 && repeated.finished.inquiries === 0);
   const { planned: none, disposedAt } = await planDisposal(context, { runKey: journeyId });
   assert.deepEqual([none, disposedAt !== undefined], [[], true]);
-  // An owner of its own: what it posted is there until it is disposed of by its own id.
+  // A standalone share has its own id, and is kept until it is disposed of by that id.
   assert.ok('finished' in (await disposeItem(context, share, AUTHORIZATION)));
 });
 
-test('of a journey that has handed over lists show one run, its records are found, and disposal deletes each run', async () => {
+test('a journey that continued as new is listed as one run, and disposal deletes each of its runs', async () => {
   const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
   const { journeyId } = input;
   const handle = await harness.start(input);
@@ -233,7 +233,7 @@ test('of a journey that has handed over lists show one run, its records are foun
   }
 });
 
-test('an endpoint that cannot be reached keeps no run from being disposed of: the delivery of its events goes with it', async () => {
+test('disposal succeeds although a webhook endpoint is unreachable, and deletes the pending delivery', async () => {
   const journey = journeyInput({ stages: ['PREQUAL'], profile: 'told' });
   const pull = reportPull('0001', { profile: 'told' });
   await Promise.all([(await harness.start(journey)).result(), (await startPull(harness, pull)).result()]);
@@ -282,7 +282,7 @@ for (const [step, deleted] of [
   ['begin', 0],
   ['recordDeletion', 1],
 ] as const) {
-  test(`a legal hold that comes after ${step} stops the disposal there, and says what is gone`, async () => {
+  test(`a legal hold that is set after ${step} stops the disposal there, which reports what was deleted`, async () => {
     const input = journeyInput({ stages: ['PREQUAL'] });
     const { journeyId } = input;
     await (await harness.start(input)).result();
@@ -308,7 +308,7 @@ for (const [step, deleted] of [
   });
 }
 
-test('a legal hold on one row of a review keeps the histories of its runs, also from the disposal of another row', async () => {
+test('a legal hold on one row of a review prevents the deletion of the review’s histories by another row’s disposal', async () => {
   const input = journeyInput({ stages: ['PREQUAL'] });
   const handle = await harness.start(input);
   await handle.result();
@@ -338,7 +338,7 @@ test('a legal hold on one row of a review keeps the histories of its runs, also 
   }
 });
 
-test('it is refused while a run is open, a decision is missing, a hold stands or Temporal is away', async () => {
+test('disposal is refused while a run is open, a decision is missing, a legal hold is set or Temporal is unreachable', async () => {
   const waiting = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
   const held = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('1422'))] });
   const [open, onHold] = await Promise.all([harness.start(waiting), harness.start(held)]);
@@ -374,7 +374,7 @@ test('it is refused while a run is open, a decision is missing, a hold stands or
   assert.deepEqual((await retentionEvents(ledger, waiting.journeyId)).length, 2, 'of the legal hold alone');
   assert.notEqual(await readSealedReport(ledger, waiting.journeyId, 'PREQUAL'), null);
 
-  // By age, the plan separates what may go from what must stay.
+  // A plan by age separates runs that can be disposed of from runs that must stay.
   const byAge = await planDisposal(context, { olderThanMs: 1, limit: 10 });
   assert.deepEqual([byAge.planned.map(({ runKey }) => runKey), byAge.more], [[waiting.journeyId], false]);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** The client follows a journey from one hand-over to the next. test/workflows/hand-over-twins-slow has the other kinds. */
+/** The client follows a journey across continue-as-new. test/workflows/hand-over-twins-slow tests the other kinds. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { CreditJourneys, JourneyHandle } from '../../src/client.ts';
@@ -31,7 +31,7 @@ async function until(run: JourneyHandle, state: string): Promise<void> {
   throw new Error(`it ended before it was ${state}`);
 }
 
-test('the client reads status, watch, result and references of a journey that hands over, and finds it started already', async () => {
+test('the client follows a journey across continue-as-new, and a repeated start finds the journey', async () => {
   const share = { shareId: 'S1', endUserCode: 'EU999' };
   const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [share] });
   const journey = await journeys.start(input);

@@ -1,4 +1,4 @@
-/** A client that holds no key: everything goes through a real codec server, with a token. */
+/** A client without a key sends and reads everything through a real codec server, with a token. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -38,7 +38,7 @@ function tokenOf(roles: readonly string[]): Promise<string> {
   return token({ roles: roles.map((role) => `${harness.config.temporal.namespace}:${role}`) });
 }
 
-/** Without a key and without a ledger; the harness's key ring is in a place of its own. */
+/** Connects a client without a key and without a ledger. The harness's key ring is in another directory. */
 async function connected(roles: readonly string[], url = server.endpoint): Promise<CreditJourneys> {
   const bearer = await tokenOf(roles);
   const journeys = await connectTo(harness, { codecServer: { url, readToken: async () => bearer } });
@@ -53,7 +53,7 @@ function isCodecServerError(code: CodecServerErrorCode) {
 const oneStage = (overrides = {}) => journeyInput({ stages: ['PREQUAL'], ...overrides });
 
 describe('a client without a key', { concurrency: 4 }, () => {
-  test('starts a journey, moves it on, and reads status, result and references', async () => {
+  test('starts a journey, advances it, and reads its status, result and references', async () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
     const journey = await platform.start(input);
     assert.equal((await journey.advance({ to: 'PREAPP' })).accepted, true);
@@ -81,13 +81,13 @@ describe('a client without a key', { concurrency: 4 }, () => {
     }
   });
 
-  test('sees masked values if its roles allow no more: a status needs none of them, and references say that they are masked', async () => {
+  test('reads a status, and references that are marked as masked, if its role permits masked values only', async () => {
     const desk = await connected(['encode', 'decode-redacted']);
     const input = oneStage();
     const journey = await desk.start(input);
     await journey.result();
     assert.equal((await journey.status()).state, 'completed');
-    // It cannot read the first input, and the run compares.
+    // The client cannot read the first input, so the run compares the inputs.
     assert.equal((await desk.start(input)).isNew, false);
     const other = { ...input, applicants: [{ ...applicant('1A'), emailAddress: 'other@example.com' }] };
     const problems = [{ path: '/applicants', rule: 'must be as it was started: choose another id for another input' }];
@@ -97,7 +97,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
     assert.equal(references.references[0]?.reference.applicants[0]?.consumerId, MASKED);
   });
 
-  test('keeps watching until a codec server that is away comes back', async (t) => {
+  test('keeps watching until an unreachable codec server is back', async (t) => {
     const wire = await startTcpProxy({ host: '127.0.0.1', port: server.port });
     t.after(() => wire.close());
     const journeys = await connected(['encode', 'decode'], `http://127.0.0.1:${wire.port}`);
@@ -115,7 +115,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
     assert.equal(states.at(-1), 'completed');
   });
 
-  test('is told which role it lacks, before anything is sent', async () => {
+  test('gets an error about its missing role before it sends anything', async () => {
     const reader = await connected(['decode']);
     const input = oneStage();
     await assert.rejects(reader.start(input), isCodecServerError('roleTooLow'));
@@ -127,7 +127,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
     await assert.rejects(writer.get(input.journeyId).status(), isCodecServerError('roleTooLow'));
   });
 
-  test('needs the codec server', async () => {
+  test('cannot read a status without the codec server', async () => {
     await using keyless = await connectTo(harness);
     const journey = await platform.start(oneStage());
     await journey.result();

@@ -4,7 +4,7 @@ import { toLateConsentWorkflowId, toUpdateId } from '../../src/client/connection
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { consentMessage } from '../support/journey-harness.ts';
 
-test('a business key says what a message is about, and nothing of what it says', () => {
+test('a business key identifies the subject of a message and contains nothing of its content', () => {
   const consent = consentMessage('J1', { applicantId: '1A', consentId: 'C-1' });
   assert.equal(MESSAGES.consent.toKey('recordConsent', consent), 'consent-S1-1A-C-1-granted');
   assert.equal(MESSAGES.consent.toKey('recordConsent', { ...consent, proof: 'a.b.c' }), 'consent-S1-1A-C-1-granted');
@@ -19,7 +19,7 @@ test('a business key says what a message is about, and nothing of what it says',
   );
 });
 
-test('each message has a random id of its own, which a retry of the same message keeps', () => {
+test('each message has its own random id, which a retry of the message keeps', () => {
   assert.match(toUpdateId('withdraw'), /^withdraw-[0-9a-f-]{36}$/);
   assert.equal(toUpdateId('withdraw', 'm-1'), 'withdraw-m-1');
   const ids = [undefined, 'm-1', 'm-1'].map((messageId) => toLateConsentWorkflowId('J1', messageId));

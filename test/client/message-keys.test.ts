@@ -1,4 +1,4 @@
-/** Same key and same content: a duplicate. Same key and other content: refused. By the ids that the client gives. */
+/** A message with a used key is a duplicate if its content is the same, and is refused otherwise. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -38,7 +38,7 @@ after(async () => {
   await harness?.close();
 });
 
-/** The reason for which the message was refused. */
+/** Returns the reason for which the message was refused. */
 async function refusal(answer: Promise<unknown>): Promise<string> {
   try {
     await answer;
@@ -63,8 +63,8 @@ async function heldAt(
   throw new Error('it was never held');
 }
 
-describe('a message under a key that was used', { concurrency: 6 }, () => {
-  test('an advance that the worker refused goes through once it is corrected', async () => {
+describe('messages under a business key that was used before', { concurrency: 6 }, () => {
+  test('a corrected advance is accepted after the worker refused the first one', async () => {
     const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
     const three = ['1A', '2A', '3A'].map((applicantId) => applicant(applicantId));
     const wrong = { to: 'PREAPP', applicants: three } as const;
@@ -72,13 +72,13 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
     const messageId = randomUUID();
     assert.match(await refusal(journey.advance(wrong, { messageId })), /^\/applicants must/);
     const corrected = { ...wrong, applicants: three.slice(0, 1) };
-    // Under the id of the message that was refused the server has one answer only.
+    // The server keeps its answer to the refused message under that message id.
     assert.match(await refusal(journey.advance(corrected, { messageId })), /^\/applicants must/);
     assert.equal((await journey.advance(corrected)).duplicate, false);
     assert.equal((await journey.result()).stages[1]?.reference?.applicants.length, 1);
   });
 
-  test('an advance with other applicants is refused, and those that were accepted are asked about', async () => {
+  test('an advance with other applicants is refused, and the accepted applicants are used', async () => {
     const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'] }));
     const [first, other] = [applicant('1A'), applicant('1A')];
     const advance = { to: 'PRECLOSE' as const, applicants: [first] };
@@ -96,7 +96,7 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
     await journey.withdraw(who);
   });
 
-  test('of two advances at once with different applicants one is accepted, and the other hears what differs', async () => {
+  test('of two concurrent advances with different applicants, one is accepted and one is refused as different', async () => {
     const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'] }));
     const answers = await Promise.allSettled(
       [applicant('1A'), applicant('1A')].map((one) => journey.advance({ to: 'PRECLOSE', applicants: [one] })),
@@ -107,7 +107,7 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
     await journey.withdraw(who);
   });
 
-  test('a share with another secondary user is refused, and a withdrawal that is sent again is none', async () => {
+  test('a share with another secondary user is refused, and a repeated withdrawal is a duplicate', async () => {
     const journey = await journeys.start(journeyInput({ stages: ['PREAPP'], gates: { PREAPP: { pass: 'manual' } } }));
     const share = { shareId: 'S1', endUserCode: 'EU999' };
     assert.equal((await journey.requestShare({ share })).duplicate, false);
@@ -117,12 +117,12 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
       '/share/shareId was used before with other content: /share/endUserCode, /share/consentValidFor differ',
     );
     assert.equal((await journey.withdraw(who)).duplicate, false);
-    // The run may have ended by now: then there is nothing left to withdraw.
+    // The run may have ended by now, and then there is nothing left to withdraw.
     const again = await journey.withdraw(who).catch((error: CallError) => error.code);
     assert.ok(again === 'journeyFinished' || (typeof again === 'object' && again.duplicate));
   });
 
-  test('a share is withdrawn under its own key, once', async () => {
+  test('a share is withdrawn once, and a repeat is a duplicate', async () => {
     const share = { shareId: 'S2', endUserCode: 'EU999' };
     const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'], shares: [share], sharesOpenFor: 'P1D' }));
     const answer = await journey.withdrawShare({ shareId: 'S2', ...who });
@@ -135,7 +135,7 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
 
   const { journeyId: _, ...grant } = consentMessage('', { applicantId: '1A' });
 
-  test('a consent with other evidence is refused in the run, and by the ledger after its end', async () => {
+  test('a consent with other evidence is refused by the run, and by the ledger after the run’s end', async () => {
     const journey = await journeys.start(
       journeyInput({
         stages: ['PREQUAL'],
@@ -167,7 +167,7 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
     });
   });
 
-  test('a decision id that was used for something else is refused, of a journey as of a pull', async () => {
+  test('a decision id that was used with other content is refused by a journey and by a pull', async () => {
     const never = newSsn('1503');
     const runs = [
       await journeys.start(journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', never)] })),
@@ -195,7 +195,7 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
     }
   });
 
-  test('a corrected amendment goes through, and the same one twice at once is taken once', async () => {
+  test('a corrected amendment is accepted, and its concurrent repeat is a duplicate', async () => {
     const pull = await journeys.start(reportPull('1503'));
     const customerTraceNumber = await heldAt(pull, 1);
     const decision = { ...who, customerTraceNumber, attempt: 1, providerSaid: 'notPosted' } as const;
@@ -215,7 +215,7 @@ describe('a message under a key that was used', { concurrency: 6 }, () => {
     assert.equal((await journey.result()).stages[0]?.state, 'record');
   });
 
-  test('a share by itself compares consents and decisions like a journey', async () => {
+  test('a standalone share accepts a repeated consent as a duplicate and refuses one with other content', async () => {
     const pulled = reportPull();
     await (await journeys.start(pulled)).result();
     const share = await journeys.start(shareInput({ pullId: pulled.pullId, productCode: 'CR' }));

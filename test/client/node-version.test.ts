@@ -1,4 +1,4 @@
-/** The client on a Node that is too old for it says so, before it connects. */
+/** The client refuses a Node that is too old before it connects. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CallError, ConfigError, CreditJourneys } from '../../src/client.ts';
@@ -17,7 +17,7 @@ async function connectOn(node: string): Promise<unknown> {
   }
 }
 
-test('connect refuses an older Node by its version, and takes the oldest that it supports', async () => {
+test('connect refuses a Node that is too old, and accepts the oldest supported version', async () => {
   for (const version of ['20.20.2', '22.18.0']) {
     const refused = await connectOn(version);
     assert.ok(refused instanceof ConfigError, String(refused));

@@ -75,7 +75,7 @@ function refusesInLedger(given: Decision, reason: RegExp | string): Promise<void
 }
 
 describe('a decision', { concurrency: 4 }, () => {
-  test('that makes no sense is refused with the reason, and leaves history and ledger as they were', async () => {
+  test('is refused with the reason if it is invalid, and changes neither history nor ledger', async () => {
     const one = await held('4002');
     const journey = journeys.get(one.input.journeyId);
     const state = async () => ({
@@ -107,7 +107,7 @@ describe('a decision', { concurrency: 4 }, () => {
     await one.handle.terminate('done');
   });
 
-  test('in the ledger that makes no sense is refused, and leaves the row as it was', async () => {
+  test('is refused by the ledger if it is invalid, and does not change the row', async () => {
     const one = await held('3403');
     await one.handle.terminate('gone');
     const before = await ledger.inquiry(one.customerTraceNumber);
@@ -121,7 +121,7 @@ describe('a decision', { concurrency: 4 }, () => {
     assert.deepEqual(await ledger.inquiry(one.customerTraceNumber), before);
   });
 
-  test('in the ledger to resend is spent by the next start of the journey, once', async () => {
+  test('to resend that the ledger records is used once, by the next start of the journey', async () => {
     const one = await held('1503');
     await one.handle.terminate('gone');
     const resend = decision(one, { action: 'resend', providerSaid: 'notPosted' });
@@ -140,7 +140,7 @@ describe('a decision', { concurrency: 4 }, () => {
     await third.terminate('done');
   });
 
-  test('in the ledger to accept is what the next start of the journey goes on with', async () => {
+  test('to accept that the ledger records gives the next start of the journey its answer', async () => {
     const one = await held('4002');
     await one.handle.terminate('gone');
     const { customerTraceNumber } = one;

@@ -1,4 +1,4 @@
-/** The client's side of the codec server, without Temporal: what it sends, and what it makes of each answer. */
+/** The client's side of the codec server, without Temporal: its requests, and how it handles each answer. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
@@ -32,18 +32,18 @@ function codecAt(t: TestContext, access: CodecServerAccess, namespace = NAMESPAC
   return createRemoteCodec(connection);
 }
 
-/** Of a caller with these roles. */
+/** Creates the codec of a caller with these roles. */
 async function codecOf(t: TestContext, server: Server, roles = SERVICE, parts = {}): Promise<PayloadCodec> {
   const bearer = await token({ roles, ...parts });
   return codecAt(t, { url: server.endpoint, readToken: async () => bearer });
 }
 
-/** As a worker of `namespace` encrypts. */
+/** Creates the codec that a worker of `namespace` uses. */
 function workersCodec(keys = keyRing(), namespace = NAMESPACE): PayloadCodec {
   return createPayloadCodec({ keys, namespace, mode: 'client' });
 }
 
-/** The error. It contains no personal data and none of these secrets. */
+/** Returns the error, after it has checked that the error contains no personal data and none of these secrets. */
 async function refusal(
   promise: Promise<unknown>,
   code: CodecServerErrorCode,
@@ -61,7 +61,7 @@ async function refusal(
   return caught;
 }
 
-/** Anything but a codec server. */
+/** Starts a server that is not a codec server. */
 async function listening(t: TestContext, answer: RequestListener): Promise<{ url: string }> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   t.after(() => {
@@ -73,7 +73,7 @@ async function listening(t: TestContext, answer: RequestListener): Promise<{ url
 }
 
 describe('the remote codec', { concurrency: 4 }, () => {
-  test('encrypts as a worker decrypts, and decrypts what a worker has encrypted', async (t) => {
+  test('encrypts payloads that a worker can decrypt, and decrypts payloads that a worker has encrypted', async (t) => {
     const server = await startServer(t);
     const remote = await codecOf(t, server);
     const workers = workersCodec(server.ring);
@@ -92,7 +92,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
     );
   });
 
-  test('asks for nothing where nothing is encrypted, and keeps the order where some is', async (t) => {
+  test('sends no request if no payload is encrypted, and keeps the order of mixed payloads', async (t) => {
     const server = await startServer(t);
     const remote = await codecOf(t, server);
     const clear = [payloadOf('one'), payloadOf('two')];
@@ -104,13 +104,13 @@ describe('the remote codec', { concurrency: 4 }, () => {
     assert.deepEqual((await remote.decode(mixed)).map(decodedValue), ['one', 'secret', 'two']);
   });
 
-  test('says so where a payload is larger than the server takes', async (t) => {
+  test('reports a payload that is larger than the server accepts', async (t) => {
     const server = await startServer(t, { limits: { bodyBytes: 8_192 } });
     const remote = await codecOf(t, server);
     await refusal(remote.encode([payloadOf('.'.repeat(9_000))]), 'tooLarge');
   });
 
-  test('refuses to send what was shown masked, before the server is asked', async (t) => {
+  test('refuses to send a masked value, without a request to the server', async (t) => {
     const server = await startServer(t);
     const person = await codecOf(t, server, ['encode', 'decode-redacted']);
     const [shown] = await person.decode(await workersCodec(server.ring).encode([payloadOf(APPLICANT)]));
@@ -120,7 +120,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
     assert.equal(server.lines.length, asked);
   });
 
-  test('takes nothing for a message that could not be decoded', async (t) => {
+  test('rejects a payload that could not be decoded', async (t) => {
     const server = await startServer(t);
     const [foreign] = await workersCodec(keyRing('other')).encode([payloadOf(APPLICANT)]);
     const [elsewhere] = await workersCodec(server.ring, 'cards').encode([payloadOf(APPLICANT)]);
@@ -131,7 +131,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
     }
   });
 
-  test('says what is wrong with the token, the role or the namespace', async (t) => {
+  test('reports an error in the token, the role or the namespace', async (t) => {
     const server = await startServer(t);
     const expired = await codecOf(t, server, SERVICE, { expiresAt: 1_000 });
     assert.match((await refusal(expired.encode([payloadOf(1)]), 'tokenRefused')).message, /The token has expired/);
@@ -149,7 +149,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
     await refusal(elsewhere.encode([payloadOf(APPLICANT)]), 'namespaceRefused', [bearer]);
   });
 
-  test('reads the token anew for each call, so that it can be renewed', async (t) => {
+  test('reads the token file for each call, so that the token can be renewed', async (t) => {
     const server = await startServer(t);
     const file = join(directory, 'token');
     writeFileSync(file, `${await token({ roles: SERVICE, expiresAt: 1_000 })}\n`);
@@ -164,7 +164,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
     assert.match(error.message, /CODEC_SERVER_TOKEN_FILE/);
   });
 
-  test('works with the unguessable path of the embedded default, which no error tells', async (t) => {
+  test('works with the secret path of the embedded server, which no error contains', async (t) => {
     const server = await startServer(t, { environment: 'sandbox', authentication: { kind: 'path' } });
     const remote = codecAt(t, { url: server.endpoint });
     assert.ok((await remote.encode([payloadOf(1)])).every(wasEncrypted));
@@ -172,7 +172,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
     await refusal(remote.encode([payloadOf(1)]), 'unreachable', [(server.path ?? '').slice(1)]);
   });
 
-  test('waits a moment for a server that is busy or just restarting', async (t) => {
+  test('retries briefly if the server is busy or restarting', async (t) => {
     const server = await startServer(t);
     let calls = 0;
     const proxy = await listening(t, async (request, response) => {
@@ -191,20 +191,20 @@ describe('the remote codec', { concurrency: 4 }, () => {
   });
 
   const strangers: [string, RequestListener, CodecServerErrorCode][] = [
-    ['a page', (_, response) => response.end('<html>Sentinel</html>'), 'unexpected'],
-    ['an address that is not there', (_, response) => response.writeHead(404).end('Sentinel'), 'unexpected'],
-    ['another address', (_, response) => response.writeHead(307, { location: '/x' }).end(), 'unexpected'],
-    ['a fault', (_, response) => response.writeHead(500).end('Sentinel'), 'unexpected'],
-    ['fewer payloads', (_, response) => response.end('{"payloads":[]}'), 'unexpected'],
-    ['what it was sent, in the clear', (request, response) => request.pipe(response), 'unexpected'],
+    ['an HTML page', (_, response) => response.end('<html>Sentinel</html>'), 'unexpected'],
+    ['a 404', (_, response) => response.writeHead(404).end('Sentinel'), 'unexpected'],
+    ['a redirect', (_, response) => response.writeHead(307, { location: '/x' }).end(), 'unexpected'],
+    ['a 500', (_, response) => response.writeHead(500).end('Sentinel'), 'unexpected'],
+    ['a list with fewer payloads', (_, response) => response.end('{"payloads":[]}'), 'unexpected'],
+    ['an echo of the request in the clear', (request, response) => request.pipe(response), 'unexpected'],
   ];
   for (const [what, answer, code] of strangers) {
-    test(`sends nothing on where it is answered ${what}`, async (t) => {
+    test(`rejects an answer that is ${what}`, async (t) => {
       await refusal(codecAt(t, await listening(t, answer)).encode([payloadOf(APPLICANT)]), code);
     });
   }
 
-  test('trusts the system’s authorities and the one it is given, whatever the process does', async (t) => {
+  test('trusts the system’s certificate authorities and the configured one, regardless of process settings', async (t) => {
     const tls = await createCertificate({ name: 'codec', altName: { ip: '127.0.0.1' } });
     const server = await startServer(t, { tls });
     const bearer = await token({ roles: SERVICE });

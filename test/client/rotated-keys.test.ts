@@ -1,4 +1,4 @@
-/** Keys are rotated under programs that run for long: their payloads and their ledger follow the key ring's file. */
+/** Long-running programs follow a rotation in the key ring's file, for payloads and for the ledger. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ async function keyFile(t: TestContext): Promise<{ file: string; directory: strin
   return { file, directory };
 }
 
-test('a client that is connected reads what workers encrypt under the next payload key', async (t) => {
+test('a connected client reads payloads that workers encrypt under the next payload key', async (t) => {
   const { file } = await keyFile(t);
   const settings = {
     payloads: { kind: 'keyRing', file },
@@ -38,7 +38,7 @@ test('a client that is connected reads what workers encrypt under the next paylo
   assert.deepEqual(decoded.map(decodedValue), ['an answer']);
 });
 
-test('a ledger that is open gives out what was sealed under the next ledger key, and what was wrapped anew', async (t) => {
+test('an open ledger reads a report that is sealed under the next ledger key, after a rewrap', async (t) => {
   const { file, directory } = await keyFile(t);
   const url = `file:${join(directory, 'ledger.db')}`;
   const environment = 'sandbox';

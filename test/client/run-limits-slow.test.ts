@@ -1,4 +1,4 @@
-/** What Temporal refuses because one run has had too many messages: nothing of it is lost without a word. */
+/** Temporal refuses messages if a run has had too many. None of them is lost without an error. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -14,7 +14,7 @@ let harness: Harness;
 let journeys: CreditJourneys;
 
 before(async () => {
-  // As a server proper, but for the figure: 10 updates in flight.
+  // The server is configured like a real one, except for its limit of 10 updates in flight.
   server = await startTemporalServer({
     headless: true,
     dynamicConfig: { 'history.maxInFlightUpdates': 1 },
@@ -36,9 +36,9 @@ function said(decision: ConsentMessage['decision'], consentId: string): Omit<Con
   return message;
 }
 
-/** A journey at its first gate, while no worker runs. */
+/** Starts a journey that waits at its first gate, and stops the worker. */
 async function leftAlone() {
-  // A test before it may have failed without its worker.
+  // An earlier test may have failed while the worker was stopped.
   await harness.startWorker();
   const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [share] }));
   for await (const { state } of journey.watch()) if (state === 'waitingAtGate') break;
@@ -46,7 +46,7 @@ async function leftAlone() {
   return journey;
 }
 
-test('eleven updates at once, and more, get through one after the other', async () => {
+test('updates beyond the server’s limit for a run are all accepted in the end', async () => {
   const journey = await journeys.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [share] }));
   const consents = Array.from({ length: 12 }, (_, index) =>
     patiently((messageId) => journey.recordConsent(said('denied', `C${index}`), { messageId })),
@@ -60,8 +60,8 @@ test('eleven updates at once, and more, get through one after the other', async 
   assert.equal((await journey.result()).outcome, 'withdrawn');
 });
 
-test('a revocation that Temporal keeps out is recorded in the ledger; a grant and a decision say that they were not', async () => {
-  // There is place for one. The server may let go of it while no worker runs, and another one takes it then.
+test('a revocation is recorded in the ledger if Temporal refuses its update, and a refused grant is reported', async () => {
+  // The run has place for one update. The server may drop it while no worker runs, and then accept another one.
   let isKeptOut = false;
   for (let tries = 0; !isKeptOut && tries < 5; tries++) {
     const journey = await leftAlone();
@@ -81,7 +81,7 @@ test('a revocation that Temporal keeps out is recorded in the ledger; a grant an
   assert.ok(isKeptOut);
 });
 
-test('an update that a worker had in hand and did not answer is sent again', async () => {
+test('an update that a worker received and did not answer is sent again', async () => {
   const journey = await leftAlone();
   const answer = journey.recordConsent(said('denied', 'C1'));
   const { connection, workflowService, options } = harness.client;

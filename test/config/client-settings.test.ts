@@ -25,14 +25,14 @@ const UAT: Env = { GATEWAY_ENVIRONMENT: 'uat' };
 const LEDGER: Env = { LEDGER_URL: 'file:ledger.db', LEDGER_ID: 'ledger-1', KEY_RING_FILE: 'keys.json' };
 
 describe('a client in production', () => {
-  it('goes through the codec server', async () => {
+  it('uses the codec server', async () => {
     const { payloads } = loadClientSettings(PRODUCTION);
     assert.ok(payloads.kind === 'codecServer');
     assert.equal(payloads.access.url, 'https://codec.example.com');
     assert.equal(await payloads.access.readToken?.(), 'a-token');
   });
 
-  it('reaches Temporal by TLS alone, unless the connection is its own', () => {
+  it('must use TLS to Temporal unless it has its own connection', () => {
     const inTheClear = { ...PRODUCTION, TEMPORAL_TLS: 'false', TEMPORAL_ADDRESS: 'temporal.example.com:7233' };
     assert.deepEqual(variablesOf(() => loadClientSettings(inTheClear)).toSorted(), ['TEMPORAL_TLS']);
     assert.deepEqual(variablesOf(() => loadClientSettings(inTheClear, { ownConnection: true })).toSorted(), []);
@@ -40,7 +40,7 @@ describe('a client in production', () => {
 
   const beside: ClientUse = { besideLedger: true };
   const cases: [string, Env, string[], string[]][] = [
-    // What it is given, what is refused to a client, and what to a command beside the ledger.
+    // The settings, the variables refused for a client, and those refused beside the ledger.
     ['a key ring', { ...PRODUCTION, KEY_RING_FILE: 'keys.json' }, ['KEY_RING_FILE'], []],
     ['a ledger', { ...PRODUCTION, LEDGER_URL: 'file:ledger.db' }, ['LEDGER_URL'], []],
     ['a ledger in a file', { ...PRODUCTION, LEDGER_URL_FILE: 'ledger-url' }, ['LEDGER_URL_FILE'], []],
@@ -50,9 +50,9 @@ describe('a client in production', () => {
       ['KEY_RING_FILE', 'LEDGER_URL'],
       [],
     ],
-    ['nothing to encrypt with', WITHOUT_CODEC_SERVER, ['CODEC_SERVER_URL'], ['CODEC_SERVER_URL']],
+    ['neither codec server nor keys', WITHOUT_CODEC_SERVER, ['CODEC_SERVER_URL'], ['CODEC_SERVER_URL']],
     [
-      'no token',
+      'no token for the codec server',
       { ...PRODUCTION, CODEC_SERVER_TOKEN_FILE: '' },
       ['CODEC_SERVER_TOKEN_FILE'],
       ['CODEC_SERVER_TOKEN_FILE'],
@@ -64,13 +64,13 @@ describe('a client in production', () => {
       ['CODEC_SERVER_TOKEN'],
     ],
     [
-      'http',
+      'a codec server over http',
       { ...PRODUCTION, CODEC_SERVER_URL: 'http://codec.example.com' },
       ['CODEC_SERVER_URL'],
       ['CODEC_SERVER_URL'],
     ],
     [
-      'this machine',
+      'a codec server on this machine',
       { ...PRODUCTION, CODEC_SERVER_URL: 'https://localhost' },
       ['CODEC_SERVER_URL'],
       ['CODEC_SERVER_URL'],
@@ -78,19 +78,19 @@ describe('a client in production', () => {
     ['no encryption', { ...PRODUCTION, PAYLOAD_ENCRYPTION: 'off' }, ['PAYLOAD_ENCRYPTION'], ['PAYLOAD_ENCRYPTION']],
   ];
   for (const [what, env, asClient, besideLedger] of cases) {
-    it(`is refused ${what}; beside the ledger: ${besideLedger.length > 0 ? 'too' : 'it is not'}`, () => {
+    it(`is refused with ${what}, and ${besideLedger.length > 0 ? 'also' : 'not'} beside the ledger`, () => {
       assert.deepEqual(variablesOf(() => loadClientSettings(env)).toSorted(), asClient);
       assert.deepEqual(variablesOf(() => loadClientSettings(env, beside)).toSorted(), besideLedger);
     });
   }
 
-  it('opens no ledger', () => {
+  it('cannot open the ledger unless it runs beside it', () => {
     const env = { ...PRODUCTION, ...LEDGER };
     assert.deepEqual(variablesOf(() => loadClientLedgerAccess(env)).toSorted(), ['LEDGER_URL']);
     assert.equal(loadClientLedgerAccess(env, beside).ledger.expectedId, 'ledger-1');
   });
 
-  it('needs none of it for payloads where the program brings its own', () => {
+  it('needs no payload settings if the program has its own data converter', () => {
     assert.deepEqual(
       variablesOf(() => loadClientSettings(WITHOUT_CODEC_SERVER, { ownDataConverter: true })).toSorted(),
       [],
@@ -98,7 +98,7 @@ describe('a client in production', () => {
   });
 });
 
-describe('a client elsewhere', () => {
+describe('a client outside production', () => {
   it('prefers the codec server to a key ring', () => {
     const codec = { CODEC_SERVER_URL: 'http://127.0.0.1:7281/a-path', CODEC_SERVER_TOKEN: 'a-token' };
     for (const environment of [{}, UAT]) {
@@ -107,13 +107,13 @@ describe('a client elsewhere', () => {
     }
   });
 
-  it('uses the key ring where no codec server is named', () => {
+  it('uses the key ring if no codec server is configured', () => {
     assert.deepEqual(loadClientSettings(LEDGER).payloads, { kind: 'keyRing', file: 'keys.json' });
     const { payloads } = loadClientSettings({ ...UAT, ...LEDGER });
     assert.deepEqual(payloads, { kind: 'keyRing', file: 'keys.json' });
   });
 
-  it('sends in the clear in the sandbox alone, and only where it was said', () => {
+  it('sends payloads in the clear only in the sandbox and only with PAYLOAD_ENCRYPTION off', () => {
     assert.deepEqual(loadClientSettings({ PAYLOAD_ENCRYPTION: 'off' }).payloads, { kind: 'clear' });
     for (const env of [{}, { PAYLOAD_ENCRYPTION: 'on' }]) {
       assert.deepEqual(loadClientSettings(env).payloads, { kind: 'keyRing', file: '.credit-journey/keys.json' });
@@ -122,14 +122,18 @@ describe('a client elsewhere', () => {
   });
 
   const wrong: [string, Env, string[]][] = [
-    ['an address that is none', { CODEC_SERVER_URL: 'codec' }, ['CODEC_SERVER_URL']],
+    ['an invalid codec server address', { CODEC_SERVER_URL: 'codec' }, ['CODEC_SERVER_URL']],
     ['http to another machine', { ...UAT, CODEC_SERVER_URL: 'http://codec.example.com' }, ['CODEC_SERVER_URL']],
-    ['a token twice', { CODEC_SERVER_TOKEN: 'a-token', CODEC_SERVER_TOKEN_FILE: tokenFile }, ['CODEC_SERVER_TOKEN']],
-    ['a token file that is not there', { CODEC_SERVER_TOKEN_FILE: '/nonexistent/token' }, ['CODEC_SERVER_TOKEN_FILE']],
-    ['an authority that is none', { CODEC_SERVER_CA_FILE: tokenFile }, ['CODEC_SERVER_CA_FILE']],
+    [
+      'a token in both a variable and a file',
+      { CODEC_SERVER_TOKEN: 'a-token', CODEC_SERVER_TOKEN_FILE: tokenFile },
+      ['CODEC_SERVER_TOKEN'],
+    ],
+    ['a missing token file', { CODEC_SERVER_TOKEN_FILE: '/nonexistent/token' }, ['CODEC_SERVER_TOKEN_FILE']],
+    ['an invalid certificate authority', { CODEC_SERVER_CA_FILE: tokenFile }, ['CODEC_SERVER_CA_FILE']],
   ];
   for (const [what, env, variables] of wrong) {
-    it(`is told of ${what}`, () => {
+    it(`is refused with ${what}`, () => {
       const whole = { CODEC_SERVER_URL: 'http://127.0.0.1:7281', ...env };
       assert.deepEqual(variablesOf(() => loadClientSettings(whole)).toSorted(), variables);
     });

@@ -21,7 +21,7 @@ const variablesOf = (env: Env, load: (env: Env) => unknown = loadConfig) =>
     .map(({ variable }) => variable)
     .toSorted();
 
-/** A whole configuration of the UAT environment. */
+/** A complete configuration of the UAT environment. */
 const UAT: Env = {
   GATEWAY_ENVIRONMENT: 'uat',
   GATEWAY_AUTH_URL: 'https://auth.uat.example.com',
@@ -52,7 +52,7 @@ async function production(t: TestContext): Promise<Env> {
 }
 
 describe('the configuration of the sandbox', () => {
-  it('needs no variable at all', async () => {
+  it('needs no variables', async () => {
     const config = loadConfig({});
     const profile = config.profiles.get('default');
     assert.equal(config.environment, 'sandbox');
@@ -72,14 +72,14 @@ describe('the configuration of the sandbox', () => {
     assert.deepEqual(profile?.notProcessedStatuses, [401, 429]);
   });
 
-  it('takes a resend at once, and elsewhere when the first request can no longer arrive', () => {
+  it('allows a resend at once, but outside the sandbox only when the first request can no longer arrive', () => {
     assert.equal(loadConfig({}).protocol.resendAfterMs, 0);
     assert.equal(loadConfig(UAT).protocol.resendAfterMs, 16 * 60_000);
     assert.equal(loadConfig({ ...UAT, RESEND_AFTER: 'PT0S' }).protocol.resendAfterMs, 0);
     assert.equal(loadConfig({ ...UAT, RESEND_AFTER: 'PT1H' }).protocol.resendAfterMs, 3_600_000);
   });
 
-  it('gives the submit activity longer than a token, sendBy and every HTTP time-out take', () => {
+  it('gives the submit activity more time than token, sendBy and all HTTP time-outs together', () => {
     const { protocol, profiles, worker } = loadConfig({});
     const { limits } = profiles.get('default') ?? assert.fail();
     const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = limits;
@@ -89,15 +89,15 @@ describe('the configuration of the sandbox', () => {
     assert.equal(worker.maxConcurrentInquiries, limits.connections);
   });
 
-  it('does not make a key ring where one is named', () => {
+  it('does not create a key ring if KEY_RING_FILE is set', () => {
     assert.equal(loadConfig({ KEY_RING_FILE: 'other.json' }).keyRingMayBeMade, false);
   });
 
-  it('takes an empty variable for an absent one', () => {
+  it('treats an empty variable as absent', () => {
     assert.equal(loadConfig({ GATEWAY_BASE_URL: '', TEMPORAL_ADDRESS: '' }).temporal.address, '127.0.0.1:7233');
   });
 
-  it('takes an empty list of statuses for an empty list', () => {
+  it('reads an empty list of statuses as no statuses', () => {
     const statuses = (value: string) =>
       loadConfig({ GATEWAY_NOT_PROCESSED_STATUSES: value }).profiles.get('default')?.notProcessedStatuses;
     assert.deepEqual(statuses(''), []);
@@ -106,22 +106,22 @@ describe('the configuration of the sandbox', () => {
   });
 });
 
-describe('outside the sandbox', () => {
-  it('a whole configuration is accepted', () => {
+describe('the configuration outside the sandbox', () => {
+  it('is accepted when it is complete', () => {
     const config = loadConfig(UAT);
     assert.equal(config.taskQueue, 'credit-journeys-uat');
     assert.equal(config.ledger.expectedId, 'ledger-1');
     assert.equal(config.keyRingMayBeMade, false);
   });
 
-  it('setup alone needs no ledger id', () => {
+  it('needs a ledger id, except for setup', () => {
     const { LEDGER_ID: _, ...env } = UAT;
     assert.deepEqual(variablesOf(env, loadLedgerAccess), ['LEDGER_ID']);
     assert.equal(loadLedgerAccess(env, { needsId: false }).ledger.expectedId, undefined);
   });
 });
 
-describe('production', () => {
+describe('the configuration of production', () => {
   it('is accepted with https and secrets from files', async (t) => {
     const config = loadConfig(await production(t));
     assert.equal((await config.profiles.get('default')?.credentials.read())?.clientSecret, 'a-secret');
@@ -138,7 +138,7 @@ describe('production', () => {
   });
 });
 
-it('calls no status code closed outside the sandbox, whose own it knows, until it is told', async (t) => {
+it('the configuration knows no closed status codes outside the sandbox unless the profile lists them', async (t) => {
   const codesOf = (env: Env) => loadConfig(env).profiles.get('default')?.changes?.closedStatusCodes;
   const file = join(await directory(t), 'profiles.json');
   const told = async (closedStatusCodes: string[]) => {
@@ -151,12 +151,12 @@ it('calls no status code closed outside the sandbox, whose own it knows, until i
   assert.deepEqual(codesOf(await told([])), []);
 });
 
-it('admits four times as much of a decoded answer as of the answer itself', () => {
+it('the limit of a decoded answer is four times the limit of the encoded answer', () => {
   const limits = loadConfig({ GATEWAY_MAX_RESPONSE_BYTES: '4096' }).profiles.get('default')?.limits;
   assert.deepEqual([limits?.maxResponseBytes, limits?.maxDecodedBytes], [4_096, 16_384]);
 });
 
-describe('wrong values', () => {
+describe('the refusal of a wrong value', () => {
   const cases: [string, string][] = [
     ['GATEWAY_ENVIRONMENT', 'staging'],
     ['GATEWAY_AUTH_URL', 'not an address'],
@@ -189,7 +189,7 @@ describe('wrong values', () => {
     ['TEMPORAL_TLS_CLIENT_KEY_PATH', '/nonexistent/key.pem'],
   ];
   for (const [variable, value] of cases) {
-    it(`${variable} is named, and its value is not: ${value.slice(0, 30)}`, () => {
+    it(`names ${variable} but not its value: ${value.slice(0, 30)}`, () => {
       const problems = problemsOf(() => loadConfig({ [variable]: value }));
       const names = problems.map((problem) => problem.variable);
       assert.deepEqual(names, [variable]);
@@ -197,7 +197,7 @@ describe('wrong values', () => {
     });
   }
 
-  it('are all told at once', () => {
+  it('reports all wrong values at once', () => {
     const env = Object.fromEntries(cases);
     const told = new Set(variablesOf(env));
     assert.deepEqual([...told].toSorted(), Object.keys(env).toSorted());
@@ -215,7 +215,7 @@ describe('the Temporal connection', () => {
     assert.equal(loadClientSettings({ ...env, TEMPORAL_NAMESPACE: 'c' }).temporal.namespace, 'c');
   });
 
-  it('names the variable of a file that is not TOML, and does not quote it', async (t) => {
+  it('is refused by variable name, without a quote, if its file is not TOML', async (t) => {
     const file = join(await directory(t), 'temporal.toml');
     await writeFile(file, 'api_key = sentinel-of-a-key');
     const problems = problemsOf(() => loadClientSettings({ TEMPORAL_CONFIG_FILE: file }));
@@ -228,7 +228,7 @@ describe('the Temporal connection', () => {
 });
 
 describe('secrets in files', () => {
-  it('are read anew each time, without the newline at their end', async (t) => {
+  it('are read again at each use, without the final newline', async (t) => {
     const file = join(await directory(t), 'secret');
     await writeFile(file, 'first\n');
     const credentials = loadConfig({ GATEWAY_CLIENT_SECRET_FILE: file }).profiles.get('default')?.credentials;
@@ -237,7 +237,7 @@ describe('secrets in files', () => {
     assert.equal((await credentials?.read())?.clientSecret, 'second');
   });
 
-  it('are refused where they are empty, or given twice', async (t) => {
+  it('are refused if they are empty or also given in a variable', async (t) => {
     const file = join(await directory(t), 'secret');
     await writeFile(file, '\n');
     await chmod(file, 0o600);

@@ -14,10 +14,10 @@ const TEXT = ['configuration', 'codec-server', 'webhooks']
 
 const NAMES = Object.keys(findVariables('sandbox')) as VariableName[];
 
-/** What glibc and Temporal's own libraries read. */
+/** Variables that glibc or Temporal's libraries read. */
 const OTHERS = ['MALLOC_ARENA_MAX'];
 
-/** Every row of a table whose second column is a default: the variables of the row, and that column. */
+/** The variables and the default of each row in the tables with a column of defaults. */
 const ROWS = [...TEXT.matchAll(/^\| variable \| default \|.*\n\|[ -|]*\n((?:\|.*\n)+)/gm)].flatMap(([, rows = '']) =>
   [...rows.matchAll(/^\| (.*?) \|(.*?)\|/gm)].map(([, first = '', fallback = '']) => ({
     names: [...first.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name = '']) => name),
@@ -25,7 +25,7 @@ const ROWS = [...TEXT.matchAll(/^\| variable \| default \|.*\n\|[ -|]*\n((?:\|.*
   })),
 );
 
-/** The texts that stand for a variable where it is not set, one for each environment. */
+/** Returns the default texts of a variable in all environments. */
 function defaultsFor(name: VariableName): string[] {
   const schemas = ENVIRONMENTS.map((environment) => findVariables(environment)[name] as z.ZodType);
   const texts = schemas.flatMap((schema) => (schema instanceof z.ZodPrefault ? [String(schema.def.defaultValue)] : []));
@@ -33,14 +33,14 @@ function defaultsFor(name: VariableName): string[] {
 }
 
 describe('the documentation of the environment variables', () => {
-  test('names each one', () => {
+  test('names each variable', () => {
     assert.deepEqual(
       NAMES.filter((name) => !new RegExp(`\`(…?)${name}\``).test(TEXT)).filter((name) => !isShared(name)),
       [],
     );
   });
 
-  test('names no other in its tables', () => {
+  test('names only known variables in its tables', () => {
     const listed = ROWS.flatMap(({ names }) => names);
     assert.ok(listed.length > 90, `${listed.length} were found`);
     assert.deepEqual(
@@ -60,7 +60,7 @@ describe('the documentation of the environment variables', () => {
   }
 });
 
-/** The table of files that are read again has these with their service's prefix left out. */
+/** Detects variables that the table of files lists without the prefix of their service. */
 function isShared(name: string): boolean {
   return TEXT.includes(`…${name.replace(/^(API|CODEC)/, '')}`);
 }

@@ -1,4 +1,4 @@
-/** docs/configuration.md, "Files that are read again": each file that a variable names is there, and what is said of it holds. */
+/** Tests that the table "Files that are read again" in docs/configuration.md is complete and true. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { copyFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ import { newSigningKey } from '../support/signing-keys.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 
-/** Each line of the table: its variables, and when they are read again. */
+/** The variables in each line of the table, and when their files are read again. */
 const ROWS = [
   ...(/^### Files that are read again$[\s\S]*?(?=^To rotate)/m
     .exec(readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8'))?.[0]
@@ -56,10 +56,10 @@ const profileWith = (variable: string) =>
 const OTHERS = (await newSigningKey('of-another')).keySet;
 
 interface Case {
-  /** What the table says. */
+  /** The words of the table. */
   when: RegExp;
   contents: readonly [string, string];
-  /** Opens the file as a program does at its start, and returns what it finds there each time. */
+  /** Opens the file as a program does at its start. Returns a function that reads the current content. */
   open(path: string): Promise<() => Promise<unknown>>;
   finds: readonly [unknown, unknown];
 }
@@ -132,8 +132,8 @@ const CASES: Record<string, Case> = {
 };
 
 describe('a file that a variable names', () => {
-  test('stands in the table once, with when it is read again', () => {
-    // envconfig reads the one of Temporal.
+  test('has exactly one row in the table of files that are read again', () => {
+    // Temporal's envconfig library reads TEMPORAL_CONFIG_FILE.
     const variables = [...Object.keys(findVariables('sandbox')), 'TEMPORAL_CONFIG_FILE'].filter((name) =>
       name.endsWith('_FILE'),
     );
@@ -141,13 +141,13 @@ describe('a file that a variable names', () => {
     assert.deepEqual(variables.sort(), listed.toSorted());
   });
 
-  test('is tried here unless it is read at a restart alone', () => {
+  test('has a case here unless it is read only at a restart', () => {
     const again = ROWS.filter(({ when }) => !/^at a restart/.test(when)).flatMap(({ variables }) => variables);
     assert.deepEqual([...Object.keys(CASES), 'KEY_RING_FILE'].sort(), again.toSorted());
   });
 
   for (const [variable, { when, contents, open, finds }] of Object.entries(CASES)) {
-    test(`${variable} is read again: ${when.source.replace(/^\^|\$$/g, '')}`, async () => {
+    test(`${variable} is read again ${when.source.replace(/^\^|\$$/g, '')}`, async () => {
       assert.match(ROWS.find(({ variables }) => variables.includes(variable))?.when ?? '', when);
       await write(variable, contents[0]);
       const read = await open(file(variable));
@@ -164,9 +164,9 @@ describe('a file that a variable names', () => {
     const keys = await WatchedKeyRing.open(file('ring.json'), { pollMs: 20 });
     t.after(() => keys.close());
     const before = keys.current('ledger').id;
-    // In one step, as `keys rotate` does.
+    // `keys rotate` also replaces the file in one step.
     await rename(file('next.json'), file('ring.json'));
-    // Its timer keeps no process alive.
+    // The timer of the key ring does not keep the process alive.
     while (keys.current('ledger').id === before) await delay(20);
   });
 });

@@ -1,4 +1,4 @@
-/** What a loader of configuration finds wrong. */
+/** Returns the problems that a loader of configuration finds. */
 import assert from 'node:assert/strict';
 import { ConfigError, type ConfigProblem } from '../../src/model/problems.ts';
 

@@ -21,7 +21,7 @@ async function rulesOf(t: TestContext, content: unknown, env: Record<string, str
 }
 
 describe('GATEWAY_PROFILES_FILE', () => {
-  it('adds profiles that take from the default what they leave out', async (t) => {
+  it('adds profiles that inherit missing settings from the default profile', async (t) => {
     const allowed = { SECONDUSE: { permissiblePurposeCodes: ['05'] } };
     const env = await withFile(t, {
       profiles: {
@@ -43,7 +43,7 @@ describe('GATEWAY_PROFILES_FILE', () => {
     assert.equal(east?.credentials, base?.credentials, 'credentials belong to a user, and may be shared');
   });
 
-  it('takes former addresses, which a profile without its own takes from the default', async (t) => {
+  it('lists former addresses, which other profiles inherit from the default profile', async (t) => {
     const way = { baseUrl: 'https://old.example.com', audience: 'gateway', apiVersion: 'grs_v001' };
     const former = { authUrl: 'https://auth.example.com', ...way };
     const east = { environment: 'sandbox', customerId: 'EAST1' };
@@ -60,7 +60,7 @@ describe('GATEWAY_PROFILES_FILE', () => {
     assert.equal((await rules({ customerId: 'OTHER' })).length, 1, 'the customer never differs');
   });
 
-  it('gives profiles credentials of their own, shared by name', async (t) => {
+  it('gives profiles their own credentials, which profiles can share by name', async (t) => {
     const east = { environment: 'sandbox', customerId: 'EAST1', credentials: 'other' };
     const directory = await mkdtemp(join(tmpdir(), 'credit-journey-credentials-'));
     t.after(() => rm(directory, { recursive: true, force: true }));
@@ -80,7 +80,7 @@ describe('GATEWAY_PROFILES_FILE', () => {
     assert.deepEqual([...loadConfig(env).profiles.keys()], ['default']);
   });
 
-  it('says for each profile how names and addresses with accents are sent', async (t) => {
+  it('sets for each profile how names and addresses with accents are sent', async (t) => {
     const east = { environment: 'sandbox', customerId: 'EAST1', accents: 'pass' };
     const { profiles } = loadConfig(await withFile(t, { profiles: { east } }, { GATEWAY_ACCENTS: 'transliterate' }));
     assert.equal(profiles.get('default')?.accents, 'transliterate');
@@ -92,7 +92,7 @@ describe('GATEWAY_PROFILES_FILE', () => {
     );
   });
 
-  it('sends no SSN that starts with 9, unless a profile outside production says so', async (t) => {
+  it('sends SSNs that start with 9 only if a profile allows it, and in production only ITINs', async (t) => {
     const east = { environment: 'sandbox', customerId: 'EAST1', ssnsWithNine: 'itinOnly' };
     const { profiles } = loadConfig(await withFile(t, { profiles: { east } }, { GATEWAY_SSNS_WITH_9: 'send' }));
     assert.equal(profiles.get('default')?.ssnsWithNine, 'send');
@@ -104,7 +104,7 @@ describe('GATEWAY_PROFILES_FILE', () => {
     ]);
   });
 
-  it('refuses a host that two environments share', async (t) => {
+  it('is refused if two environments share a host', async (t) => {
     const uat = { environment: 'uat', customerId: 'U1', baseUrl: 'https://gateway.example.com/uat' };
     const production = { environment: 'production', customerId: 'P1', baseUrl: 'https://gateway.example.com/live' };
     assert.deepEqual(await rulesOf(t, { profiles: { uat, production } }), [
@@ -116,7 +116,7 @@ describe('GATEWAY_PROFILES_FILE', () => {
     ]);
   });
 
-  it('tells every problem at once', async (t) => {
+  it('is refused with every problem at once', async (t) => {
     const rules = await rulesOf(t, {
       surprise: 1,
       profiles: {},
@@ -145,7 +145,7 @@ describe('GATEWAY_PROFILES_FILE', () => {
     }
   });
 
-  it('has thresholds for what changed, each taken from the default where a profile leaves it out', async (t) => {
+  it('sets thresholds for changes, each inherited from the default profile if missing', async (t) => {
     const threshold = { amount: '250', percent: '5' };
     const east = { environment: 'sandbox', customerId: 'E1', changes: { creditLimit: { percent: '1.5' } } };
     const env = await withFile(t, {
@@ -162,18 +162,18 @@ describe('GATEWAY_PROFILES_FILE', () => {
     assert.deepEqual(rules, ['/profiles/wrong/changes/balance/amount must be a decimal string, not negative']);
   });
 
-  it('refuses what would undo a promise', async (t) => {
+  it('is refused if it gives SECONDUSE another meaning of a return code', async (t) => {
     const rules = await rulesOf(t, {
       profiles: { default: { returnCodes: { SECONDUSE: { 'No Record': 'record' } } } },
     });
     assert.equal(rules.length, 1);
   });
 
-  it('refuses a file that is not JSON without quoting it', async (t) => {
+  it('is refused without a quote if it is not JSON', async (t) => {
     assert.deepEqual(await rulesOf(t, '{ sentinel'), ['must name a file that holds JSON']);
   });
 
-  it('holds SUBMIT_TIMEOUT_MS against the slowest profile', async (t) => {
+  it('requires a SUBMIT_TIMEOUT_MS that is enough for the slowest profile', async (t) => {
     const slow = { environment: 'sandbox', customerId: 'S1', limits: { headersTimeoutMs: 400_000 } };
     const env = await withFile(t, { profiles: { slow } });
     assert.ok(loadConfig(env).protocol.submitTimeoutMs > 400_000);

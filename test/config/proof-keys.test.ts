@@ -29,7 +29,7 @@ function rulesOf(env: NodeJS.ProcessEnv): string[] {
   return ours.map(({ variable, rule }) => `${variable} ${rule}`);
 }
 
-test('consents are believed as the environment says, and each profile may say otherwise', () => {
+test('CONSENT_TRUST sets the trust in consents, and each profile can override it', () => {
   const trustOf = (env: NodeJS.ProcessEnv) =>
     [...loadConfig(env).profiles.values()].map(({ name, consentTrust }) => `${name} ${consentTrust}`);
   assert.deepEqual(trustOf({}), ['default namespace']);
@@ -40,14 +40,14 @@ test('consents are believed as the environment says, and each profile may say ot
   ]);
 });
 
-test('in production a grant needs a proof unless the profile says otherwise', () => {
+test('a grant in production needs a proof unless CONSENT_TRUST says otherwise', () => {
   const env = { GATEWAY_ENVIRONMENT: 'production' };
   assert.match(rulesOf(env)[0] ?? '', /^CONSENT_JWKS_FILE is required: profile default/);
   assert.deepEqual(rulesOf({ ...env, CONSENT_TRUST: 'namespace' }), []);
   assert.deepEqual(rulesOf({ ...env, CONSENT_JWKS_FILE: keys }), []);
 });
 
-test('proofs without keys, and keys that cannot be used or are no public ones, are refused at the start', async () => {
+test('a required proof without keys, unusable keys and private keys are refused at start-up', async () => {
   assert.match(rulesOf({ GATEWAY_PROFILES_FILE: proving })[0] ?? '', /^CONSENT_JWKS_FILE is required: profile proving/);
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   const wrong = [file('private.json', { keys: [await exportJWK(privateKey)] }), join(directory, 'missing.json')];
@@ -57,7 +57,7 @@ test('proofs without keys, and keys that cannot be used or are no public ones, a
   assert.match(rulesOf({ CONSENT_TRUST: 'anybody' })[0] ?? '', /^CONSENT_TRUST must be/);
 });
 
-test('decisions without a proof are taken unless a profile says otherwise, in production too', () => {
+test('decisions need no proof by default, even in production, and each profile can override this', () => {
   const decisions = file('decisions.json', DECISION_KEYS);
   const deciding = file('deciding.json', {
     profiles: { deciding: { environment: 'sandbox', customerId: 'D1', decisionTrust: 'proof' } },
@@ -77,7 +77,7 @@ test('decisions without a proof are taken unless a profile says otherwise, in pr
   assert.match(rulesOf({ ...production, DECISION_TRUST: 'proof' })[0] ?? '', /^DECISION_JWKS_FILE is required/);
 });
 
-test('a program beside the ledger learns whose decisions are taken, and needs none of the gateway’s secrets', () => {
+test('a program beside the ledger reads the trust in decisions without the gateway’s secrets', () => {
   const decisions = file('decisions.json', DECISION_KEYS);
   const env = { GATEWAY_ENVIRONMENT: 'uat', DECISION_TRUST: 'proof' };
   const { trust, keysFile } = loadDecisionTrust({ ...env, DECISION_JWKS_FILE: decisions });

@@ -1,4 +1,4 @@
-/** docs/configuration.md, "What each environment refuses": a row here for each row there. */
+/** Tests each row of "What each environment refuses" in docs/configuration.md. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ function refused(env: Env, load: (env: Env) => unknown = loadConfig): string[] {
 const without = (variable: string): Env => ({ [variable]: '' });
 const profiles = (of: object) => ({ GATEWAY_PROFILES_FILE: file(JSON.stringify({ profiles: of })) });
 
-/** What is wrong, the variable that is named, who refuses it, and the change that makes it so. */
+/** The fault, the variable in the refusal, the environments that refuse it, and the settings with the fault. */
 type Rule = [what: string, names: string, by: readonly Environment[], change: Env];
 
 const ALL: readonly Environment[] = ['sandbox', 'uat', 'production'];
@@ -81,26 +81,21 @@ const REQUIRED = [
 ];
 
 const RULES: readonly Rule[] = [
-  [
-    'a gateway that may be a real one',
-    'GATEWAY_BASE_URL',
-    ['sandbox'],
-    { GATEWAY_BASE_URL: 'https://gateway.example.com' },
-  ],
-  ['a token service that may be a real one', 'GATEWAY_AUTH_URL', ALL, { GATEWAY_AUTH_URL: 'http://192.0.2.1' }],
+  ['a gateway that may be real', 'GATEWAY_BASE_URL', ['sandbox'], { GATEWAY_BASE_URL: 'https://gateway.example.com' }],
+  ['a token service over http on a public address', 'GATEWAY_AUTH_URL', ALL, { GATEWAY_AUTH_URL: 'http://192.0.2.1' }],
   ...REQUIRED.map((name) => [`no ${name}`, name, OUTSIDE, without(name)] satisfies Rule),
-  ['a made-up SSN', 'GATEWAY_SSNS_WITH_9', PRODUCTION, { GATEWAY_SSNS_WITH_9: 'send' }],
+  ['a setting that sends made-up SSNs', 'GATEWAY_SSNS_WITH_9', PRODUCTION, { GATEWAY_SSNS_WITH_9: 'send' }],
   ['no client secret', 'GATEWAY_CLIENT_SECRET', OUTSIDE, without('GATEWAY_CLIENT_SECRET_FILE')],
   ['http to another machine', 'GATEWAY_AUTH_URL', ALL, { GATEWAY_AUTH_URL: 'http://auth.example.com' }],
   ['http to this machine', 'GATEWAY_BASE_URL', PRODUCTION, { GATEWAY_BASE_URL: 'http://127.0.0.1:7280' }],
-  ['a sandbox', 'GATEWAY_BASE_URL', PRODUCTION, { GATEWAY_BASE_URL: 'https://sandbox.example.com' }],
-  ['any certificate', 'NODE_TLS_REJECT_UNAUTHORIZED', OUTSIDE, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }],
+  ['a sandbox as its gateway', 'GATEWAY_BASE_URL', PRODUCTION, { GATEWAY_BASE_URL: 'https://sandbox.example.com' }],
+  ['disabled certificate checks', 'NODE_TLS_REJECT_UNAUTHORIZED', OUTSIDE, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }],
   ['payloads in the clear', 'PAYLOAD_ENCRYPTION', OUTSIDE, { PAYLOAD_ENCRYPTION: 'off' }],
-  ['logs of whole tasks', 'LOG_LEVEL', OUTSIDE, { LOG_LEVEL: 'TRACE' }],
-  ['no such log level', 'LOG_LEVEL', ALL, { LOG_LEVEL: 'LOUD' }],
+  ['a log level that prints whole tasks', 'LOG_LEVEL', OUTSIDE, { LOG_LEVEL: 'TRACE' }],
+  ['an unknown log level', 'LOG_LEVEL', ALL, { LOG_LEVEL: 'LOUD' }],
   ['debugging output of Node', 'NODE_DEBUG', OUTSIDE, { NODE_DEBUG: 'http' }],
   ['a debugger', 'NODE_OPTIONS', PRODUCTION, { NODE_OPTIONS: '--inspect' }],
-  ['TLS keys written down', 'NODE_OPTIONS', PRODUCTION, { NODE_OPTIONS: '--tls-keylog=x' }],
+  ['a file of TLS session keys', 'NODE_OPTIONS', PRODUCTION, { NODE_OPTIONS: '--tls-keylog=x' }],
   ['another environment’s task queue', 'TASK_QUEUE', ['sandbox', 'production'], { TASK_QUEUE: 'credit-journeys-uat' }],
   [
     'a host that two environments share',
@@ -127,13 +122,13 @@ const RULES: readonly Rule[] = [
     (name) => [`${name} in a variable`, name, PRODUCTION, { [name]: 'sentinel-secret' }] satisfies Rule,
   ),
   [
-    'a client secret that everybody may read',
+    'a client secret in a world-readable file',
     'GATEWAY_CLIENT_SECRET_FILE',
     PRODUCTION,
     { GATEWAY_CLIENT_SECRET_FILE: file('a-secret', 0o644) },
   ],
   [
-    'a ledger’s address that everybody may read',
+    'a ledger address in a world-readable file',
     'LEDGER_URL_FILE',
     PRODUCTION,
     {
@@ -142,7 +137,7 @@ const RULES: readonly Rule[] = [
     },
   ],
   [
-    'a Temporal configuration that everybody may read',
+    'a world-readable Temporal configuration',
     'TEMPORAL_CONFIG_FILE',
     PRODUCTION,
     { TEMPORAL_CONFIG_FILE: file('[profile.default]\n', 0o644) },
@@ -162,49 +157,49 @@ const RULES: readonly Rule[] = [
   ['Temporal without TLS', 'TEMPORAL_TLS', PRODUCTION, { TEMPORAL_TLS: 'false' }],
   ['a database without TLS', 'LEDGER_URL', PRODUCTION, { LEDGER_URL: 'postgres://ledger.example.com/credit' }],
   [
-    'a database of any certificate',
+    'a database connection without certificate checks',
     'LEDGER_URL',
     PRODUCTION,
     { LEDGER_URL: 'postgres://ledger.example.com/credit?sslmode=no-verify' },
   ],
 ];
 
-describe('each environment', () => {
+describe('start-up', () => {
   for (const environment of ALL) {
-    test(`${environment} starts with a whole configuration`, () => {
+    test(`succeeds in ${environment} with a complete configuration`, () => {
       assert.deepEqual(refused(ENVIRONMENTS[environment]), []);
     });
   }
 
   for (const [what, names, by, change] of RULES) {
-    test(`${what}: refused by ${by.join(', ')} alone`, () => {
+    test(`is refused with ${what} only in ${by.join(', ')}`, () => {
       const found = ALL.filter((environment) => refused({ ...ENVIRONMENTS[environment], ...change }).includes(names));
       assert.deepEqual(found, by);
     });
   }
 
-  test('tells everything that is wrong at once', () => {
+  test('is refused with all problems at once', () => {
     const told = new Set(
       refused({ ...ENVIRONMENTS.production, ...without('LEDGER_ID'), TEMPORAL_TLS: 'false', NODE_DEBUG: 'tls' }),
     );
     assert.deepEqual([...told].toSorted(), ['LEDGER_ID', 'NODE_DEBUG', 'TEMPORAL_TLS']);
   });
 
-  test('takes what is on this machine, or comes by a socket, without TLS', () => {
+  test('needs no TLS for a database or Temporal on this machine or over a Unix socket', () => {
     for (const url of ['postgres://127.0.0.1/credit', 'postgres:///credit?host=/var/run/postgresql', 'file:l.db']) {
       const env = { ...ENVIRONMENTS.production, LEDGER_URL: url, TEMPORAL_TLS: '', TEMPORAL_ADDRESS: 'localhost:7233' };
       assert.deepEqual(refused(env), []);
     }
   });
 
-  test('the sandbox takes a stand-in on a private network', () => {
+  test('in the sandbox accepts a stand-in gateway on a private network', () => {
     for (const host of ['sandbox:7280', '10.0.0.7:7280', '172.20.0.3', 'sandbox.example.com', 'localhost:1']) {
       assert.deepEqual(refused({ GATEWAY_BASE_URL: `http://${host}`, GATEWAY_AUTH_URL: `http://${host}` }), []);
     }
   });
 });
 
-describe('the codec server of production', () => {
+describe('the codec server in production', () => {
   const PRODUCTION_CODEC: Env = {
     GATEWAY_ENVIRONMENT: 'production',
     KEY_RING_FILE: 'keys.json',
@@ -213,17 +208,17 @@ describe('the codec server of production', () => {
     CODEC_JWT_AUDIENCE: 'codec-server',
   };
   const cases: [string, Env, string][] = [
-    ['keys by http', { CODEC_JWKS_URL: 'http://keys.example.com' }, 'CODEC_JWKS_URL'],
-    ['no keys for tokens', { CODEC_JWKS_URL: '' }, 'CODEC_JWKS_URL'],
-    ['no TLS beyond this machine', { CODEC_SERVER_HOST: '0.0.0.0' }, 'CODEC_TLS_CERT_FILE'],
-    ['a UI by http', { CODEC_SERVER_UI_ORIGINS: 'http://ui.example.com' }, 'CODEC_SERVER_UI_ORIGINS'],
+    ['a key set over http', { CODEC_JWKS_URL: 'http://keys.example.com' }, 'CODEC_JWKS_URL'],
+    ['no key set for tokens', { CODEC_JWKS_URL: '' }, 'CODEC_JWKS_URL'],
+    ['no TLS on an address that other machines can reach', { CODEC_SERVER_HOST: '0.0.0.0' }, 'CODEC_TLS_CERT_FILE'],
+    ['a UI origin over http', { CODEC_SERVER_UI_ORIGINS: 'http://ui.example.com' }, 'CODEC_SERVER_UI_ORIGINS'],
     [
-      'a private key that everybody may read',
+      'a world-readable private key',
       { CODEC_TLS_CERT_FILE: file('x'), CODEC_TLS_KEY_FILE: file('x', 0o644) },
       'CODEC_TLS_KEY_FILE',
     ],
-    ['any certificate', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, 'NODE_TLS_REJECT_UNAUTHORIZED'],
-    ['logs of whole tasks', { LOG_LEVEL: 'TRACE' }, 'LOG_LEVEL'],
+    ['disabled certificate checks', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, 'NODE_TLS_REJECT_UNAUTHORIZED'],
+    ['a log level that prints whole tasks', { LOG_LEVEL: 'TRACE' }, 'LOG_LEVEL'],
   ];
   for (const [what, change, variable] of cases) {
     test(`refuses ${what}`, () => {

@@ -1,4 +1,4 @@
-/** Where metrics and health are read and where traces go: off unless said, and never where they may not be. */
+/** Tests the addresses of metrics, health and traces, and which of them each environment refuses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadClientSettings } from '../../src/config/client.ts';
@@ -12,7 +12,7 @@ function read(env: NodeJS.ProcessEnv, environment: Environment = 'sandbox') {
   return { settings, wrong: reader.problems.map(({ variable }) => variable) };
 }
 
-test('everything is off unless it is asked for', () => {
+test('telemetry is off by default', () => {
   assert.deepEqual(read({}), { settings: { metricsRefreshMs: 60_000 }, wrong: [] });
 });
 
@@ -29,7 +29,7 @@ const ADDRESSES: [string, { host: string; port: number } | undefined][] = [
 ];
 
 for (const [value, address] of ADDRESSES) {
-  test(`${value} ${address ? `listens at ${address.host}, port ${address.port}` : 'is no address to listen at'}`, () => {
+  test(`${value} ${address ? `listens at ${address.host}, port ${address.port}` : 'is refused as a listen address'}`, () => {
     for (const [variable, field] of [
       ['METRICS_ADDRESS', 'metricsAddress'],
       ['HEALTH_ADDRESS', 'healthAddress'],
@@ -41,7 +41,7 @@ for (const [value, address] of ADDRESSES) {
   });
 }
 
-test('metrics and health have a port each', () => {
+test('metrics and health must use different ports', () => {
   assert.deepEqual(read({ METRICS_ADDRESS: '9464', HEALTH_ADDRESS: '0.0.0.0:9464' }).wrong, ['HEALTH_ADDRESS']);
 });
 
@@ -57,12 +57,12 @@ const ENDPOINTS: [string, Environment, boolean][] = [
 ];
 
 for (const [endpoint, environment, isTaken] of ENDPOINTS) {
-  test(`traces ${isTaken ? 'may' : 'may not'} go to ${endpoint} in ${environment}`, () => {
+  test(`traces to ${endpoint} are ${isTaken ? 'allowed' : 'refused'} in ${environment}`, () => {
     assert.deepEqual(read({ [ENDPOINT]: endpoint }, environment).wrong, isTaken ? [] : [ENDPOINT]);
   });
 }
 
-test('a client traces where an endpoint is set, whatever it is: the program sends its own spans', () => {
+test('a client traces if any endpoint is set, since its program sends the spans', () => {
   const env = { PAYLOAD_ENCRYPTION: 'off' };
   assert.equal(loadClientSettings(env).traces, false);
   assert.equal(loadClientSettings({ ...env, [ENDPOINT]: 'grpc://collector' }).traces, true);

@@ -1,4 +1,4 @@
-/** Where events are sent: endpoints that make no sense, or would be unsafe, keep a worker from starting. */
+/** Tests that a worker does not start with invalid or unsafe webhook endpoints. */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,8 +32,8 @@ function rulesOf(change: Partial<DeclaredWebhooks[number]>, environment: Environ
   return reader.problems.map(({ rule }) => rule);
 }
 
-describe('endpoints for events', () => {
-  it('belong to their own profile alone', async () => {
+describe('webhook endpoints', () => {
+  it('belong only to their own profile', async () => {
     const first = { name: 'inside', url: 'http://127.0.0.1:9999/hook', secretFiles: [file('one')] };
     const endpoint = { name: 'ops', url: 'https://hooks.example.com/in', secretFiles: [file('one'), file('two')] };
     const profiles = {
@@ -58,12 +58,12 @@ describe('endpoints for events', () => {
     assert.deepEqual([second?.events, second?.allowPrivateAddresses], [undefined, false]);
     assert.deepEqual(await second?.readSecrets(), SECRETS);
     assert.deepEqual(config.webhooks, { giveUpAfterMs: 3_600_000, keepFailedForMs: 30 * 86_400_000 });
-    // Read anew at each use: what has rotated is seen without a restart.
+    // Secrets are read at each use, so that a rotation needs no restart.
     await writeFile(file('two'), SECRETS[0]);
     assert.deepEqual(await second?.readSecrets(), [SECRETS[0], SECRETS[0]]);
   });
 
-  it('have an address that is https outside the sandbox, and no credentials', () => {
+  it('need an https address outside the sandbox, without credentials', () => {
     assert.deepEqual(rulesOf({ url: 'http://hooks.example.com/in' }), []);
     assert.deepEqual(rulesOf({ url: 'http://127.0.0.1/in' }, 'uat'), ['/w/0/url must be https outside the sandbox']);
     for (const url of [
@@ -76,7 +76,7 @@ describe('endpoints for events', () => {
     }
   });
 
-  it('have secrets that can be read, of the right form, and in production closed to others', () => {
+  it('need readable, well-formed secrets, and in production files that only the owner can read', () => {
     assert.deepEqual(rulesOf({ secretFiles: [file('open')] }, 'uat'), []);
     assert.match(
       rulesOf({ secretFiles: [file('open')] }, 'production').join(),

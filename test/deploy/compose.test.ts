@@ -25,7 +25,7 @@ function service(name: string): ComposeService {
   return found;
 }
 
-/** What docker compose makes of `${NAME:-default}` where nothing is set. */
+/** Resolves `${NAME:-default}` as docker compose does if NAME is not set. */
 function environment(name: string): Record<string, string> {
   const given = Object.entries(service(name).environment ?? {});
   return Object.fromEntries(given.map(([key, value]) => [key, value.replace(/^\$\{\w+:-(.*)\}$/, '$1')]));

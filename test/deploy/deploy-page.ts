@@ -1,4 +1,4 @@
-/** What docs/deploy.md shows to be copied. */
+/** The blocks of docs/deploy.md that readers copy. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './checks.ts';

@@ -52,7 +52,7 @@ function main(name: string, overlay?: Overlay): Container {
   return pod(name, overlay).containers[0] as Container;
 }
 
-/** What it finds in its environment, as the overlay's settings have it. */
+/** The variables of a program, from the overlay's settings. */
 function variablesOf(name: string, overlay: Overlay = 'production'): Record<string, string> {
   const settings = [...made[overlay].values()].filter(({ kind }) => kind === 'ConfigMap');
   return environmentOf(main(name, overlay), settings);
@@ -75,7 +75,7 @@ const PROGRAMS: readonly (readonly [Overlay, string])[] = [
 const LEDGER_URL =
   'postgres://ledger:example@ledger.example.com/ledger?sslmode=verify-full&sslrootcert=/run/secrets/credit-journey/ledger-ca.pem';
 
-/** What docs/deploy.md says the secrets hold, and an environment that leads to it. */
+/** Writes the secrets of docs/deploy.md, and returns an environment that names their files. */
 async function environment(
   t: TestContext,
   name: string,
@@ -165,7 +165,7 @@ test('the sandbox overlay starts worker, setup and API against its own gateway',
 test('a worker of the controller takes its version from the controller, and no API key from a variable', async (t) => {
   const [apiKey = ''] = configurationBlocks();
   const own = await environment(t, CONTROLLED, apiKey, 'production-controller');
-  // What the controller adds to every container: internal/k8s/deployments.go of its source.
+  // The controller adds these to every container: internal/k8s/deployments.go of its source.
   const added = {
     ...{ TEMPORAL_ADDRESS: 'us-east-1.aws.api.temporal.io:7233', TEMPORAL_NAMESPACE: 'loans.a1b2c' },
     ...{ TEMPORAL_DEPLOYMENT_NAME: 'credit-journey/worker', TEMPORAL_WORKER_BUILD_ID: `${BUILD}-3f2a` },

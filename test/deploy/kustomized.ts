@@ -34,7 +34,7 @@ export async function kustomizedText(t: TestContext, overlay: Overlay, buildId?:
 interface GoModule {
   path: string;
   version: string;
-  /** As go.sum has it. */
+  /** The checksum in the form of go.sum. */
   sum: string;
 }
 
@@ -51,7 +51,7 @@ const PROMETHEUS_OPERATOR: GoModule = {
 
 const CHART = 'helm/temporal-worker-controller-crds/templates/temporal.io';
 
-/** Where each kind of another project's resources is defined. */
+/** The module and file that define each kind of another project's resources. */
 const DEFINED_IN: Readonly<Record<string, [GoModule, string]>> = {
   Connection: [CONTROLLER, `${CHART}_connections.yaml`],
   WorkerDeployment: [CONTROLLER, `${CHART}_workerdeployments.yaml`],

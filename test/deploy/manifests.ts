@@ -1,4 +1,4 @@
-/** What the files of deploy/ say, read as the programs that take them read it. */
+/** Reads the files of deploy/ as the programs that use them do. */
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -81,7 +81,7 @@ export function manifestsIn(text: string): Map<string, Manifest> {
   return new Map(all.map((manifest) => [`${manifest.kind}/${manifest.metadata.name}`, manifest]));
 }
 
-/** What a container's process finds in its environment. An empty variable counts as absent there. */
+/** The environment of a container's process. An empty variable counts as absent. */
 export function environmentOf(container: Container, settings: readonly Manifest[]): Record<string, string> {
   const named = (map: string) => settings.find(({ metadata }) => metadata.name === map)?.data ?? {};
   const all = Object.assign({}, ...(container.envFrom ?? []).map(({ configMapRef }) => named(configMapRef.name)));
@@ -109,7 +109,7 @@ export async function mounted(
     const file = join(root, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, here(content), { mode: 0o600 });
-    // As a secret's volume has it; a key ring is for its owner alone.
+    // A secret's volume has this mode. A key ring is for its owner only.
     if (!path.startsWith('/run/keys/')) await chmod(file, 0o440);
   }
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, here(value)]));

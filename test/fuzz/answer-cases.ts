@@ -1,4 +1,4 @@
-/** Known answers, changed and encoded as no gateway should. */
+/** Draws known answers with changes and encodings that no gateway should use. */
 import assert from 'node:assert/strict';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -27,7 +27,7 @@ const ENCODINGS = [
 ] as const;
 const LABELS = ['', 'identity', 'gzip', 'br', 'deflate', 'zstd', 'gzip, gzip', 'GZIP ', '\u0000'] as const;
 
-/** One kilobyte that would be four megabytes. */
+/** A few kilobytes that decompress to four megabytes. */
 const BOMBS = [
   gzipSync(Buffer.alloc(4_000_000)),
   brotliCompressSync(Buffer.alloc(4_000_000)),
@@ -39,9 +39,9 @@ export interface AnswerCase {
   tree: TreeMutation[];
   bytes: ByteMutation[];
   encoding: (typeof ENCODINGS)[number];
-  /** Of the encoded bytes. */
+  /** Changes to the encoded bytes. */
   damage: ByteMutation[];
-  /** Else what the encoding is called. */
+  /** The `Content-Encoding`, or `null` for the name of the real encoding. */
   label: string | null;
   bomb: number | null;
 }
@@ -62,7 +62,7 @@ export function knownOf({ known }: Pick<AnswerCase, 'known'>): KnownAnswer {
   return found;
 }
 
-/** The body on the wire, and the value of its `Content-Encoding`. */
+/** Returns the body on the wire and the value of its `Content-Encoding`. */
 export function wireOf(answer: AnswerCase): { body: Buffer; label: string | undefined } {
   const { tree, bytes, encoding, damage, label, bomb } = answer;
   if (bomb !== null) return { body: BOMBS[bomb] ?? Buffer.alloc(0), label: ['gzip', 'br', 'deflate'][bomb] };

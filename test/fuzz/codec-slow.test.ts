@@ -1,4 +1,4 @@
-/** Payloads that anybody who may signal can send, against the codec and the codec server. */
+/** Tests the codec and the codec server with payloads that any sender of signals can create. */
 import assert from 'node:assert/strict';
 import { defaultPayloadConverter, type Payload, ValueError } from '@temporalio/common';
 import fc from 'fast-check';
@@ -48,14 +48,14 @@ const ENCODINGS = [
 ] as const;
 
 interface PayloadCase {
-  /** What is encrypted: the value, changed or not; or bytes that are no payload. */
+  /** The content before encryption: the value, changed or not, or bytes that are not a payload. */
   inner:
     | { tree: TreeMutation[]; bytes: ByteMutation[]; encoding: (typeof ENCODINGS)[number] }
     | { garbage: Uint8Array };
   isEncrypted: boolean;
   keyId: string | null;
   namespace: string | null;
-  /** Of the encrypted bytes, or of the metadata. */
+  /** Changes to the encrypted bytes or to the metadata. */
   damage: { field: 'data' | 'encoding' | 'key-id' | 'namespace'; bytes: ByteMutation[] }[];
   drop: ('data' | 'encoding' | 'key-id' | 'namespace' | 'metadata')[];
 }
@@ -111,7 +111,7 @@ function innerOf({ inner }: PayloadCase): Payload {
   return { metadata: { encoding: Buffer.from(inner.encoding) }, data };
 }
 
-/** Encrypts as any holder of the key could, including content that `sealPayload` would refuse. */
+/** Encrypts as a holder of the key can, including content that `sealPayload` refuses. */
 async function encryptedOf(value: PayloadCase): Promise<Payload> {
   const keys = { ...RING, current: () => ({ ...KEY, id: value.keyId ?? KEY.id }) };
   const namespace = value.namespace ?? NAMESPACE;
@@ -133,7 +133,7 @@ const worker = createPayloadCodec({ keys: RING, namespace: NAMESPACE, mode: 'wor
 const client = createPayloadCodec({ keys: RING, namespace: NAMESPACE, mode: 'client' });
 
 property({
-  name: 'payloads',
+  name: 'damaged payloads are decoded unchanged, marked as undecodable or wait for their key',
   weight: 12,
   cases: payloadCases,
   check: async (value) => {
@@ -145,7 +145,7 @@ property({
         inWorker instanceof UnknownKeyError && inClient instanceof UnknownKeyError,
         `the worker throws ${inWorker}`,
       );
-      // Only what names another key, undamaged, waits for it.
+      // Only a payload that names another key without damage waits for that key.
       assert.notEqual(readPayloadEnvelope(payload).keyId, KEY.id);
       return;
     }
@@ -155,7 +155,7 @@ property({
     else if (!wasEncrypted(payload) && readEncoding(payload) === 'json/plain' && mayLeadToPosting(shownTo(inClient)))
       assert.deepEqual(shown, createUndecodable('inTheClear'));
     else assert.deepEqual(shown, shownTo(inClient));
-    // What was encrypted is taken whole or not at all.
+    // Encrypted content is decoded as a whole or not at all.
     if (
       value.isEncrypted &&
       !isUndecodable(shown) &&
@@ -186,7 +186,7 @@ async function decoded(
     return error as Error;
   }
   assert.ok(inner);
-  // The SDK's converter, which runs in the workflow's sandbox and must find nothing to throw for.
+  // The SDK's converter runs in the workflow's sandbox and must not throw.
   return { value: defaultPayloadConverter.fromPayload(inner) };
 }
 
@@ -221,7 +221,7 @@ const work = new CodecWork({
 });
 
 property({
-  name: 'codec-server-bodies',
+  name: 'damaged bodies get an answer or a refusal from the codec server',
   weight: 4,
   cases: bodies,
   check: async (value) => {

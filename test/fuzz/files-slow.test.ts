@@ -1,4 +1,4 @@
-/** Files that an operator writes, and proofs, with things wrong in them. */
+/** Tests damaged files of operators, and damaged proofs. */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -86,7 +86,7 @@ function written(valid: object, { tree, bytes }: FileCase): string {
 }
 
 property({
-  name: 'key-ring-files',
+  name: 'damaged key ring files are loaded, or refused without showing a secret',
   weight: 1,
   cases: fileCases(['id', 'use', 'status', 'secret', 'wrapped', 'kms', 'refused', 'retiredAt']),
   check: async (value) => {
@@ -102,7 +102,7 @@ property({
 });
 
 property({
-  name: 'profiles-files',
+  name: 'damaged profile files are loaded, or refused without showing personal data',
   weight: 1,
   cases: fileCases([
     'environment',
@@ -140,7 +140,7 @@ const KEY_SET = {
 };
 
 property({
-  name: 'key-set-files',
+  name: 'damaged key set files yield only public keys, or are refused',
   weight: 1,
   cases: fileCases(['keys', 'kty', 'd', 'k', 'crv', 'x', 'n', 'e', 'kid']),
   check: (value) => {
@@ -154,7 +154,7 @@ property({
   },
 });
 
-// Proofs of consents and of decisions, by a key that is trusted, with things wrong in them.
+// Damaged proofs of consents and of decisions, signed by a trusted key
 
 const HEADER = { alg: 'ES256', kid: 'signer' };
 
@@ -176,7 +176,7 @@ function proofCases(member: string): fc.Arbitrary<ProofCase> {
 }
 
 interface ProofForm {
-  /** The member of the payload that holds what is proved. */
+  /** The member of the payload with the proved content. */
   member: 'consent' | 'decision';
   content: object;
   verify(proof: string): Promise<{ accepted: boolean; keyId?: string }>;
@@ -184,11 +184,11 @@ interface ProofForm {
 
 const part = (bytes: string | Uint8Array) => Buffer.from(bytes as string).toString('base64url');
 
-/** A proof that is accepted holds this very content, is not over, and is of the one key. */
+/** Checks that an accepted proof has exactly this content, has not expired, and is signed by the trusted key. */
 function testProofs({ member, content, verify }: ProofForm): void {
   const valid = { [member]: content, exp: SECONDS + 600, iat: SECONDS - 5 };
   property({
-    name: `${member}-proofs`,
+    name: `a ${member} proof is accepted only for its own content, key and time`,
     weight: 1,
     cases: proofCases(member),
     check: async ({ header, claims, bytes }) => {

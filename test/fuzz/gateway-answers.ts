@@ -1,4 +1,4 @@
-/** Real answers of the sandbox, and what may come of one after it was changed: judged anew, from its text alone. */
+/** Real answers of the sandbox, and an independent check of the outcome of a changed answer by its text alone. */
 import assert from 'node:assert/strict';
 import { productAnswer } from '../../sandbox/answers/product-answer.ts';
 import type { Body } from '../../sandbox/faults/fault.ts';
@@ -25,13 +25,13 @@ const ADA = applicant();
 const BEN = secondApplicant();
 const REQUESTED_AT = '2026-07-01T10:00:00.000Z';
 
-/** As every answer of the corpus has it; FAILSAFE's entries count on from it. */
+/** The reference number of every answer. FAILSAFE's entries continue the count. */
 export const REFERENCE = 'RRN-FUZZ-0001';
 
 export interface KnownAnswer {
   body: Body;
   context: AnswerContext;
-  /** What comes of it unchanged. */
+  /** The outcome of the unchanged body. */
   answer: Answer;
 }
 
@@ -89,7 +89,7 @@ export const KNOWN_ANSWERS: readonly KnownAnswer[] = [
   known(secondUseRequest(PROFILE), [], ['Record']),
 ];
 
-/** Names that decide, for keys that are put anywhere. */
+/** Names of deciding members. Mutations add them anywhere. */
 export const DECIDING_KEYS = [
   ...['returnCode', 'reportReferenceNumber', 'customerTraceNumber', 'productCode', 'customerId', 'applicantId'],
   ...['consumerId', 'consumer', 'ssn', 'applicants', 'consumers', 'Consumers', 'errorMessage', 'names'],
@@ -109,7 +109,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-/** For any text: the problems that are reported quote none of its values, and the outcome is one that it states. */
+/** Asserts for any text that the problems quote none of its values and that the text states the outcome. */
 export function assertHonest(
   text: string,
   answer: Answer | null,
@@ -153,12 +153,12 @@ function assertOurs(place: Loose, { request }: AnswerContext): void {
   const ours: Loose = {
     customerTraceNumber: request.customerTraceNumber,
     productCode: request.productCode,
-    // FAILSAFE's request names no customer: what its answer has is no echo.
+    // FAILSAFE's request names no customer, so the customer in its answer is not an echo.
     ...(request.productCode !== 'FAILSAFE' && { customerId: request.customerId }),
   };
   for (const [name, value] of Object.entries(ours)) {
     const echoed = own(place, name);
-    // Of FAILSAFE's trace number the interface shows no value: only another number of ours is another request's.
+    // The interface shows no value of FAILSAFE's trace number, so only another valid trace number names another request.
     const isForeign =
       name === 'productCode'
         ? PRODUCTS.some((product) => product === echoed)
@@ -207,7 +207,7 @@ function digitsOf(ssn: unknown): string {
   return text.replace(/[\s-]/g, '');
 }
 
-/** Digits equal where they can be seen. */
+/** Compares the digits that are not masked. */
 function mayBe(given: string, asked: string): boolean {
   const whole = given.length === 4 ? given.padStart(9, '*') : given;
   return (

@@ -1,4 +1,4 @@
-/** Answers that a gateway should never give, against what reads them. */
+/** Tests the readers of gateway answers with answers that no gateway should give. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { parseRetryAfterMs } from '../../src/base/instants.ts';
@@ -17,7 +17,7 @@ const MAX_DECODED_BYTES = 512 * 1024;
 const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
 
 property({
-  name: 'answers',
+  name: 'damaged answers are read as they state, or held without quoting their values',
   weight: 16,
   cases: answerCases,
   check: async (value) => {
@@ -43,7 +43,7 @@ property({
 const TOKEN_RESPONSE = { access_token: 'abc.def.ghi', token_type: 'Bearer', expires_in: 3600, scope: 'report' };
 
 property({
-  name: 'token-responses',
+  name: 'damaged token responses yield a valid token or none',
   weight: 2,
   cases: fc.record({
     tree: treeMutations(['access_token', 'token_type', 'expires_in', 'scope']),
@@ -76,13 +76,13 @@ const headerText = fc.oneof(
 );
 
 property({
-  name: 'retry-after',
+  name: 'a Retry-After header yields a valid delay or none',
   weight: 1,
   cases: fc.record({ 'retry-after': headerText, date: fc.option(headerText, { nil: undefined }) }),
   check: (headers) => {
     const ms = parseRetryAfterMs(headers, Date.UTC(2026, 10, 1));
     if (ms === undefined) return;
-    // Ten digits of seconds, or the last date that there is.
+    // The limit is ten digits of seconds, or the last date that JavaScript has.
     assert.ok(Number.isSafeInteger(ms) && ms > 0 && ms <= Math.max(1e13, 8.64e15), `${ms} ms`);
   },
 });

@@ -1,4 +1,4 @@
-/** The same answers over real sockets, in HTTP that is as broken as they are. */
+/** Tests the gateway client with damaged answers in malformed HTTP over real sockets. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ interface SocketCase {
   status: string;
   framing: (typeof FRAMINGS)[number];
   headers: string[];
-  /** Of the whole answer. */
+  /** Changes to the bytes of the whole answer. */
   damage: ByteMutation[];
   /** A second answer follows without a request. */
   surplus: boolean;
@@ -130,7 +130,7 @@ function framedAs(body: Buffer, framing: SocketCase['framing']): { headers: stri
   }
 }
 
-/** Ends the connection where the client would otherwise wait for more bytes until a time-out. */
+/** Ends the connection if the client would otherwise wait for more bytes until a time-out. */
 function endOf({ end, framing, damage, headers, status, surplus }: SocketCase): SocketCase['end'] {
   const isWhole = ['length', 'chunked', 'trailers'].includes(framing) && status === '200 OK';
   return end === 'open' && !(isWhole && damage.length === 0 && headers.length === 0 && !surplus) ? 'fin' : end;
@@ -160,7 +160,7 @@ after(async () => {
 });
 
 property({
-  name: 'answers-over-sockets',
+  name: 'malformed HTTP answers are read as they state or reported as errors, after a single request',
   weight: 2,
   cases: socketCases,
   check: async (value) => {

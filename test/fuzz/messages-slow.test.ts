@@ -1,4 +1,4 @@
-/** Messages, inputs and requests with things wrong in them: what all readers of ours take, or refuse by path and rule. */
+/** Tests that damaged messages, inputs and requests are accepted by every reader, or refused by path and rule. */
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -18,14 +18,14 @@ import { property } from './property.ts';
 import { assertNothingPersonal, assertSafeError, SENTINEL } from './sentinel.ts';
 import { hostileValue } from './values.ts';
 
-/** Members that decide, for keys that are put anywhere. */
+/** Names of deciding members. Mutations add them anywhere. */
 const KEYS = [
   ...['journeyId', 'shareId', 'applicantId', 'consentId', 'decision', 'decidedAt', 'secondaryUser', 'evidence'],
   ...['applicants', 'names', 'first', 'ssn', 'dob', 'phones', 'addresses', 'zip4', 'stages', 'gates', 'shares'],
   ...['share', 'endUser', 'endUserCode', 'outcome', 'reference', 'attempt', 'action', 'undecodable', 'reason', 'proof'],
 ] as const;
 
-/** Returns the checked value, or the problems where it was refused as it should be. */
+/** Returns the checked value, or the problems of a well-formed refusal. */
 function check(
   read: (value: unknown) => unknown,
   value: unknown,
@@ -44,7 +44,7 @@ function check(
   }
 }
 
-/** The workflow's validators leave these to an activity, which holds applicants against the interface's table. */
+/** An activity, not the workflow's validators, checks these paths against the interface's table. */
 const APPLICANTS = /^\/applicants(?:\/|$)/;
 
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
@@ -52,7 +52,7 @@ addFormats.default(ajv);
 const schemas = new Map([...publishedSchemas()].map(([name, schema]) => [name, ajv.compile(schema)]));
 
 property({
-  name: 'messages-and-inputs',
+  name: 'messages and inputs pass the published schema and a second check, or are refused by path and rule',
   weight: 10,
   cases: fc.record({
     sample: fc.constantFrom(...Object.entries(SAMPLES).flatMap(([file, of]) => of.map((valid) => ({ file, valid })))),
@@ -84,7 +84,7 @@ property({
 const [JOURNEY] = SAMPLES['lending-journey-input'] ?? [];
 
 property({
-  name: 'unchecked-journey-inputs',
+  name: 'an unchecked journey input makes no query of the journey throw',
   weight: 2,
   cases: fc.oneof(
     treeMutations(['shares', 'stages', 'gates', 'applicants', 'shareId', 'reportOf', 'length', 'undecodable'], 6).map(
@@ -133,7 +133,7 @@ const REQUESTS = [
 ];
 
 property({
-  name: 'requests',
+  name: 'requests follow the tables of the interface, or are refused by path and rule',
   weight: 3,
   cases: fc.record({ request: fc.constantFrom(...REQUESTS), tree: treeMutations(KEYS, 3) }),
   check: ({ request, tree }) => {
@@ -144,7 +144,7 @@ property({
     const wire = JSON.parse(JSON.stringify(built.value));
     assert.deepEqual(breaksOf(request.table, wire), [], 'a request that breaks the table');
     const verdict = checkRequest(wire, { now: '2026-02-01 00:00:00', ownRules: true });
-    // A profile decides about accents.
+    // The profile decides whether accents are allowed.
     const problems = 'problems' in verdict ? verdict.problems.filter(({ rule }) => rule !== 'sandbox:ascii') : [];
     assert.deepEqual(problems, [], 'the sandbox refuses it');
   },

@@ -1,9 +1,9 @@
-/** Changes to JSON values, to the text that they become, and to bytes. Each is data, so that a failing case can be shrunk and shown. */
+/** Changes to JSON values, their text, and bytes. A change is data, so that a failing case can be shrunk and shown. */
 import fc from 'fast-check';
 import { SENTINEL } from './sentinel.ts';
 import { hostileText, hostileValue, setOwn } from './values.ts';
 
-/** `at` counts through all places of the value and begins anew after the last. */
+/** `at` counts through all places of the value and starts again after the last place. */
 export type TreeMutation =
   | { kind: 'replace'; at: number; value: unknown }
   | { kind: 'raw'; at: number; text: string }
@@ -57,7 +57,7 @@ function placesOf(value: unknown, found: Place[] = []): Place[] {
 
 const valueAt = ({ parent, key }: Place) => (parent as Record<string, unknown>)[key];
 
-/** A copy of the value with the changes; those that only text can show are left out. */
+/** Returns a copy of the value with the changes, except those that only text can have. */
 export function changedValue<T>(value: T, mutations: readonly TreeMutation[]): unknown {
   return JSON.parse(
     JSON.stringify(
@@ -69,7 +69,7 @@ export function changedValue<T>(value: T, mutations: readonly TreeMutation[]): u
   );
 }
 
-/** The value as JSON text with the changes, well-formed or not. */
+/** Returns the value with the changes as JSON text, well-formed or not. */
 export function changedText(value: unknown, mutations: readonly TreeMutation[]): string {
   const { copy, raw } = changed(value, mutations);
   let text = JSON.stringify(copy) ?? '';
@@ -77,7 +77,7 @@ export function changedText(value: unknown, mutations: readonly TreeMutation[]):
   return text;
 }
 
-/** Each value is copied in: a later change must not reach into the case, which is looked at more than once. */
+/** Copies each value: a later change must not alter the case, which is used more than once. */
 function changed(value: unknown, mutations: readonly TreeMutation[]): { copy: unknown; raw: [string, string][] } {
   const root = { value: structuredClone(value) };
   const raw: [string, string][] = [];

@@ -1,24 +1,24 @@
-/** One thing that must hold for every case of a kind: a test that draws its cases from a seed. */
+/** Defines a test that draws its cases from a seed and checks a property of each case. */
 import { test } from 'node:test';
 import fc from 'fast-check';
 
-/** For a weight of one. `npm run fuzz` draws more, and from a seed of its own. */
+/** The number of cases for a weight of one. `npm run fuzz` draws more cases, from a new seed. */
 const CASES = Number(process.env.FUZZ_CASES ?? 50);
 const SEED = Number(process.env.FUZZ_SEED ?? (process.env.FUZZ_CASES === undefined ? 1 : Date.now() % 2 ** 31));
 
-/** No case works for longer than some milliseconds; this only tells a hang from a busy machine. */
+/** A case takes some milliseconds. The time-out is long, so that only a hang exceeds it on a busy machine. */
 const CASE_TIMEOUT_MS = 20_000;
 
 interface FuzzProperty<T> {
   name: string;
-  /** Its part of the cases, beside the others' parts. */
+  /** The share of the cases relative to other properties. */
   weight: number;
   cases: fc.Arbitrary<T>;
-  /** Throws where the property does not hold. */
+  /** Throws if the property does not hold. */
   check: (value: T) => void | Promise<void>;
 }
 
-/** A failure prints its seed, its smallest case, and the path that leads to it, which `FUZZ_PATH` takes. */
+/** Declares the test. A failure prints its seed, its smallest case, and the path of that case for `FUZZ_PATH`. */
 export function property<T>({ name, weight, cases, check }: FuzzProperty<T>): void {
   const path = process.env.FUZZ_PATH;
   test(name, async () => {

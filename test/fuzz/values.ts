@@ -1,8 +1,8 @@
-/** Values that a field was not made for. */
+/** Draws values that are wrong or extreme for a field. */
 import fc from 'fast-check';
 import { SENTINEL, SSNS } from './sentinel.ts';
 
-/** Text near the edges of every rule, and some far beyond; much of it holds the sentinel. */
+/** Texts near the limits of every rule, and some far beyond. Many contain the sentinel. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     '',
@@ -70,7 +70,7 @@ export const hostileNumber: fc.Arbitrary<number> = fc.oneof(
   fc.integer(),
 );
 
-/** JSON values of every kind, hostile at their leaves. */
+/** JSON values of every type, with hostile leaves. */
 export const hostileValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -81,7 +81,7 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>
   ),
 })).value;
 
-/** An object with exactly these own members, `__proto__` among them. */
+/** Creates an object with exactly these own members, possibly with `__proto__`. */
 export function objectOf(members: readonly (readonly [string, unknown])[]): object {
   const made = {};
   for (const [key, value] of members) setOwn(made, key, value);

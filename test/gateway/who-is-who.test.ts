@@ -161,9 +161,9 @@ test('an unidentified record is held unless full name, date of birth and the oth
     ['another last name', [left({ names: [{ first: 'Ada', last: 'Bryan' }] }), ben]],
     ['no date of birth', [left({ dob: undefined }), ben]],
     ['another date of birth', [left({ dob: '1980-02-28' }), ben]],
-    ['an SSN that is nobody’s', [left({ ssn: '900000001' }), ben]],
+    ['an SSN that no applicant has', [left({ ssn: '900000001' }), ben]],
     ['the other by a masked SSN', [left({}), { ...ben, consumer: { ...ben.consumer, ssn: 'XXX-XX-5432' } }]],
-    ['nobody by anything', [left({}), { consumerId: 'C-BEN', consumer: fileOf(BEN) }]],
+    ['no entry with an identifier', [left({}), { consumerId: 'C-BEN', consumer: fileOf(BEN) }]],
   ];
   for (const [what, entries] of cases) {
     assert.equal(read(record(entries), asked).kind, 'unexpectedResponse', what);

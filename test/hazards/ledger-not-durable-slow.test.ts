@@ -42,7 +42,7 @@ before(async () => {
       HEALTH_ADDRESS: `127.0.0.1:${port}`,
     },
   });
-  // What production asks of addresses and files is no part of this.
+  // This test does not need the rules of production for addresses and files.
   (harness.config as { -readonly [K in keyof Config]: Config[K] }).environment = 'production';
   await harness.startWorker();
 });

@@ -20,7 +20,7 @@ import { activityCommands, decisionAbout, eventsOf, pendingAttempt, until, until
 
 let harness: Harness;
 
-/** Where attempts are dispatched, and the worker's variables for it. */
+/** The queue of the attempts, and the worker's variables for that queue. */
 const QUEUES: [where: string, env: Record<string, string>][] = [
   ['on the workflow queue', ON_WORKFLOW_QUEUE],
   ...(runsSlowParts ? [['on the gateway queue', ON_GATEWAY_QUEUE] as [string, Record<string, string>]] : []),

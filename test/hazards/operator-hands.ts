@@ -1,4 +1,4 @@
-/** What an operator's hands can do to a run on the Temporal server, and what the tests about it look at. */
+/** Actions of an operator on a run at the Temporal server, and readings for the tests about them. */
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import type { WorkflowHandle } from '@temporalio/client';
@@ -33,7 +33,7 @@ export function currentRun(harness: Harness, { workflowId }: { workflowId: strin
 }
 
 export interface ResetOptions {
-  /** Of which run the events are; default: the current one. */
+  /** The run that has the events. Default: the current run. */
   runId?: string;
   /** Forget the messages that came after that point, which are otherwise admitted again. */
   forgetMessages?: boolean;
@@ -298,7 +298,7 @@ async function startWorkflowWorker({ config }: Harness): Promise<WorkflowWorker>
     workflowBundle: (await workflowBundle()) as { code: string },
     activities: {
       ...createRunActivities(dependencies),
-      // Without slots: none makes an attempt.
+      // Without slots the worker makes no attempt.
       ...createGatewayActivities(dependencies),
     },
     stickyQueueScheduleToStartTimeout: 1_000,

@@ -35,7 +35,7 @@ async function runJourneys(count: number) {
 }
 
 test('a 401 for one worker’s token ends that attempt; the next has a new token, and each inquiry is posted once', async () => {
-  // Until both workers have a token: each fetches its own when it first has something to do.
+  // Wait until both workers have a token. Each fetches its own with its first inquiry.
   await until(async () => {
     await runJourneys(6);
     return (await tokensIssued()).length >= 2;

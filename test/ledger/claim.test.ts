@@ -21,10 +21,10 @@ function facts(number: number, change: Partial<ClaimFacts> = {}): ClaimFacts {
   return { ledgerId: LEDGER, writer: 8, digest: 'd', attempt: number, ...change };
 }
 
-/** The title, what the ledger knows, the claim or its attempt, and what is decided, or the kind of that alone. */
+/** Title, known inquiry, claim or only its attempt number, and expected decision or only its kind. */
 type Row = [title: string, Partial<KnownInquiry>, ClaimFacts | number, ClaimDecision | ClaimDecision['kind'] | 'by D'];
 
-/** Attempts whose time is over. */
+/** Makes overdue attempts in the given states. */
 function made(...states: (AttemptState | Partial<KnownAttempt>)[]): Pick<KnownInquiry, 'attempts'> {
   const attempts = states.map((given, index): KnownAttempt => {
     const named = typeof given === 'string' ? { state: given } : given;

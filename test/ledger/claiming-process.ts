@@ -1,4 +1,4 @@
-/** A process of its own that claims forty attempts as fast as it can, and sends its parent those that it got. */
+/** A child process that claims forty attempts as fast as it can, and sends its parent those that it claimed. */
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';

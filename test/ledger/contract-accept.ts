@@ -13,7 +13,7 @@ function answerOf(reportReferenceNumber: string, consumers: Record<string, strin
   return { kind: 'outcome', outcome: 'record', returnCode: 'Record', reference };
 }
 
-/** Of a run of its own, with one applicant. */
+/** Describes an inquiry of its own run, with one applicant. */
 function inquiryOf(name: string, change: Partial<InquiryDescription> = {}): InquiryDescription {
   return { ...INQUIRY, customerTraceNumber: `PQ-${name}`, runKey: `J-${name}`, ...change };
 }
@@ -50,7 +50,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.inquiry(ours.customerTraceNumber))?.undecided?.attempt, 1);
     assert.deepEqual((await ledger.inquiry(ours.customerTraceNumber))?.decisions, []);
     assert.deepEqual(await accept(ledger, ours, answerOf('R-2', { '1A': 'C-2' })), { kind: 'recorded' });
-    // And one that a person has accepted before is known as well.
+    // The ledger also knows a number that an operator has accepted before.
     const third = await unknown(ledger, inquiryOf('third'));
     assert.match(await reasonOf(accept(ledger, third, answerOf('R-2', { '1A': 'C-3' }))), /^\/reference\/report/);
   });
@@ -113,7 +113,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
     const posted = { providerSaid: 'posted' };
     assert.match(await reasonOf(accept(ledger, inquiry, { ...answer, outcome: 'noReport' }, posted)), /providerSaid/);
     assert.deepEqual(await accept(ledger, inquiry, answer), { kind: 'recorded' });
-    // What the confirmation repeats is the report's number still.
+    // The number still belongs to the report, although the share's confirmation repeats it.
     const again = await unknown(ledger, inquiryOf('again'));
     assert.match(await reasonOf(accept(ledger, again, answer)), /reportReferenceNumber/);
   });

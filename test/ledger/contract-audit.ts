@@ -1,4 +1,4 @@
-/** Part of the contract suite: what was asked of the gateway, as auditors and accountants read it. */
+/** Part of the contract suite: the list of inquiries that auditors and accountants read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../src/ledger/audit/audited.ts';
@@ -31,7 +31,7 @@ function listed(ledger: Ledger, query: InquiriesQuery = {}): Promise<AuditedAtte
   return Array.fromAsync(ledger.inquiriesBetween(query));
 }
 
-/** `<trace> <outcome> <posted>` of each. */
+/** Lists each attempt as `<trace> <outcome> <posted>`. */
 async function told(ledger: Ledger, query: InquiriesQuery = {}): Promise<string[]> {
   return (await listed(ledger, query)).map((one) => `${one.customerTraceNumber} ${one.outcome} ${one.posted}`);
 }
@@ -170,7 +170,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     await attempted(ledger, numbered('D'), { state: 'unknown' });
     await decide('D', { action: 'abandon', providerSaid: 'notPosted' });
     await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber: 'D', ...ANSWERED }));
-    // About what was never claimed, and about another request: neither judges the attempt.
+    // One decision is about an unclaimed inquiry, the other about another request: neither settles the attempt.
     await decide('E', { decisionId: 'D-8', failureType: 'TokenUnavailable', providerSaid: 'posted' });
     await attempted(ledger, numbered('E'), { state: 'unknown' });
     await decide('E', { decisionId: 'D-9', action: 'amend', failureType: 'RequestDiffers', providerSaid: 'posted' });

@@ -20,7 +20,7 @@ const DECISION = { table: 'decisions' as const, key: [TRACE, 'D-1'] };
 async function fill(ledger: Ledger): Promise<void> {
   const { ledgerId } = ledger.identity;
   for (const consentId of ['C-1', 'C-2', 'C-3', 'C-4']) {
-    // Rows of the same millisecond differ in more than their names.
+    // Rows of the same millisecond must differ in more than their ids.
     await ledger.recordConsents(ledgerId, [consentOf({ consentId, proof: `a.b.${consentId}` })]);
   }
   await attempted(ledger, {}, { state: 'unknown' });
@@ -122,13 +122,13 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
 ];
 
 export function chainTests(opened: Open, backend: LedgerBackend): void {
-  /** One after another; PostgreSQL takes them all at once. */
+  /** Executes the statements: in one call on PostgreSQL, one by one on SQLite. */
   async function execute(url: string, statements: readonly string[]): Promise<void> {
     const isPostgres = url.startsWith('postgres');
     for (const sql of isPostgres ? [statements.join('; ')] : statements) await backend.execute(url, sql);
   }
 
-  /** Acts as an attacker who may do everything with the database, but has no key. */
+  /** Acts as an attacker who has all rights on the database, but no key. */
   async function tamper(url: string, statements: readonly string[]): Promise<void> {
     const isPostgres = url.startsWith('postgres');
     const unguarding = TABLES.flatMap((table) =>
@@ -153,7 +153,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([later.entries, later.findings], [6, []]);
   });
 
-  test('verification finds each change that bypasses the ledger:', async (t) => {
+  test('verification finds each change that bypasses the ledger', async (t) => {
     const { ledger, url } = await opened(t);
     await fill(ledger);
     await tamper(
@@ -205,7 +205,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual((await ledger.verifyChain({ expectHead: head })).findings, [{ kind: 'otherChain' }]);
   });
 
-  /** The statement that puts back the head as it is now. */
+  /** Returns the statement that restores the current head. */
   async function headOf(url: string): Promise<string> {
     const [row] = (await backend.execute(url, 'SELECT * FROM audit_head')) as Record<string, string>[];
     return `UPDATE audit_head SET entries = ${row?.entries}, hash = '${row?.hash}', mac = '${row?.mac}'`;
@@ -218,7 +218,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
     await Promise.all(
       Array.from({ length: 12 }, async (_, index) => {
         const one = others[index % 3] ?? ledger;
-        // In both orders, and each of them twice.
+        // Each pair is written in both orders.
         const ids = index % 2 === 0 ? ['A', 'B'] : ['B', 'A'];
         await one.recordConsents(
           ledgerId,

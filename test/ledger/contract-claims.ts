@@ -1,4 +1,4 @@
-/** Part of the contract suite: the claim table on a real database, and writers at once. */
+/** Part of the contract suite: the claim table on a real database, and concurrent writers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestDiffersError } from '../../src/ledger/errors.ts';
@@ -19,7 +19,7 @@ import {
 } from './fixtures.ts';
 import type { Open } from './ledger-backend.ts';
 
-/** Past its time at once: nothing here waits for a clock. */
+/** Makes an attempt overdue at once, so that no test waits for a clock. */
 const OVERDUE = { answerWithinMs: 0 };
 
 export function claimTests(opened: Open): void {
@@ -88,7 +88,7 @@ export function claimTests(opened: Open): void {
     assert.deepEqual(verdict.grants, [{ applicantId: '01', consentId: 'C-1', fault: 'refused' }]);
     assert.equal(await ledger.lookUp(ledgerId, String(SHARE.customerTraceNumber)), null);
     assert.deepEqual(await ledger.inquiriesOf(String(SHARE.runKey)), []);
-    // Another share of the same journey, and a grant given anew, are not concerned.
+    // The refusals do not affect a later grant.
     const anew = consentOf({
       consentId: 'C-anew',
       decidedAt: '2999-01-02T00:00:00Z',
@@ -102,7 +102,7 @@ export function claimTests(opened: Open): void {
   test('the same inquiry cannot be claimed for another customer, not even concurrently, until a decision permits it', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const customers = ['HOUSE1', 'HOUSE2', 'HOUSE3', 'HOUSE4'];
-    // Several times: without its key, the ledger would let two through in some of them.
+    // Repeated, since without its unique key the ledger would accept two claims only in some rounds.
     for (const runKey of ['J-1', 'J-2', 'J-3', 'J-4', 'J-5']) {
       const numberOf = (customerId?: string) => `PQ${runKey.slice(2)}${customerId}00`;
       const verdicts = await Promise.all(
@@ -150,7 +150,7 @@ export function claimTests(opened: Open): void {
     );
     const own = { ...SHARE, customerTraceNumber: 'S300', workflowType: 'shareReport', customerId: 'HOUSE2' };
     assert.equal(await kindOf(own), 'claimed');
-    // Under another customer each of them is another number, also one that nothing was claimed under before it.
+    // For another customer each ordinal is another number, even one that was never claimed.
     for (const ordinal of [0, 1, 3]) {
       assert.equal(await kindOf({ ...CORRECTED, ordinal }), 'anotherNumber');
     }
@@ -186,7 +186,7 @@ export function claimTests(opened: Open): void {
     assert.ok(held.kind === 'latest' && held.latest.state === 'refused' && held.latest.httpStatus === 503);
     assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({})), { kind: 'recorded' });
     assert.equal((await attempted(ledger, { attempt: 2 }, { state: 'refused' })).kind, 'claimed');
-    // A reset replays the decision and the claim: neither gives anything again.
+    // A reset replays the decision and the claim: neither permits another attempt.
     assert.deepEqual(await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({})), { kind: 'recorded' });
     for (const attempt of [2, 3]) assert.equal(latestState(await claimAs(ledger, { attempt })), 'refused');
   });
@@ -263,7 +263,7 @@ export function claimTests(opened: Open): void {
     const { ledger } = await opened(t);
     const consents = [consentOf(), consentOf({ applicantId: '02', consentId: 'C-2' })];
     await claimAs(ledger, { inquiry: SHARE, consents });
-    // A claim that is not made writes none.
+    // A refused claim writes no consents.
     await claimAs(ledger, { inquiry: SHARE, consents: [consentOf({ consentId: 'C-3' })] });
     const { customerTraceNumber = '' } = SHARE;
     await ledger.recordOutcome(outcomeOf(ledger, { customerTraceNumber, state: 'answered', answer: RECORD }));

@@ -1,4 +1,4 @@
-/** Part of the contract suite: what a look-up after a lost activity writes, and what loses against it. */
+/** Part of the contract suite: a look-up after a lost activity closes the attempt, and a late claim of it fails. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError, RequestDiffersError } from '../../src/ledger/errors.ts';
@@ -42,7 +42,7 @@ export function closingTests(opened: Open, backend: LedgerBackend): void {
     await attempted(ledger, { inquiry: { customerTraceNumber: 'B', runKey: 'J-2' } }, { state: 'unknown' });
     const inquiry = { customerTraceNumber: 'B', runKey: 'J-2' };
     assert.equal((await ledger.closeAttempt(closeOf(ledger, { inquiry }))).state, 'unknown');
-    // A closed attempt in its place would let the next one be claimed over it.
+    // If the missing attempt were closed, the next attempt could be claimed despite the unknown outcome.
     const over = await ledger.closeAttempt(closeOf(ledger, { inquiry, attempt: 2 }));
     assert.deepEqual([over.attempt, over.state], [1, 'unknown']);
     assert.equal(latestState(await ledger.claim(claimOf(ledger, { inquiry, attempt: 3 }))), 'ledgerChanged');

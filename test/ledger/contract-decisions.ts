@@ -21,7 +21,7 @@ import {
 } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
-/** Past its time at once: nothing here waits for a clock. */
+/** Makes an attempt overdue at once, so that no test waits for a clock. */
 const OVERDUE = { answerWithinMs: 0 };
 
 export function decisionTests(opened: Open, backend: LedgerBackend): void {
@@ -36,7 +36,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     await ledger.recordOutcome(outcomeOf(ledger, { state: 'unknown' }));
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.resendFrom, resendFrom);
     assert.equal((await openInquiries(ledger))[0]?.attempts[0]?.resendFrom, resendFrom);
-    // The ledger has opened this row: no run has said so.
+    // The ledger has opened this row itself, without a run.
     assert.equal((await ledger.work.open({ limit: 1 })).rows[0]?.resendFrom, resendFrom);
     const resend = decisionOf({ action: 'resend' });
     const early = await ledger.recordDecision(ledgerId, INQUIRY, resend);

@@ -1,4 +1,4 @@
-/** Part of the contract suite: what is derived from two reports is sealed, read and destroyed as they are. */
+/** Part of the contract suite: a document derived from two reports is sealed, read and destroyed like them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DisposedError, LedgerChangedError } from '../../src/ledger/errors.ts';

@@ -1,4 +1,4 @@
-/** Part of the contract suite: what is disposed of is gone, its rows stay, and nothing is ever sent for it again. */
+/** Part of the contract suite: a disposal destroys content, keeps rows, and prevents any further inquiry. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DisposedError } from '../../src/ledger/errors.ts';
@@ -40,7 +40,7 @@ async function disposed(ledger: Ledger, runKey = JOURNEY): Promise<void> {
   assert.equal((await ledger.retention.dispose(runKey, AUTHORIZATION, 2)).kind, 'done');
 }
 
-/** Everything that is sealed, by column; all of it must be NULL afterwards. */
+/** The sealed columns: a disposal must set all of them to NULL. */
 const SEALED: readonly [table: string, column: string][] = [
   ['sealed_bodies', 'body'],
   ['sealed_bodies', 'wrapped_key'],
@@ -64,7 +64,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
   test('disposal destroys reports, keys, answers and digests, keeps every row, and records who ordered it and why', async (t) => {
     const { url, ledger, ledgerId } = await opened(t);
     await withReport(ledger);
-    // Lost, accepted by a person, and then answered after all: every column that holds something personal is full.
+    // Lost, then accepted by an operator, then answered late: every column with personal data has a value.
     await attempted(ledger, { inquiry: PREAPP }, { state: 'unknown' });
     const about = { ...INQUIRY, ...PREAPP };
     assert.ok(RECORD.kind === 'outcome' && RECORD.reference);
@@ -276,7 +276,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await retention.setLegalHold(review, HOLD))?.isNew, true);
     assert.equal((await retention.begin(second.runKey, AUTHORIZATION)).kind, 'refused');
     await retention.releaseLegalHold(review, HOLD);
-    // Held by its own id, it stays so.
+    // The hold on its own id is still in force.
     assert.equal((await retention.begin(review, AUTHORIZATION)).kind, 'refused');
     await retention.releaseLegalHold(own.runKey, HOLD);
     await disposed(ledger, review);

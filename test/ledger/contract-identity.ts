@@ -1,4 +1,4 @@
-/** Part of the contract suite: which ledger this is, and who may make one. */
+/** Part of the contract suite: the identity of a ledger, and its creation. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError, LedgerNotFoundError } from '../../src/ledger/errors.ts';

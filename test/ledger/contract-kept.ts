@@ -70,7 +70,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(await listed(ledger), ['C-1 journey', 'C-3 share', 'C-4 applicant']);
     const [oldest] = await ledger.consents.unmatched({ limit: 1 });
     assert.ok(oldest && !Number.isNaN(Date.parse(oldest.since)));
-    // Page by page, also where two came in the same millisecond.
+    // Pages are complete also when two consents have the same millisecond.
     const [second] = await ledger.consents.unmatched({ limit: 1, after: oldest });
     assert.ok(second);
     const rest = await ledger.consents.unmatched({ limit: 10, after: second });
@@ -94,7 +94,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     await keep(ledger, DENIED);
     assert.deepEqual((await keep(ledger, { ...DENIED, ...again })).verdict, { kind: 'known', paths: [] });
     const { ledgerId } = ledger.identity;
-    // By the database's clock, which counts milliseconds.
+    // The database clock has a resolution of milliseconds.
     await new Promise((resolve) => setTimeout(resolve, 5));
     await ledger.recordConsents(ledgerId, [consentOf({ consentId: 'C-2', receivedAt: '2026-01-02T04:00:00Z' })]);
     assert.deepEqual((await keep(ledger, { ...DENIED, ...again })).verdict, { kind: 'known', paths: ['/decidedAt'] });
@@ -118,7 +118,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     );
     assert.deepEqual(await listed(ledger), []);
     assert.deepEqual(await countedBy(ledger, 'run-2'), [], 'no other start counts it');
-    // A share was posted under it: it counted.
+    // The grant counts, since a share was posted under it.
     const consents = [consentOf({ consentId: 'C-4' })];
     const share = { ...SHARE, runKey: 'J-1' };
     await attempted(ledger, { inquiry: share, applicantIds: ['01'], consents }, { answer: RECORD, state: 'answered' });
@@ -137,7 +137,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     // The same start asks again: its first answer was lost.
     assert.deepEqual(await countedBy(ledger, 'run-1'), ['C-1 granted', 'C-NO denied']);
     assert.deepEqual(await countedBy(ledger, 'run-2'), ['C-NO denied']);
-    // Of the consents that a run itself received, the next start finds the refusals.
+    // The next start also finds the refusals that an earlier run received.
     const { ledgerId } = ledger.identity;
     const own = [
       consentOf({ consentId: 'C-7', receivedAt: '2026-01-02T03:06:00Z' }),
@@ -202,7 +202,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
         { ...report, customerTraceNumber },
       );
     }
-    // A share's secondary user is not the one that its journey is for.
+    // The journey of a share is not made for the share's secondary user.
     await attempted(
       ledger,
       { inquiry: { ...SHARE, runKey: 'J-1' }, applicantIds: ['01'], consents: [consentOf()] },
@@ -231,7 +231,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await ledger.consents.markSeen(ledgerId, { runKey: 'J-1', ...OPS }), 1);
     assert.equal(await ledger.consents.markSeen(ledgerId, { runKey: 'J-1', ...OPS }), 0);
     assert.equal((await ledger.consents.unmatched({ limit: 100 })).map(({ runKey }) => runKey).join(), 'J-2');
-    // A start finds it all the same.
+    // A start still finds the consent.
     assert.deepEqual(await countedBy(ledger, 'run-1'), ['C-1 granted']);
   });
 

@@ -1,4 +1,4 @@
-/** Part of the contract suite: what any legal hold covers is not disposed of, at whichever step a disposal is. */
+/** Part of the contract suite: a legal hold stops a disposal at any of its steps. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -34,7 +34,7 @@ function nameOf({ runKey, matter }: LegalHold): string {
   return `${runKey} ${matter}`;
 }
 
-/** The holds that refuse it, or `done`. */
+/** Returns the names of the holds that refuse the disposal, or `done`. */
 function refusal(verdict: DisposalVerdict): string[] | 'done' {
   return verdict.kind === 'refused' ? held(verdict.obstacles) : 'done';
 }
@@ -65,7 +65,7 @@ export function legalHoldTests(opened: Open): void {
     ]);
     // The other matter still forbids a disposal.
     assert.deepEqual(refusal(await retention.begin(JOURNEY, AUTHORIZATION)), ['J-1 2026-18']);
-    // A matter may be taken up again.
+    // A released matter may be set again.
     assert.equal((await retention.setLegalHold('J-1', ONE))?.isNew, true);
     assert.equal((await retention.legalHolds()).length, 2);
   });
@@ -96,7 +96,7 @@ export function legalHoldTests(opened: Open): void {
     assert.equal((await retention.begin(later, AUTHORIZATION)).kind, 'done');
   });
 
-  test('a legal hold on a review and one on its row stay in force independently when the other is released', async (t) => {
+  test('legal holds on a review and on its row each stay in force when the other is released', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;
     const row = `${REVIEW}/A-1`;
@@ -126,7 +126,7 @@ export function legalHoldTests(opened: Open): void {
     assert.deepEqual(refusal(await retention.begin(REVIEW, AUTHORIZATION)), [`${kept} 2026-17`]);
     const { obstacles, holdsOnOtherRows } = await retention.view(free);
     assert.deepEqual([obstacles, holdsOnOtherRows.map(nameOf)], [[], [`${kept} 2026-17`]]);
-    // Its own part of the ledger may go, once Temporal has nothing any more.
+    // The row's own part of the ledger may be disposed of once Temporal has no history of it.
     assert.equal((await retention.begin(free, AUTHORIZATION)).kind, 'done');
     assert.deepEqual(held(await retention.recordDeletion(free, AUTHORIZATION, RUN)), [`${kept} 2026-17`]);
     assert.equal((await retention.dispose(free, AUTHORIZATION, 0)).kind, 'done');
@@ -146,7 +146,7 @@ export function legalHoldTests(opened: Open): void {
     await retention.releaseLegalHold('J-1', ONE);
 
     assert.deepEqual(await retention.recordDeletion(JOURNEY, AUTHORIZATION, RUN), []);
-    // Done again after a crash.
+    // The step is repeated, as after a crash.
     assert.deepEqual(await retention.recordDeletion(JOURNEY, AUTHORIZATION, RUN), []);
     const late = await retention.setLegalHold('J-1', OTHER);
     assert.deepEqual(late?.destroyed, { inquiries: 0, histories: 1 });
@@ -172,7 +172,7 @@ export function legalHoldTests(opened: Open): void {
       await ledger.retention.begin(runKey, AUTHORIZATION);
       const disposing = () => ledger.retention.dispose(runKey, AUTHORIZATION, 0);
       const setting = () => other.retention.setLegalHold(runKey, ONE);
-      // Both orders, since one handle may be the faster one each time.
+      // Both orders are tried, since one handle may always be faster.
       const [disposed, hold] =
         round % 2 === 0
           ? await Promise.all([disposing(), setting()])

@@ -1,4 +1,4 @@
-/** Part of the contract suite: which inquiries need a person. */
+/** Part of the contract suite: inquiries that need a decision by an operator. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
@@ -35,7 +35,7 @@ async function reasons(ledger: Ledger): Promise<Record<string, string | undefine
   );
 }
 
-/** The open rows are what the rules about each inquiry say, wherever a test asks. */
+/** Checks that the open rows match what the rules say about each inquiry. */
 async function assertRowsAlike(ledger: Ledger, open: readonly OpenInquiry[]): Promise<void> {
   const rows = await openWork(ledger);
   const needed = open.flatMap(({ customerTraceNumber, undecided, attention }) => [
@@ -104,7 +104,7 @@ export function openInquiryTests(opened: Open): void {
     assert.deepEqual(disposal.kind === 'refused' && disposal.obstacles, [
       { reason: 'undecided', customerTraceNumber: TRACE },
     ]);
-    // The same decision would be refused by now, and so would be to give it up for that reason.
+    // The ledger would now refuse the same amendment, and an abandon for the same reason.
     for (const action of ['amend', 'abandon'] as const) {
       const verdict = await ledger.recordDecision(ledgerId, INQUIRY, { ...amendment, decisionId: 'D-2', action });
       assert.ok(verdict.kind === 'overtaken' && verdict.latest.state === 'unknown');
@@ -122,7 +122,7 @@ export function openInquiryTests(opened: Open): void {
     const early = decisionOf({ decisionId: 'D-2', customerTraceNumber: 'PQFRESH', failureType: 'TokenUnavailable' });
     await ledger.recordDecision(ledgerId, claimOf(ledger, numbered('PQFRESH')).inquiry, early);
     await attempted(ledger, numbered('PQFRESH'), { state: 'unknown' });
-    // Held before its claim, of which there was one in an earlier run: who said "go on" has not judged that.
+    // The decision is about a hold before the claim, so it does not settle the attempt of an earlier run.
     const elsewhere = decisionOf({
       decisionId: 'D-3',
       customerTraceNumber: 'PQMET',

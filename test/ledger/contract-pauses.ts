@@ -1,4 +1,4 @@
-/** Part of the contract suite: pauses, what they refuse, and whom their end wakes. */
+/** Part of the contract suite: pauses, the claims that they refuse, and the runs that their end wakes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';

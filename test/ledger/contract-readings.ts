@@ -1,4 +1,4 @@
-/** Part of the contract suite: bodies of refusals, and who read what is sealed. */
+/** Part of the contract suite: sealed bodies of refusals, and the record of who read sealed content. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -41,7 +41,7 @@ function accesses(ledger: Ledger, query: object = {}) {
   return Array.fromAsync(ledger.reading.accessesBetween(query));
 }
 
-/** Rows of one millisecond are listed in any order. */
+/** Waits for the next millisecond, since rows of the same millisecond have no order. */
 function nextMillisecond(): Promise<void> {
   return setTimeout(2);
 }

@@ -1,4 +1,4 @@
-/** Part of the contract suite: what people decided, consented to and disposed of, as analysts read it. */
+/** Part of the contract suite: the lists of decisions, consents and disposals that analysts read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attempted, claimOf, consentOf, decisionOf, INQUIRY, outcomeOf, RECORD, SHARE, TRACE } from './fixtures.ts';
@@ -46,7 +46,7 @@ export function recordTests(opened: Open): void {
     await ledger.recordConsents(ledgerId, [consentOf({ applicantId: '02', consentId: 'C-2', decision: 'denied' })]);
     await attempted(ledger, { inquiry: SHARE, consents: [grant] }, { state: 'answered', answer: RECORD });
     await ledger.consents.keep(ledgerId, consentOf({ journeyId: 'J-9', consentId: 'C-9' }));
-    // Within one millisecond they have no order.
+    // Consents of the same millisecond have no order.
     const found = (await Array.fromAsync(ledger.consentsBetween())).sort((a, b) =>
       a.consentId < b.consentId ? -1 : 1,
     );

@@ -19,7 +19,7 @@ async function claimed(ledger: Ledger, attempt: number, highWaterMark?: HighWate
   return { position: verdict.position, claimedAt: verdict.claimedAt };
 }
 
-/** What an older copy lacks: claimed at once after its newest attempt, in the place that its next one will take. */
+/** Returns an attempt that an older copy lacks: claimed after its newest attempt, at the next position. */
 function lostAfter({ position, claimedAt }: HighWaterMark): HighWaterMark {
   return { position: position + 1, claimedAt };
 }
@@ -81,7 +81,7 @@ export function restoreTests(opened: Open): void {
       assert.equal(next.position, lost.position, 'it counts on from what it has');
       assert.equal((await ledger.watch(ledgerId, lost)).lost, undefined);
       assert.deepEqual((await ledger.verifyChain()).findings, []);
-      // The next restore is found as the first was.
+      // The next restore is found like the first.
       const lostAgain = lostAfter({ ...next, claimedAt: new Date(Date.parse(next.claimedAt) + 60_000).toISOString() });
       assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 3, highWaterMark: lostAgain })), {
         kind: 'ledgerRestored',
@@ -95,7 +95,7 @@ export function restoreTests(opened: Open): void {
     const lost = closeOf(ledger, { inquiry: { customerTraceNumber: 'PQLOST', runKey: 'J-LOST' } });
     await ledger.watch(ledgerId, lostAfter(newest));
     await assert.rejects(ledger.closeAttempt(lost), LedgerRestoredError);
-    // What it has it tells: the operator is asked about nothing that is known.
+    // The ledger returns the outcome that it has: the operator need not decide about it.
     assert.equal((await ledger.closeAttempt(closeOf(ledger))).state, 'notSent');
     await ledger.acceptRestore(ledgerId, ACCEPTANCE);
     await assert.rejects(ledger.closeAttempt(lost), LedgerChangedError);

@@ -1,4 +1,4 @@
-/** Part of the contract suite: data keys are wrapped anew, and reports are not touched. */
+/** Part of the contract suite: data keys are rewrapped, and reports are not changed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -7,7 +7,7 @@ import { KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { attempted, openRotated, RECORD, readSealedReport, rotateRing } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
-/** More than one batch. */
+/** Exceeds one batch. */
 const REPORTS = 120;
 
 function without(ring: KeyRing, id: string): KeyRing {

@@ -1,4 +1,4 @@
-/** Part of the contract suite: what people decided about runs. */
+/** Part of the contract suite: decisions about runs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditedDecision } from '../../src/ledger/audit/audited.ts';
@@ -105,7 +105,7 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
   test('each claim that is concurrent with a withdrawal is either committed before it or refused', async (t) => {
     const { ledger, again } = await opened(t);
     const other = await again();
-    // Not every withdrawal meets a claim between its decision and its commit.
+    // Repeated, since not every withdrawal meets a claim between its reads and its commit.
     for (let round = 0; round < 8; round++) {
       const runKey = `J-${round}`;
       const claims = Array.from({ length: 20 }, async (_, index) => {

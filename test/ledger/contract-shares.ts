@@ -1,4 +1,4 @@
-/** Part of the contract suite: which report a share is of, what was said about sharing it, and who shared what. */
+/** Part of the contract suite: shares with their report and their consents, and the list of shares. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/audit/audited.ts';
@@ -10,7 +10,7 @@ import { attempted, claimOf, consentOf, decisionOf, NO_RECORD, outcomeOf, RECORD
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const SHARE_TRACE = SHARE.customerTraceNumber ?? '';
-/** A share by itself, of the report that `RECORD` is. */
+/** A share by itself of the report in `RECORD`. */
 const BY_ITSELF: Partial<InquiryDescription> = {
   ...SHARE,
   customerTraceNumber: 'SUBBBBBBBBBBBBBBBBBBBBBBBB00',

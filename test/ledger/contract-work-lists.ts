@@ -1,4 +1,4 @@
-/** Part of the contract suite: lists of what needs a person, for readers who may not see all, and among very many rows. */
+/** Part of the contract suite: lists of operator tasks for readers with limited rights, and among very many rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SqlSession, Unsealed } from '../../src/ledger/database/sql-session.ts';
@@ -27,7 +27,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     const ofReport = { runKey: 'share:S-9', shareId: 'S-9', reportReferenceNumber: 'R-9', reportEndUserCode: 'EU3' };
     assert.equal(await ledger.recordShare(ledgerId, ofReport), true);
     await held({ ...SHARE, customerTraceNumber: 'T', runKey: 'share:S-9', shareId: 'S-9' });
-    // One whose report the ledger does not know.
+    // A share of a report that the ledger does not know.
     await held({ ...SHARE, customerTraceNumber: 'U', runKey: 'share:S-8', shareId: 'S-8' });
     await claimAs(ledger, { inquiry: { customerTraceNumber: 'Z', runKey: 'J-9' }, answerWithinMs: 0 });
 
@@ -62,7 +62,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
       ['PREQUAL', 'EU1', undefined],
       ['SECONDUSE', 'EU2', undefined],
     ]);
-    // Held before its first claim.
+    // A run that is held before its first claim.
     await openHolds(ledger, [{ inquiry: { customerTraceNumber: 'Y', runKey: 'J-EARLY', endUserCode: 'EU7' } }]);
     assert.deepEqual(await madeFor('J-EARLY'), [['PREQUAL', 'EU7', undefined]]);
     assert.deepEqual(await madeFor('J-NOBODY'), []);
@@ -82,7 +82,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
       ['GatewayUnreachable 7500', 'reportChanged 2500', 'OutcomeUnknown 1'],
     );
 
-    // PostgreSQL would read small tables as a whole.
+    // PostgreSQL would read small tables without an index.
     const never = "EXECUTE format('ALTER DATABASE %I SET enable_seqscan = off', current_database())";
     if (backend.name !== 'SQLite') await backend.execute(url, `ANALYZE; DO $$ BEGIN ${never}; END $$`);
     const explain = backend.name === 'SQLite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
@@ -116,7 +116,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
   });
 }
 
-/** Ten thousand open rows, and as many that were closed. */
+/** Returns the statement that inserts ten thousand open and as many closed rows. */
 function manyRows(): string {
   return `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
     INSERT INTO operator_tasks (work_id, run_key, kind, reason, since, profile, end_user_code, product_code,
@@ -127,7 +127,7 @@ function manyRows(): string {
     FROM n`;
 }
 
-/** Writes the values into a statement, as `EXPLAIN` takes it. */
+/** Writes the values into a statement, since `EXPLAIN` takes no parameters. */
 function spellOut(text: string, values: readonly unknown[]): string {
   const literal = (value: unknown) => (typeof value === 'number' ? String(value) : `'${String(value)}'`);
   return text.replaceAll(/\$(\d+)/g, (_, place) => literal(values[Number(place) - 1]));

@@ -1,4 +1,4 @@
-/** Part of the contract suite: the rows of what needs a person, from what opens them to what closes them. */
+/** Part of the contract suite: the rows of operator tasks, and what opens and closes them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
@@ -10,7 +10,7 @@ import { openHolds, openWork } from './work-rows.ts';
 
 const numbered = (customerTraceNumber: string, more = {}) => ({ inquiry: { customerTraceNumber, ...more } });
 
-/** An instant of the run's clock, so many seconds from now. */
+/** Returns an instant of the run's clock, the given number of seconds from now. */
 const at = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
 
 async function reasonsOf(ledger: Ledger, filters = {}): Promise<string[]> {

@@ -1,4 +1,4 @@
-/** Part of the contract suite: who may change the tables, and what an older program may still do beside newer ones. */
+/** Part of the contract suite: migrations of the tables, and what an older program may still do after one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSchemaVersion, SCHEMA_VERSION } from '../../src/ledger/database/schema.ts';
@@ -11,7 +11,7 @@ import { openHolds } from './work-rows.ts';
 
 const NEXT = SCHEMA_VERSION + 1;
 
-/** What the `setup` of a version to come does; `oldestWriter` where that version brings a fence. */
+/** Migrates as the `setup` of a future version does; `oldestWriter` is set if that version has a fence. */
 async function migrateToNext(url: string, oldestWriter: number): Promise<void> {
   const engine = await openEngine({ url });
   await engine.migrate(async (session) => {
@@ -89,7 +89,7 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
         const verdict = await each.claim(claimOf(each, { inquiry: { customerTraceNumber }, digest }));
         if (verdict.kind === 'claimed') claimed++;
         else assert.equal(verdict.kind, 'writerTooOld');
-        // SQLite answers at once: timers and the other ledgers get their turn here.
+        // SQLite answers synchronously: this lets timers and the other ledgers run.
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
@@ -108,7 +108,7 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
   });
 }
 
-/** One of each kind: every write of the port goes through the same check. */
+/** Returns one write of each kind, since each goes through the same check. */
 function refusedWrites(ledger: Ledger): (() => Promise<unknown>)[] {
   const { ledgerId } = ledger.identity;
   const held = { customerTraceNumber: 'HELD' };

@@ -1,4 +1,4 @@
-/** A process of its own that claims a thousand attempts at once, and sends its parent the answers. */
+/** A child process that claims a thousand attempts concurrently, and sends its parent the answers. */
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { claimOf } from './fixtures.ts';

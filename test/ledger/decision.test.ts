@@ -6,7 +6,7 @@ import type { AttemptState } from '../../src/model/inquiry.ts';
 
 type Given = AttemptState | Partial<KnownAttempt>;
 type Action = DecisionFacts['action'];
-/** An effect in words: its kind, and the attempt that it permits or the time that it waits for. */
+/** An effect as text: its kind, and the attempt that it permits or the time that it waits for. */
 type Effect = Exclude<DecisionEffect['kind'], 'permit' | 'tooEarly'> | 'permit 2' | 'tooEarly 5';
 
 const ANSWERED: Given = { state: 'answered', answerKind: 'outcome' };
@@ -34,7 +34,7 @@ function decide(inquiry: KnownInquiry, action: Action, change: Partial<DecisionF
 const ACTIONS = ['resend', 'accept', 'amend', 'abandon'] as const;
 const NONE = ['overtaken', 'overtaken', 'overtaken', 'overtaken'] as const;
 
-/** What the ledger knows, and what each action about attempt 1 comes to, in the order of `ACTIONS`. */
+/** The known inquiry, and the effect of each action about attempt 1, in the order of `ACTIONS`. */
 const ABOUT_THE_FIRST: Record<string, [KnownInquiry, readonly [Effect, Effect, Effect, Effect]]> = {
   'was never claimed': [known([]), ['keep', 'overtaken', 'keep', 'abandon']],
   'has an unknown outcome': [known(['unknown']), ['permit 2', 'accept', 'keep', 'abandon']],
@@ -71,7 +71,7 @@ const CREDENTIALS = { failureType: 'CredentialsRefused' } as const;
 const CHANGED_PROFILE = { attempt: 2, failureType: 'ProfileChanged' } as const;
 const OTHER_LEDGER = { failureType: 'LedgerChanged' } as const;
 
-/** Decisions whose id, attempt or reason matters. */
+/** Decisions whose effect depends on their id, attempt or reason. */
 const TABLE: Row[] = [
   [
     'the decision ignores the late answer to an earlier attempt',

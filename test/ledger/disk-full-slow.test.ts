@@ -40,7 +40,7 @@ describe('SQLite on a disk', () => {
     skip: process.platform === 'win32' && 'no limit for a file',
   }, async (t) => {
     const { file, ringFile, url, opened } = await made(t);
-    // The log takes some of the commits. Without the trap the limit would end the process.
+    // The log has room for some of the commits. Without the trap the limit would end the process.
     const kilobytes = Math.ceil((await stat(file)).size / 1024) + 64;
     const limited = join(directory, 'limited.sh');
     await writeFile(limited, `#!/bin/bash\ntrap '' XFSZ\nulimit -f ${kilobytes}\nexec '${process.execPath}' "$@"\n`, {

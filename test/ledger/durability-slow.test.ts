@@ -32,7 +32,7 @@ async function set(setting: string, value: string): Promise<void> {
 
 const REPLICATION: DurabilitySetting = { kind: 'replication' };
 
-/** The servers of the tests flush nothing, which is another test's case. */
+/** Judges the durability as if commits were flushed: the servers of the tests do not flush, which another test covers. */
 async function verdictAs(user?: string, setting = REPLICATION) {
   return judgeDurability({ ...(await inspect(urlAs(user), readDurability)), isFlushed: true }, setting);
 }
@@ -90,7 +90,7 @@ test('a worker’s role detects when commits stop waiting for a standby, and whe
   const { ledger_worker: url } = await makeLedgerRoles(ownersUrl);
   const ledger = await openLedger({ url, environment, keyRing: ring });
   t.after(() => ledger.close());
-  // The servers of the tests flush nothing.
+  // The servers of the tests do not flush commits.
   const flushed = { durability: async () => ({ ...(await ledger.durability()), isFlushed: true }) };
   const loses = () => losesCommits(flushed, { environment, ledger: { url, durability: REPLICATION } });
   await set('synchronous_standby_names', 'standby');

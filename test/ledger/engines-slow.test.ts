@@ -1,5 +1,5 @@
 /**
- * The two engines against each other: the same random work, from one seed, must bring the same answers, and leave the same
+ * Compares the two engines: the same random work, from one seed, must give the same answers and leave the same
  * rows in every table. Clocks, ids that the ledger makes, and bytes under its keys differ by their nature.
  */
 import assert from 'node:assert/strict';
@@ -61,7 +61,7 @@ for (const seed of SEEDS) {
       const [name, work] = nextStep(choice, step);
       const answers: unknown[] = [await answerOf(work, one.ledger), await answerOf(work, other.ledger)];
       assert.deepEqual(answers[1], answers[0], `step ${step}: ${name}`);
-      // No two rows have the same time, so that lists have one order.
+      // No two rows have the same time, so that both engines list them in the same order.
       await pause(2);
     }
     for (const table of Object.keys(TABLES)) {
@@ -74,7 +74,7 @@ for (const seed of SEEDS) {
 type Work = (ledger: Ledger) => Promise<unknown>;
 type Choice = <T>(list: readonly T[]) => T;
 
-/** The same choices for the same seed (mulberry32). */
+/** Returns a random generator that makes the same choices for the same seed (mulberry32). */
 function seeded(seed: number): Choice {
   let state = seed;
   return (list) => {
@@ -102,7 +102,7 @@ const OUTCOMES: readonly Partial<OutcomeRecord>[] = [
   { state: 'notProcessed', httpStatus: 429, retryAfterMs: 500 },
 ];
 
-/** One step of work, by its name. What it does is chosen before either engine does it. */
+/** One named step of work. Its random choices are made before either engine performs it. */
 function nextStep(choice: Choice, step: number): [name: string, work: Work] {
   const inquiry = choice(INQUIRIES);
   const customerTraceNumber = inquiry.customerTraceNumber ?? '';
@@ -188,7 +188,7 @@ function nextStep(choice: Choice, step: number): [name: string, work: Work] {
   return [name, work];
 }
 
-/** What the ledger answers, or how it refuses. */
+/** Returns the answer of the ledger, or its error. */
 async function answerOf(work: Work, ledger: Ledger): Promise<unknown> {
   return plain(await work(ledger).catch((error: Error) => ({ refused: error.name })));
 }
@@ -201,7 +201,7 @@ async function rowsOf(engine: SqlEngine, table: string): Promise<string[]> {
 const DAY_MS = 86_400_000;
 const MADE_BY_THE_LEDGER = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}/g;
 
-/** Without clocks, ids of the ledger's own, digests and sealed bytes. */
+/** Removes clocks, generated ids, digests and sealed bytes. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return 'bytes';
   if (typeof value === 'number') return Math.abs(value - Date.now()) < DAY_MS ? 'ms' : value;

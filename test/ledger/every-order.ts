@@ -1,6 +1,6 @@
-/** Walks through every world that can be reached from the first one, breadth first, until something is violated. */
+/** Walks breadth first through every world that can be reached from the first one, until it finds a violation. */
 
-/** What may happen next: what it is called, the world that it leads to, and what that violates. */
+/** A possible next step: its name, the world that it leads to, and what that world violates. */
 export type Emit<World> = (label: string, world: World, violation?: string) => void;
 
 export interface Walked {

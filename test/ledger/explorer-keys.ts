@@ -14,7 +14,7 @@ import type {
   World,
 } from './explorer-world.ts';
 
-/** A part that a world has not, or of which nothing is asked any more. */
+/** The key of a part that a world lacks, or that no further step reads. */
 const NONE = '-';
 
 export function writeKey(world: World): string {
@@ -27,18 +27,18 @@ export function writeKey(world: World): string {
     keyOfExecutions(executions),
     keyOfBudget(budget),
     slack,
-    // Which repeat a number took is asked by the other, too.
+    // The claim of the other number reads which repeat this number took.
     `${ledger.permittedRepeat ?? ''}:${beside?.permittedRepeat ?? ''}`,
   ].join('|');
 }
 
-/** Whether the run does nothing more, and no one takes it anywhere: which run it was is asked no more. */
+/** Returns whether the run does nothing more and cannot be reset: then its identity no longer matters. */
 function isOver({ run: { phase }, budget }: World): boolean {
   if (budget.resets > 0 || budget.swaps > 0) return false;
   return phase.kind === 'ended' ? phase.how !== 'withdrawn' : phase.kind === 'held' && budget.decisions === 0;
 }
 
-/** Whether anything may still read or write the rows under this trace number. */
+/** Returns whether a step may still read or write the rows under this trace number. */
 function matters(world: World, number: 'A' | 'C'): boolean {
   const { run, executions, budget } = world;
   if (budget.restarts > 0 || budget.disposals > 0 || budget.swaps > 0) return true;
@@ -50,7 +50,7 @@ function keyOfRun(run: Run): string {
   return run.of + run.ledgerId + run.attempt + (run.isWithdrawn ? 'w' : '') + keyOfPhase(run.phase);
 }
 
-/** Where a reset could take it. */
+/** The key of the points that a reset could return to. */
 function keyOfPast({ scheduled, holds }: Run): string {
   return `;${scheduled.join('')};${holds.map((past) => keyOfHold(past.hold) + keyOfDecision(past.decision)).join(',')}`;
 }
@@ -80,13 +80,13 @@ function keyOfLedger(ledger: LedgerCopy): string {
   return key;
 }
 
-/** Names that make no difference to the product share one key. */
+/** Names that the product does not distinguish share one key. */
 const ALIKE: Readonly<Record<string, string>> = {
-  // Neither posted anything, both are retried; what may still be sent is counted apart.
+  // Neither posted anything and both are retried; the sends that are still allowed are counted separately.
   notSent: 'notProcessed',
   GatewayUnreachable: 'Throttled',
   throttled: 'notProcessed',
-  // Both failed before anything was claimed, both are retried.
+  // Both failed before a claim, and both are retried.
   ActivityFailed: 'LedgerUnavailable',
 };
 
@@ -111,7 +111,7 @@ function keyOfKnownDecision({
   permitsAttempt,
   failureType,
 }: LedgerCopy['decisions'][number]) {
-  // Of an amendment it is asked whether it has judged the attempt.
+  // The rules read of an amendment only whether it was about the attempt.
   const reason = action === 'amend' ? failureType : '';
   return `${decisionId}${action}${attempt}${permitsAttempt ?? ''}${reason}`;
 }
@@ -135,7 +135,7 @@ function keyOfExecutions([one, other]: readonly Execution[]): string {
   return first < second ? first + second : second + first;
 }
 
-/** Whose version it is decides about a claim, and being late about a send. */
+/** The worker's version affects a claim, and its lateness affects a send. */
 function keyOfExecution(execution: Execution): string {
   const { of, ledgerId, attempt, phase, isLate, isWanted, isOlder, copy, end } = execution;
   const marks = `${isLate && phase === 'claimed' ? 'l' : ''}${isWanted ? 'w' : ''}${isOlder && phase === 'started' ? 'o' : ''}`;

@@ -1,4 +1,4 @@
-/** The ledger as the explorer has it: rows in memory, and every verdict from the product's own pure functions. */
+/** The explorer's ledger: rows in memory, and every verdict from the product's own pure functions. */
 
 import { judgesAttempts } from '../../src/ledger/audit/audited.ts';
 import {
@@ -27,11 +27,11 @@ import {
   type Row,
 } from './explorer-world.ts';
 
-/** What is claimed, recorded or decided, by whom, and with which ledger in mind. */
+/** A claim, an outcome or a decision with its request, and the ledger id that the caller expects. */
 export interface Asker {
   of: Request;
   ledgerId: 'L' | 'F';
-  /** A worker of the version before the tables' latest. */
+  /** Set for a worker of the version before the latest tables. */
   isOlder?: boolean;
 }
 
@@ -49,7 +49,7 @@ export type Claimed =
         | 'withdrawn';
     };
 
-/** The rows under the trace number that is asked about. */
+/** Returns the rows under the given trace number. */
 export function rowsOf(ledger: LedgerCopy, of: Request): LedgerCopy {
   return of === 'C' ? (ledger.beside ?? NO_ROWS) : ledger;
 }
@@ -63,7 +63,7 @@ function numberOf(of: Request) {
   return { customerTraceNumber: name, customerId: name, ordinal: 0 };
 }
 
-/** As `SqlLedger.claim`; an older worker has every rule but that of what it does not know. */
+/** Claims as `SqlLedger.claim`; an older worker lacks only the rule that is newer than it. */
 export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: readonly ClaimRule[]): Claimed {
   const ledger = rowsOf(all, asker.of);
   const numbers = (['A', 'C'] as const).flatMap((of) => {
@@ -71,7 +71,7 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
     return permittedRepeat === undefined ? [] : [{ ...numberOf(of), permittedRepeat }];
   });
   const { permittedRepeat, otherNumber } = findRepeat(numbers, numberOf(asker.of));
-  // None of these is about one number alone.
+  // None of these rules is about a single trace number.
   const { isPaused = false, isWithdrawn = false } = all;
   const known = { ...ledger, isPaused, isWithdrawn, ...(otherNumber ? { otherNumber } : {}) };
   const writer = asker.isOlder ? OLDER_WRITER : CURRENT_WRITER;
@@ -102,7 +102,7 @@ export function claim(all: LedgerCopy, asker: Asker, attempt: number, rules: rea
   };
 }
 
-/** The reason why no worker may send any more, however often one has sent; `undefined` without such a reason. */
+/** Returns why no worker may send any more, regardless of the number of sends; `undefined` if one may. */
 export function whyNothingMayBeSent(ledger: LedgerCopy): string | undefined {
   if (ledger.abandoned) return 'after the inquiry was abandoned';
   if (ledger.disposal) return 'after the inquiry was disposed of';
@@ -115,7 +115,7 @@ function isSettled(row: Row): boolean {
 
 export type Recorded =
   | { kind: 'recorded'; ledger: LedgerCopy; violation?: string }
-  /** Thrown: the answering ledger is not the one that was used. */
+  /** Thrown when the answering ledger is not the one that was used before. */
   | { kind: 'ledgerChanged' };
 
 /** As `SqlLedger.recordOutcome`; that there is no such row is, for who records, as good as recorded. */
@@ -157,7 +157,7 @@ export type Closed =
   | { kind: 'found'; ledger: LedgerCopy; view: AttemptView }
   | { kind: 'requestDiffers' | 'ledgerChanged' };
 
-/** As `SqlLedger.closeAttempt`. */
+/** Closes as `SqlLedger.closeAttempt`. */
 export function closeAttempt(all: LedgerCopy, asker: Asker, attempt: number, rules: readonly ClaimRule[]): Closed {
   const ledger = rowsOf(all, asker.of);
   const verdict = decideClose(
@@ -173,7 +173,7 @@ export function closeAttempt(all: LedgerCopy, asker: Asker, attempt: number, rul
   ) {
     throw new Error(`closing: ${verdict.kind}`);
   }
-  // The look-up waits for the operator, and the attempt began before that.
+  // The attempt began before the operator accepted the restore.
   if (verdict.kind === 'ledgerRestored') return { kind: 'ledgerChanged' };
   if (verdict.kind === 'requestDiffers' || verdict.kind === 'ledgerChanged') return { kind: verdict.kind };
   if (verdict.kind === 'latest') {
@@ -187,7 +187,7 @@ export function closeAttempt(all: LedgerCopy, asker: Asker, attempt: number, rul
 
 export type LookedUp = { kind: 'found'; view: AttemptView | null } | { kind: 'requestDiffers' | 'ledgerChanged' };
 
-/** As `SqlLedger.lookUp`. */
+/** Looks up as `SqlLedger.lookUp`. */
 export function lookUp(all: LedgerCopy, asker: Asker): LookedUp {
   const ledger = rowsOf(all, asker.of);
   if (ledger.ledgerId !== asker.ledgerId) return { kind: 'ledgerChanged' };
@@ -200,7 +200,7 @@ export type Decided =
   | { kind: 'overtaken'; ledger: LedgerCopy; view: AttemptView }
   | { kind: 'ledgerChanged' };
 
-/** As `SqlLedger.recordDecision`. */
+/** Records as `SqlLedger.recordDecision`. */
 export function recordDecision(all: LedgerCopy, asker: Asker, decision: Decision, decidesAnyway = false): Decided {
   const decided = decideRows(rowsOf(all, asker.of), asker, decision, decidesAnyway);
   return decided.kind === 'ledgerChanged' ? decided : { ...decided, ledger: withRows(all, asker.of, decided.ledger) };
@@ -238,29 +238,29 @@ function decideRows(ledger: LedgerCopy, asker: Asker, decision: Decision, decide
   };
 }
 
-/** As before a decision had to name the latest attempt. */
+/** Records a decision as if it need not name the latest attempt. */
 function anyway({ action }: Decision): ReturnType<typeof decideDecision> {
   return action === 'abandon' ? { kind: 'abandon' } : { kind: 'keep' };
 }
 
 function violationOf(ledger: LedgerCopy, { action, attempt, failureType }: Decision): { violation?: string } {
-  // A decision about this request leaves the row of another request alone.
+  // A decision about this request does not change the row of another request.
   if (failureType === 'RequestDiffers') return {};
   if (ledger.attempts.some(isSettled)) return { violation: `let ${action} overrule an outcome that had come` };
   const latest = findLatest(ledger) as Row | undefined;
-  // Over a gap, the hold says that attempts are missing.
+  // After a gap, the hold says that attempts are missing.
   if (!latest || !isUndecided(ledger, latest) || (failureType === 'LedgerChanged' && attempt > latest.attempt))
     return {};
   const hasJudged = attempt === latest.attempt && judgesAttempts(failureType);
   return hasJudged ? {} : { violation: `let ${action} pass over an attempt that nobody had judged` };
 }
 
-/** The outcome that a person states about this request; like every answer here it tells whose it is. */
+/** The outcome that an operator states about this request; like every answer here it names its request. */
 export function accepted({ of }: Pick<Asker, 'of'>): Answer {
   return { kind: 'outcome', outcome: 'record', returnCode: of };
 }
 
-/** As `disposal.ts`: nothing that is sealed is left, and no digest; `null` where it is refused. */
+/** Disposes as `disposal.ts`: no sealed content and no digest is left. Returns `null` if the disposal is refused. */
 export function disposeOf(ledger: LedgerCopy): LedgerCopy | null {
   const latest = findLatest(ledger);
   if (ledger.disposal || ledger.attempts.length === 0 || (lateToJudge(ledger) && !ledger.abandoned)) return null;
@@ -270,7 +270,7 @@ export function disposeOf(ledger: LedgerCopy): LedgerCopy | null {
   return { ...ledger, disposal: 'done', digest: null, attempts };
 }
 
-/** As `open-inquiries.ts` has it. */
+/** Decides as `open-inquiries.ts`. */
 function isUndecided(ledger: LedgerCopy, row: Row): boolean {
   if (ledger.abandoned || permitFor(ledger, row.attempt + 1)) return false;
   const judges = ({ action, attempt, failureType }: LedgerCopy['decisions'][number]) =>
@@ -280,7 +280,7 @@ function isUndecided(ledger: LedgerCopy, row: Row): boolean {
   return HELD_STATES.includes(effectiveState(row));
 }
 
-/** Time passes: nothing more can come of the attempt in time. */
+/** Lets time pass until an answer to the attempt can no longer come in time. */
 export function timeIsOver(ledger: LedgerCopy, row: Row): LedgerCopy {
   return withRows(ledger, row.of, withRow(rowsOf(ledger, row.of), { ...row, answerInMs: 0 }));
 }

@@ -4,15 +4,15 @@ import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
 import { type AttemptStep, mayHaveMissedAnAttempt, toStep } from '../../src/workflows/inquiry/ledger-look-ups.ts';
 import type { Failure, Hold, Phase, Run } from './explorer-world.ts';
 
-/** Where the exploration ends: this many attempts of one run. */
+/** Bounds the exploration: the highest number of attempts of one run. */
 export const MAX_ATTEMPTS = 3;
 
 export type Step =
   | Extract<AttemptStep, { kind: 'answered' | 'failed' | 'wait' | 'closed' | 'abandoned' }>
-  /** The claim was refused: the run ends as withdrawn. */
+  /** The claim was refused, so the run ends as withdrawn. */
   | { kind: 'withdrawn' };
 
-/** What a row of the ledger means for the run. */
+/** Returns the run's step for a row of the ledger. */
 export function stepOfView(view: AttemptView): Step {
   return ofARow(toStep(view));
 }
@@ -24,7 +24,7 @@ export function ofARow(step: AttemptStep): Step {
   return step;
 }
 
-/** Every run that may follow from the step: the choice is between another attempt and giving up retrying. */
+/** Returns every run that may follow the step: with another attempt, or without further retries. */
 export function after(run: Run, step: Step): Run[] {
   switch (step.kind) {
     case 'wait':
@@ -48,14 +48,14 @@ function recording(step: Extract<Step, { kind: 'answered' | 'failed' }>): Phase 
     : { kind: 'recording', step: { kind: 'failed', failure: step.failure } };
 }
 
-/** `#answered`, once the ledger has heard of it. */
+/** Models `#answered`, once the answer is recorded. */
 export function afterAnswer(run: Run, attempt: number, answer: Answer): Run[] {
   if (answer.kind === 'outcome') return [inPhase(run, { kind: 'ended', how: 'answered' })];
   const failureType = answer.kind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : 'UnexpectedResponse';
   return afterFailure(run, { failureType, attempt, claimed: true });
 }
 
-/** `#failed`, once the ledger has heard of it. */
+/** Models `#failed`, once the failure is recorded. */
 export function afterFailure(run: Run, failure: Failure, resendStands?: true): Run[] {
   const next = failure.claimed ? failure.attempt + 1 : run.attempt;
   const moved = { ...run, attempt: next };
@@ -67,7 +67,7 @@ export function afterFailure(run: Run, failure: Failure, resendStands?: true): R
   return isRetried(failure) && next <= MAX_ATTEMPTS ? [queue(moved), held] : [held];
 }
 
-/** `#closed`: the next one follows, or activities are lost for so long that the run gives up. */
+/** Models `#closed`: the next attempt follows, or activities are lost for so long that the run gives up. */
 function afterClosing(run: Run): Run[] {
   if (run.isWithdrawn) return [withdrawn(run)];
   return afterFailure(run, { failureType: 'ActivityFailed', attempt: run.attempt, claimed: false });
@@ -93,7 +93,7 @@ function isSame(one: Hold, other: Hold): boolean {
   );
 }
 
-/** Schedules the attempt that the run is at. */
+/** Schedules the run's current attempt. */
 export function queue(run: Run): Run {
   if (run.attempt > MAX_ATTEMPTS) return inPhase(run, { kind: 'ended', how: 'beyondTheBound' });
   const scheduled = run.scheduled.includes(run.attempt) ? run.scheduled : [...run.scheduled, run.attempt];

@@ -4,18 +4,18 @@ import type { Answer } from '../../src/model/inquiry.ts';
 import { after, inPhase, MAX_ATTEMPTS, type Step } from './explorer-run.ts';
 import type { Budget, End, Execution, Request, World } from './explorer-world.ts';
 
-/** What is taken out of the product, to see that it is missed. */
+/** A change of the product that the explorer must detect. */
 export interface Mutation {
   rules: readonly ClaimRule[];
-  /** A worker that was stopped past its `sendBy` sends all the same. */
+  /** A worker that was stopped until after its `sendBy` still sends. */
   sendsLate?: boolean;
-  /** A look-up does not compare whose request it is. */
+  /** A look-up does not compare the digest of the request. */
   looksUpAnybody?: boolean;
   /** The look-up after a lost activity only reads. */
   closesNothing?: boolean;
-  /** It also closes where the attempt before is missing. */
+  /** The look-up also closes an attempt when the previous attempt is missing. */
   closesOverGaps?: boolean;
-  /** So does the look-up about an attempt that is known to have been claimed. */
+  /** The look-up about an attempt that is known to have been claimed closes it, too. */
   closesWhereverItLooks?: boolean;
   /** The ledger writes a decision without comparing it with its newest rows. */
   decidesAnyway?: boolean;
@@ -23,26 +23,26 @@ export interface Mutation {
 
 export type EndName = 'outcome' | 'unexpected' | 'throttled' | 'refused' | 'notEntitled' | 'lost';
 
-/** What may happen besides what the budget counts. */
+/** What can happen in an exploration besides what its budget limits. */
 export interface Surroundings {
-  /** The ways in which a request that was begun may end. */
+  /** The ways in which a request can end. */
   ends: readonly EndName[];
   /**
-   * What may take the ledger's place: one with another id; a backup that lacks an attempt which the run has passed, or
+   * What may replace the ledger: one with another id; a backup that lacks an attempt which the run has passed, or
    * waits for (`olderThanAWait`); a backup that lacks only the attempt in flight, which no worker has reported yet.
    */
   swap?: 'foreign' | 'older' | 'olderThanAWait' | 'olderByTheAttemptInFlight';
-  /** Of a backup it is found that it lacks attempts, before anything is claimed on it. */
+  /** The ledger detects that a backup lacks attempts before any claim on it. */
   isWatched?: boolean;
-  /** Whose requests the run may be started again for. Default: the same applicants', or corrected ones'. */
+  /** The requests that the run may be started again with. Default: for the same or for corrected applicants. */
   startedAgainFor?: readonly Request[];
-  /** Workers of two versions, and a migration at any moment. */
+  /** Workers of two versions run, and a migration may happen at any moment. */
   mixedWorkers?: boolean;
-  /** The withdrawal of the run is in no ledger: another one answered. */
+  /** The run's withdrawal is recorded in no ledger, since another ledger answered. */
   withdrawsUnrecorded?: boolean;
   /** A worker may find that the request cannot be built, before it claims anything. */
   refusesInput?: boolean;
-  /** With a foreign ledger: a reset may go back to before the run took note of its ledger. */
+  /** A reset may return to before the run stored its ledger's id. Only for a foreign ledger. */
   resetsToTheStart?: boolean;
 }
 
@@ -85,7 +85,7 @@ export function spend({ world }: Scene, change: Partial<Budget>): Pick<World, 'b
   return { budget: { ...world.budget, ...change } };
 }
 
-/** The run takes a step; where it ends with an outcome, that must be its own request's. */
+/** Lets the run take a step, and checks that an outcome belongs to the run's own request. */
 export function takeStep(scene: Scene, label: string, step: Step, more: Partial<World> = {}, violation?: string): void {
   const { world, emit } = scene;
   const isForeign = step.kind === 'answered' && step.answer.returnCode !== world.run.of;
@@ -93,12 +93,12 @@ export function takeStep(scene: Scene, label: string, step: Step, more: Partial<
   for (const run of after(world.run, step)) emit(label, { ...world, ...more, run }, problem);
 }
 
-/** Temporal waits no longer for anything that runs. */
+/** Returns the executions after Temporal has stopped waiting for them. */
 export function givenUp(executions: readonly Execution[]): Execution[] {
   return executions.map((execution) => (execution.isWanted ? { ...execution, isWanted: false } : execution));
 }
 
-/** How an attempt of this request ends. Each answer tells whose it is in the place of its return code. */
+/** Returns the named end of an attempt of this request. Each answer names its request in its return code. */
 export function endNamed(name: EndName | 'notSent', of: Request): End {
   switch (name) {
     case 'outcome':

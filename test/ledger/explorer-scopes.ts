@@ -1,4 +1,4 @@
-/** What the explorer walks through: budgets of what may go wrong, each with the way in which the world is arranged. */
+/** The scopes of the explorer: budgets of faults, each with the surroundings of its world. */
 import type { TestContext } from 'node:test';
 import type { Exploration, Scope } from './explorer.ts';
 import type { EndName } from './explorer-scene.ts';
@@ -17,14 +17,14 @@ const NOTHING: Budget = {
   pauses: 0,
 };
 const EVERY_END: readonly EndName[] = ['outcome', 'unexpected', 'throttled', 'refused', 'notEntitled', 'lost'];
-/** One for each way to go on: with an outcome, by itself, by a decision. */
+/** One end for each way in which a run continues: with an outcome, by a retry, by a decision. */
 export const THREE_ENDS: readonly EndName[] = ['outcome', 'throttled', 'lost'];
 
 function scope(name: string, budget: Partial<Budget>, rest: Partial<Scope> = {}): Scope {
   return { name, ends: THREE_ENDS, budget: { ...NOTHING, ...budget }, ...rest };
 }
 
-/** Without end is more than the two crashes and the one late answer that matter, and needs no counting. */
+/** Any number: only two crashes and one late answer matter, and an unlimited budget needs no counting. */
 const ANY = Number.POSITIVE_INFINITY;
 
 export const ONE_RUN = scope(
@@ -105,7 +105,7 @@ export const PAUSED = scope('a run whose inquiries an operator pauses once and r
   decisions: 1,
   pauses: 1,
 });
-/** All of each is walked within seconds. */
+/** Scopes that are explored completely within seconds. */
 export const SMALL_SCOPES = [
   MISCOUNTING_RUN,
   WITHDRAWN,
@@ -116,9 +116,9 @@ export const SMALL_SCOPES = [
   REFUSED_INPUT,
   PAUSED,
 ];
-/** All of each takes up to a minute. */
+/** Scopes whose complete exploration takes up to a minute. */
 export const LARGE_SCOPES = [DISPOSED_OF, STARTED_AGAIN, MIXED_WORKERS, CHANGED_CUSTOMER, FOREIGN_LEDGER, ONE_RUN];
-/** The small ones first: a counterexample in them is found at once. */
+/** The small scopes come first, since a counterexample in them is found at once. */
 export const SCOPES = [...SMALL_SCOPES, ...LARGE_SCOPES];
 
 export function tell(t: TestContext, { name }: Scope, { states, steps, depth, counterexample }: Exploration): void {

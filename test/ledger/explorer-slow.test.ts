@@ -1,4 +1,4 @@
-/** The scenes of explorer.test.ts and explorer-without.test.ts that take long. */
+/** The scopes of explorer.test.ts and explorer-without.test.ts that take long. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CLAIM_RULES } from '../../src/ledger/claim.ts';
@@ -7,7 +7,7 @@ import { LARGE_SCOPES, MISCOUNTING_RUN, ONE_RUN, THREE_ENDS, tell } from './expl
 
 describe('the exhaustive explorer', () => {
   for (const each of LARGE_SCOPES) {
-    test(`finds no undecided second send in any state of: ${each.name}`, (t) => {
+    test(`finds no violation in any state of: ${each.name}`, (t) => {
       const exploration = explore(each);
       tell(t, each, exploration);
       assert.equal(exploration.counterexample, undefined);
@@ -17,7 +17,7 @@ describe('the exhaustive explorer', () => {
 });
 
 describe('the exhaustive explorer with a rule removed', () => {
-  // Fence 2 doubles fence 1 here: a run asks for attempt n+1 only when it has seen the ledger's end of attempt n.
+  // The rules repeat what the run does: it asks for attempt n+1 only when it has seen the ledger's end of attempt n.
   test('finds that the rules inFlight and needsDecision are needed only when a run miscounts its attempts', (t) => {
     const rules = CLAIM_RULES.filter(({ name }) => name !== 'inFlight' && name !== 'needsDecision');
     const counting = { ...ONE_RUN, ends: THREE_ENDS };

@@ -1,10 +1,10 @@
-/** What others do to the run: Temporal, operators, people who decide, time, and who replaces the ledger. */
+/** Events from outside the run: time-outs, resets, restarts, decisions, disposals, migrations and ledger replacements. */
 import { disposeOf, timeIsOver } from './explorer-ledger.ts';
 import { allowedActions, inPhase } from './explorer-run.ts';
 import { givenUp, type Scene, spend } from './explorer-scene.ts';
 import { CURRENT_WRITER, type Decision, type Execution, type LedgerCopy, newRun } from './explorer-world.ts';
 
-/** Temporal gives up an attempt that goes on all the same. */
+/** Lets Temporal give up an attempt that continues on its worker. */
 export function attemptTimesOut(scene: Scene): void {
   const { world, emit } = scene;
   const { executions, budget, run } = world;
@@ -19,8 +19,8 @@ export function attemptTimesOut(scene: Scene): void {
 }
 
 /**
- * The run is withdrawn and calls its attempt back, from the queue or from a worker that does not hear of it. The run does not
- * end before the ledger has that: here the ledger has it at once, or never.
+ * Withdraws the run, which cancels its attempt: in the queue, or on a worker that does not receive the cancellation. The
+ * run does not end before the ledger has the withdrawal: here the ledger has it at once, or never.
  */
 export function isWithdrawn(scene: Scene): void {
   const { world, emit } = scene;
@@ -35,7 +35,7 @@ export function isWithdrawn(scene: Scene): void {
   });
 }
 
-/** `workflow reset`: to before any attempt that was scheduled, or to a hold, whose decision may be admitted again. */
+/** Resets the run to before any scheduled attempt, or to a hold, whose decision may be admitted again. */
 export function isReset(scene: Scene): void {
   const { world, emit, surroundings } = scene;
   const { run, executions, budget, ledger } = world;
@@ -64,7 +64,7 @@ export function isReset(scene: Scene): void {
   if (surroundings.resetsToTheStart) emit('reset to the start', { ...back, run: newRun(run.of, ledger.ledgerId) });
 }
 
-/** Terminated, or its history lost, and started again. */
+/** Starts the run again after it was terminated or its history was lost. */
 export function isStartedAgain(scene: Scene): void {
   const { world, emit } = scene;
   const { executions, budget, ledger } = world;
@@ -79,7 +79,7 @@ export function isStartedAgain(scene: Scene): void {
   }
 }
 
-/** An attempt's answer can come in time no more; long before, its `sendBy` was over. */
+/** Lets the time for an attempt's answer end; its `sendBy` was over long before. */
 export function timePasses({ world, emit }: Scene): void {
   const { ledger, executions } = world;
   for (const row of [...ledger.attempts, ...(ledger.beside?.attempts ?? [])]) {
@@ -144,33 +144,33 @@ export function ledgerIsReplaced(scene: Scene): void {
 }
 
 /**
- * What the ledger holds is disposed of. Refused to those who know of an open run; here it comes at any moment, as if the
- * run had been started in the one between the look and the disposal.
+ * Disposes of the ledger's content. The product refuses this while it knows of an open run; here it happens at any moment,
+ * as if the run had started between that check and the disposal.
  */
 export function isDisposedOf(scene: Scene): void {
   const { world, emit, surroundings } = scene;
   const { budget } = world;
-  // Beside older workers: by a program that comes with the migration.
+  // Beside older workers, only a program of the migrated version disposes.
   if (surroundings.mixedWorkers && world.ledger.oldestWriter < CURRENT_WRITER) return;
   const ledger = budget.disposals === 0 ? null : disposeOf(world.ledger);
   if (ledger) emit('disposed of', { ...world, ...spend(scene, { disposals: budget.disposals - 1 }), ledger });
 }
 
-/** `setup` of the current version, while workers of the one before run. */
+/** Runs `setup` of the current version while workers of the previous version run. */
 export function isMigrated({ world, emit, surroundings }: Scene): void {
   const { ledger } = world;
   if (!surroundings.mixedWorkers || ledger.oldestWriter === CURRENT_WRITER) return;
   emit('the ledger is migrated', { ...world, ledger: { ...ledger, oldestWriter: CURRENT_WRITER } });
 }
 
-/** A person decides on a hold. */
+/** Lets an operator decide about a hold. */
 export function personDecides(scene: Scene): void {
   const { world, emit } = scene;
   const { run, budget, slack } = world;
   if (run.phase.kind !== 'held' || budget.decisions === 0) return;
   const { hold } = run.phase;
   for (const action of allowedActions(hold)) {
-    // A run that is ending takes no decision that sends anything.
+    // A run that is ending refuses decisions that lead to another send.
     if (run.isWithdrawn && (action === 'resend' || action === 'amend')) continue;
     const { failureType } = hold.failure;
     const decision: Decision = { decisionId: `D${budget.decisions}`, action, attempt: hold.judged, failureType };
@@ -186,7 +186,7 @@ export function personDecides(scene: Scene): void {
   }
 }
 
-/** A person pauses all inquiries, or ends that. */
+/** Lets an operator pause all inquiries, or resume them. */
 export function isPausedOrResumed(scene: Scene): void {
   const { world, emit } = scene;
   const { ledger, budget } = world;

@@ -21,7 +21,7 @@ import {
   WITHDRAWN_AND_RESET,
 } from './explorer-scopes.ts';
 
-/** Where a rule is missed that the small scenes do not need. */
+/** The scope that needs each rule, for rules that the small scopes do not need. */
 const SCENE_OF: Record<string, Scope> = {
   anotherLedger: FOREIGN_LEDGER,
   anotherNumber: CHANGED_CUSTOMER,
@@ -34,11 +34,11 @@ const SCENE_OF: Record<string, Scope> = {
 };
 
 describe('the exhaustive explorer with a rule removed or the protocol changed', () => {
-  // Those of shares: share-explorer.ts.
+  // share-explorer.ts covers the rules of shares.
   for (const rule of CLAIM_RULES.filter((each) => !SHARE_RULES.includes(each))) {
     test(`finds a violation without the rule ${rule.name}`, (t) => {
       const rules = CLAIM_RULES.filter((other) => other !== rule);
-      // The scene that the rule is for comes first: the others are walked only where it has become redundant there.
+      // The rule's own scope comes first: the others are explored only if the rule has become redundant there.
       const own = SCENE_OF[rule.name];
       for (const each of own ? [own, ...SCOPES] : SCOPES) {
         const exploration = explore(each, { rules });

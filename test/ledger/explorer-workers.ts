@@ -4,7 +4,7 @@ import { inPhase, type Step, stepOfView, toFailedStep } from './explorer-run.ts'
 import { endNamed, type Scene, spend, takeStep } from './explorer-scene.ts';
 import type { Execution, World } from './explorer-world.ts';
 
-/** Tells of each thing that the worker may do next, and of its crash. */
+/** Emits each next step of the worker, and its crash. */
 export function workerGoesOn(scene: Scene, execution: Execution): void {
   const { attempt, of, phase } = execution;
   const who = `worker (attempt ${attempt} of ${of}${execution.isWanted ? '' : ', given up by Temporal'})`;
@@ -85,11 +85,11 @@ function sends(scene: Scene, execution: Execution, who: string): void {
   const { ledger, slack, run } = scene.world;
   const left = slack - 1;
   const forbidden = execution.copy === ledger.copy ? whyNothingMayBeSent(rowsOf(ledger, execution.of)) : undefined;
-  // Where the ledger has the withdrawal, the claim came before it: it is in flight, also after a reset of its run.
+  // If the ledger has the withdrawal, the claim preceded it: the attempt is in flight, even after a reset of its run.
   const isOver = run.phase.kind === 'ended' && run.phase.how === 'withdrawn' && !ledger.isWithdrawn;
   const wrong = forbidden ?? (isOver ? 'after its run had ended' : undefined);
   const violation = left < 0 ? 'sent once more than was decided' : wrong && `sent ${wrong}`;
-  // How it ends is fixed at once, and heard of whenever it may be: a crash before that is one during the send.
+  // The end is fixed at once and reported at any later step: a crash before the report is a crash during the send.
   for (const name of scene.surroundings.ends) {
     const change = { phase: 'ended' as const, end: endNamed(name, execution.of) };
     const more = { slack: left + (name === 'throttled' ? 1 : 0) };
@@ -109,7 +109,7 @@ function records(scene: Scene, execution: Execution, who: string): void {
   reports(scene, `${who} reports ${end.name}, unrecorded`, execution, false);
 }
 
-/** The activity completes. */
+/** Completes the activity. */
 function reports(scene: Scene, label: string, execution: Execution, recorded: boolean): void {
   const { attempt } = execution;
   const { answer, failureType } = endOf(execution);
@@ -125,7 +125,7 @@ function endOf({ end }: Execution) {
   return end;
 }
 
-/** The execution changes; the run does not notice yet. */
+/** Changes the execution without a step of the run. */
 function becomes(
   { world, emit }: Scene,
   label: string,
@@ -138,7 +138,7 @@ function becomes(
   emit(label, { ...world, ...more, executions }, violation);
 }
 
-/** The execution is over; the run goes on with the step where Temporal still waits for it. */
+/** Ends the execution; the run takes the step if Temporal still waits for it. */
 function lands(scene: Scene, label: string, execution: Execution, step: Step, more: Partial<World> = {}): void {
   if (execution.isWanted) takeStep(scene, label, step, { ...more, executions: without(scene.world, execution) });
   else vanishes(scene, label, execution, more);

@@ -1,4 +1,4 @@
-/** What the run does by itself: looks up, records, takes decisions to the ledger. As `src/workflows/inquiry/ledger-look-ups.ts` and `holds.ts`. */
+/** The run's own steps, as in `src/workflows/inquiry/ledger-look-ups.ts` and `holds.ts`. */
 import { CLAIM_RULES } from '../../src/ledger/claim.ts';
 import type { AttemptView } from '../../src/model/inquiry.ts';
 import { toBlockingStep } from '../../src/workflows/inquiry/ledger-look-ups.ts';
@@ -28,7 +28,7 @@ export function runGoesOn(scene: Scene): void {
   if (phase.kind === 'deciding') takesDecision(scene, phase.hold, phase.decision);
 }
 
-/** `closeByLookUp`: nothing is known of the attempt but what the ledger has, and what it lacks is closed. */
+/** Models `closeByLookUp`: reads the attempt from the ledger, and closes it there if it is missing. */
 function looksUp(scene: Scene, attempt: number): void {
   if (scene.mutation.closesNothing) {
     const found = foundIn(scene);
@@ -42,7 +42,7 @@ function looksUp(scene: Scene, attempt: number): void {
   closes(scene, attempt, closesOverGaps ? CLAIM_RULES.filter(({ name }) => name !== 'previousMissing') : CLAIM_RULES);
 }
 
-/** A wrong run: it takes the attempt that it has lost for one that is over, and asks for the next without a look-up. */
+/** Models a faulty run that treats a lost attempt as ended and asks for the next one without a look-up. */
 function miscounts(scene: Scene): void {
   const { world, emit } = scene;
   const { run, budget } = world;
@@ -54,7 +54,7 @@ function miscounts(scene: Scene): void {
   });
 }
 
-/** As if there had been no activity. */
+/** Continues as if the activity had never run. */
 function goesOnUnclosed(scene: Scene, attempt: number): void {
   const { run } = scene.world;
   const label = 'the run looks up: nothing';
@@ -82,7 +82,7 @@ function closes(scene: Scene, attempt: number, rules = CLAIM_RULES): void {
   }
 }
 
-/** `findBlockingAttempt`: whether the ledger has what a hold must speak of instead. */
+/** Models `findBlockingAttempt`: looks for an attempt in the ledger that the hold must name instead. */
 function asks(scene: Scene, label: string, failure: Failure, ledger = scene.world.ledger): void {
   const { run } = scene.world;
   const found = foundIn(scene, ledger);
@@ -96,7 +96,7 @@ function asks(scene: Scene, label: string, failure: Failure, ledger = scene.worl
   else scene.emit(`${label}: nothing`, { ...scene.world, ledger, run: hold(run, failure) });
 }
 
-/** `lookAgain`: the ledger must know the attempt, which was claimed. */
+/** Models `lookAgain`: the attempt was claimed, so the ledger must know it. */
 function looksAgain(scene: Scene, label: string, attempt: number, ledger = scene.world.ledger): void {
   const found = foundIn(scene, ledger);
   switch (found.kind) {
@@ -129,7 +129,7 @@ function askerIn({ world: { run }, mutation }: Scene, ledger: LedgerCopy): Asker
   return mutation.looksUpAnybody ? { ...run, of: anybody } : run;
 }
 
-/** `recordStep`, repeated without limit, and given up where the ledger is another one. */
+/** Models `recordStep`, which is retried without limit unless the ledger is another one. */
 function records(scene: Scene, step: Unrecorded): void {
   const { ledger, run } = scene.world;
   const attempt = step.kind === 'answered' ? step.attempt : step.failure.attempt;
@@ -152,7 +152,7 @@ function endOf(step: Unrecorded, of: Request): End {
   return endNamed(names[step.failure.failureType] ?? 'lost', of);
 }
 
-/** `recordJudgedDecision`, then what `#hold` does with its effect. */
+/** Models `recordJudgedDecision`, and what `#hold` does with its effect. */
 function takesDecision(scene: Scene, hold: Hold, decision: Decision): void {
   const { ledger, run, budget } = scene.world;
   const { action, attempt, decisionId } = decision;
@@ -182,7 +182,7 @@ function takesDecision(scene: Scene, hold: Hold, decision: Decision): void {
   }
 }
 
-/** Nothing is sent under it again. */
+/** Returns whether nothing more may be sent for the inquiry. */
 function isOver({ state, failureType }: AttemptView): boolean {
   return state === 'abandoned' || failureType === 'AnsweredLate';
 }

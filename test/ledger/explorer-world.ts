@@ -1,6 +1,6 @@
 /**
  * The world that the explorer walks through: one trace number, the ledger's rows about it, the run that owns it, and
- * the attempts in flight on two workers. Plain values that are never changed in place, and one short key for each.
+ * the attempts in flight on two workers. Worlds are plain values that are never changed in place.
  */
 
 import type { KnownAttempt, KnownDecision, KnownInquiry } from '../../src/ledger/claim.ts';
@@ -8,26 +8,26 @@ import type { DecisionRecord, OutcomeRecord } from '../../src/ledger/records.ts'
 import type { FailureType, HoldAction } from '../../src/model/failure-types.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 
-/** Whose request it is: `B` is that of a corrected applicant under the same trace number, `C` is `A` for another customer. */
+/** A request: `B` is for a corrected applicant under the same trace number, `C` is `A` for another customer. */
 export type Request = 'A' | 'B' | 'C';
 
-/** A row of `attempts`, with whose request was sent under it. `answerInMs` is 1 while an answer may come, then 0. */
+/** A row of `attempts`, with the request that it sent. `answerInMs` is 1 while an answer may come, then 0. */
 export interface Row extends KnownAttempt {
   of: Request;
   failureType?: FailureType;
-  /** What came. */
+  /** The answer of the gateway. */
   answer?: Answer;
-  /** What a person said instead. */
+  /** The answer that an operator accepted instead. */
   accepted?: Answer;
 }
 
-/** What the database behind the configured address holds; `copy` tells a restored one from the one before. */
+/** The database behind the configured address; `copy` distinguishes a restored one from the original. */
 export interface LedgerCopy extends KnownInquiry {
   ledgerId: 'L' | 'F';
   copy: number;
   attempts: readonly Row[];
   decisions: readonly (KnownDecision & Pick<DecisionRecord, 'failureType'>)[];
-  /** What the key over the inquiry without its customer holds of this number, once it was claimed. */
+  /** The repeat that the unique key over the inquiry without its customer has for this number, once claimed. */
   permittedRepeat?: number;
   /** The rows under the trace number of `C`. */
   beside?: LedgerCopy;
@@ -47,13 +47,13 @@ export interface Execution {
   ledgerId: 'L' | 'F';
   attempt: number;
   phase: 'started' | 'claimed' | 'ended' | 'recorded';
-  /** Past its `sendBy`: it can only give up. */
+  /** Set once its `sendBy` is over: it can only give up. */
   isLate: boolean;
   /** Temporal still waits for its result. */
   isWanted: boolean;
-  /** On a worker of the version before, which knows no disposal. */
+  /** Set for a worker of the previous version, which has no disposal. */
   isOlder?: boolean;
-  /** The ledger that it claimed in. */
+  /** The copy of the ledger that it claimed in. */
   copy: number;
   end?: End;
 }
@@ -66,7 +66,7 @@ export interface Failure {
 
 export interface Hold {
   failure: Failure;
-  /** The attempt that a decision judges. */
+  /** The attempt that a decision is about. */
   judged: number;
   /** The run's counter while it is held. */
   next: number;
@@ -76,16 +76,16 @@ export interface Decision extends Pick<DecisionRecord, 'decisionId' | 'attempt' 
   action: HoldAction;
 }
 
-/** A step that the ledger has not heard of yet. */
+/** A step that is not recorded in the ledger yet. */
 export type Unrecorded = { kind: 'answered'; attempt: number; answer: Answer } | { kind: 'failed'; failure: Failure };
 
 export type Phase =
   /** An attempt is scheduled; no worker has it. */
   | { kind: 'queued' }
-  /** A worker had it: it runs there, or is lost. */
+  /** A worker took the attempt: it runs there, or is lost. */
   | { kind: 'running' }
   | { kind: 'lookUp' }
-  /** Before a hold of what claimed nothing: whether the ledger has an attempt all the same. */
+  /** Before a hold without a claim, the run looks for an attempt in the ledger. */
   | { kind: 'asking'; failure: Failure }
   | { kind: 'waiting'; attempt: number }
   | { kind: 'recording'; step: Unrecorded }
@@ -93,37 +93,37 @@ export type Phase =
   | { kind: 'deciding'; hold: Hold; decision: Decision }
   | { kind: 'ended'; how: 'answered' | 'abandoned' | 'amended' | 'withdrawn' | 'beyondTheBound' };
 
-/** The workflow's run, as far as its state decides what it does next. */
+/** The workflow's run, reduced to the state that determines its next step. */
 export interface Run {
   of: Request;
   ledgerId: 'L' | 'F';
-  /** The attempt that it makes next. */
+  /** The number of its next attempt. */
   attempt: number;
   phase: Phase;
-  /** Where a reset could take it back to: attempts that it has scheduled, holds that it was in. */
+  /** The points that a reset can return to: scheduled attempts, and holds. */
   scheduled: readonly number[];
   holds: readonly { hold: Hold; decision?: Decision }[];
-  /** Nothing more is to be sent for it. */
+  /** Set once nothing more may be sent for the run. */
   isWithdrawn?: true;
 }
 
-/** What may still happen in this world. */
+/** How often each fault may still happen in this world. */
 export interface Budget {
   crashes: number;
   resets: number;
   decisions: number;
-  /** Time-outs of an execution that goes on all the same. */
+  /** Time-outs of an execution that continues on its worker. */
   timeOuts: number;
-  /** Terminated, or its history lost, and started again; for the same applicants or corrected ones. */
+  /** New starts after a termination or a lost history, for the same or for corrected applicants. */
   restarts: number;
   swaps: number;
-  /** What the ledger holds is disposed of, although a run goes on or is started again. */
+  /** Disposals of the ledger's content although a run continues or is started again. */
   disposals: number;
-  /** The run asks for one attempt too many. */
+  /** Requests of the run for one attempt too many. */
   miscounts: number;
-  /** The run is withdrawn, and its worker is out of touch. */
+  /** Withdrawals of the run while its worker is partitioned. */
   withdrawals: number;
-  /** A person pauses inquiries; that they are resumed needs no counting. */
+  /** Pauses by an operator; the resumes need no counting. */
   pauses: number;
 }
 
@@ -132,11 +132,11 @@ export interface World {
   run: Run;
   executions: readonly Execution[];
   budget: Budget;
-  /** How often may still be sent: 1, plus one for each resend decided and each answer "not processed", less the sends. */
+  /** The sends that are still allowed: 1, plus one for each resend and each answer "not processed", less the sends. */
   slack: number;
 }
 
-/** The versions of workers, and of tables: the current ones bring the disposal, and its rule. */
+/** The versions of workers and tables: the current version adds the disposal and its rule. */
 export const OLDER_WRITER = 1;
 export const CURRENT_WRITER = 2;
 

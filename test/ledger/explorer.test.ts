@@ -5,7 +5,7 @@ import { SMALL_SCOPES, tell } from './explorer-scopes.ts';
 
 describe('the exhaustive explorer', () => {
   for (const each of SMALL_SCOPES) {
-    test(`finds no undecided second send in any state of: ${each.name}`, (t) => {
+    test(`finds no violation in any state of: ${each.name}`, (t) => {
       const exploration = explore(each);
       tell(t, each, exploration);
       assert.equal(exploration.counterexample, undefined);

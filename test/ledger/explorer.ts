@@ -1,9 +1,9 @@
 /**
- * Walks, breadth first, through every world that can follow from an untouched inquiry, and checks the promise in each:
+ * Walks breadth first through every world that can follow from an untouched inquiry, and checks in each that:
  *
  * - there are no more sends than 1 + decisions;
  * - no request gets the outcome of another;
- * - no worker sends once the inquiry was abandoned or its outcome stands;
+ * - no worker sends once the inquiry was abandoned or has an outcome;
  * - no known outcome changes;
  * - every run has a way to an outcome or a hold.
  *
@@ -35,7 +35,7 @@ export interface Scope extends Surroundings {
 
 export interface Counterexample {
   violation: string;
-  /** The shortest there is: what happened, in order. */
+  /** The steps of the shortest counterexample, in order. */
   trace: string[];
 }
 
@@ -43,14 +43,14 @@ export interface Exploration {
   states: number;
   /** The number of steps in total. */
   steps: number;
-  /** How far the furthest state is from the beginning. */
+  /** The distance of the furthest state from the first. */
   depth: number;
   counterexample?: Counterexample;
 }
 
 const NOTHING_TAKEN_OUT: Mutation = { rules: CLAIM_RULES };
 
-/** Explores all of it, or up to the first violation. */
+/** Explores the whole scope, or up to the first violation. */
 export function explore(scope: Scope, mutation: Mutation = NOTHING_TAKEN_OUT): Exploration {
   const states = new States();
   let found: { violation: string; after: number; label: string } | undefined;
@@ -102,13 +102,13 @@ function tellWhatMayHappen(scene: Scene, emit: Emit): void {
   isPausedOrResumed(scene);
 }
 
-/** Every state that was met, how it was first come to, and what led where. */
+/** Every visited state, its first predecessor, and all edges. */
 class States {
   steps = 0;
   readonly #indexes = new Map<string, number>();
   readonly #parents: number[] = [];
   readonly #labels: string[] = [];
-  /** Where a run stands that has its end or waits for a person. */
+  /** The states in which the run has ended or waits for an operator. */
   readonly #atRest: number[] = [];
   readonly #edges: { from: number[]; to: number[] } = { from: [], to: [] };
 
@@ -141,7 +141,7 @@ class States {
     return trace.filter((label) => label !== '');
   }
 
-  /** Goes back from every state at rest; what is not met has no way there. */
+  /** Walks back from every state at rest: a state that it does not visit has no way to rest. */
   firstWithoutAWayToRest(): number | undefined {
     const { from, to } = this.#edges;
     const heads = new Int32Array(this.count).fill(-1);

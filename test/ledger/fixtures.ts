@@ -29,7 +29,7 @@ export function keyRing(name = 'k'): KeyRing {
   );
 }
 
-/** The ring after a rotation of its `ledger` key: `k-ledger-2` is the current one. */
+/** Returns the ring after a rotation of its `ledger` key: `k-ledger-2` is the current key. */
 export function rotateRing({ keys }: KeyRing): KeyRing {
   const before = keys.map((key) => (key.use === 'ledger' ? { ...key, status: 'retired' as const } : key));
   const about = { id: 'k-ledger-2', use: 'ledger', createdAt: '2026-03-01T00:00:00Z', status: 'current' } as const;
@@ -86,20 +86,20 @@ export function claimOf(ledger: Ledger, { inquiry, request = 'a request', ...cha
   };
 }
 
-/** To close the attempt that the claim would have made; it began just now. */
+/** Returns the request that closes the attempt of this claim; the attempt began just now. */
 export function closeOf(ledger: Ledger, change: ClaimChange = {}): CloseRequest {
   const { ledgerId, inquiry, attempt, digest, run } = claimOf(ledger, change);
   return { ledgerId, inquiry, attempt, digest, run, begunAt: new Date().toISOString() };
 }
 
-/** Another number of the same stage is an amendment: no two have the same ordinal. */
+/** Gives another number of the same stage an ordinal of its own, as an amendment has. */
 function numbered(inquiry: InquiryDescription): InquiryDescription {
   const { customerTraceNumber, ordinal } = inquiry;
   if (customerTraceNumber.endsWith('00') || ordinal > 0) return inquiry;
   return { ...inquiry, ordinal: createHash('sha256').update(customerTraceNumber).digest().readUInt32BE() };
 }
 
-/** What a share's claim needs at the least. */
+/** Returns the one grant that the claim of a share needs. */
 function grantFor({ runKey: journeyId, shareId = '', endUserCode, endUser }: InquiryDescription): ConsentRecord {
   const secondaryUser = { ...(endUserCode ? { endUserCode } : {}), ...(endUser ? { endUser } : {}) };
   return consentOf({ journeyId, shareId, secondaryUser });
@@ -144,7 +144,7 @@ export function consentOf(change: Partial<ConsentRecord> = {}): ConsentRecord {
   };
 }
 
-/** Claims an attempt. The ledger has its grants by then, as it has where a run claims. */
+/** Records the grants and claims an attempt, as a run does. */
 export async function claimAs(ledger: Ledger, change: ClaimChange = {}): Promise<ClaimVerdict> {
   const request = claimOf(ledger, change);
   const consents = request.consents as readonly ConsentRecord[];
@@ -152,7 +152,7 @@ export async function claimAs(ledger: Ledger, change: ClaimChange = {}): Promise
   return ledger.claim(request);
 }
 
-/** Claims an attempt and records how it ended, in one go. */
+/** Claims an attempt and records its outcome. */
 export async function attempted(
   ledger: Ledger,
   change: ClaimChange,
@@ -165,14 +165,14 @@ export async function attempted(
   return verdict;
 }
 
-/** What a claim came to: the latest attempt's state, or the kind of the verdict. */
+/** Returns the latest attempt's state from a claim's verdict, or the kind of the verdict. */
 export function latestState(verdict: ClaimVerdict): string {
   return verdict.kind === 'latest' ? verdict.latest.state : verdict.kind;
 }
 
 const READER = { by: 'tests@example.com', via: 'ledger' } as const;
 
-/** The newest report of an owner and product, or that of one inquiry. */
+/** Reads the newest report of a run and product, or that of one inquiry. */
 export function readSealedReport(
   ledger: Ledger,
   runKey: string,
@@ -182,7 +182,7 @@ export function readSealedReport(
   return ledger.reading.report({ runKey, productCode, customerTraceNumber }, READER);
 }
 
-/** The newest list of changes of an owner. */
+/** Reads the newest list of changes of a run. */
 export function readSealedChanges(ledger: Ledger, runKey: string) {
   return ledger.reading.changes(runKey, READER);
 }

@@ -1,15 +1,15 @@
-/** What an engine's test file gives the contract suite, and what each of its tests gets. */
+/** The interface between an engine's test file and the contract suite, and between the suite and its tests. */
 import type { TestContext } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { KeyRing } from '../../src/protection/keys/key-ring.ts';
 
 export interface LedgerBackend {
   name: string;
-  /** The address of a database that holds nothing yet; another one at each call. */
+  /** Returns the address of a new empty database. */
   newUrl(): Promise<string>;
-  /** One statement behind the ledger's back. */
+  /** Executes one statement that bypasses the ledger. */
   execute(url: string, sql: string): Promise<unknown[]>;
-  /** The address by which programs open a ledger that was made; absent where it is its owner's, too. */
+  /** Returns the address by which programs open an existing ledger; absent if it is the same as the owner's. */
   forPrograms?(url: string): Promise<string>;
 }
 
@@ -18,7 +18,7 @@ export interface Opened {
   ring: KeyRing;
   ledger: Ledger;
   ledgerId: string;
-  /** A second handle on the same ledger, as another worker has. */
+  /** Opens a second handle on the same ledger, as another worker does. */
   again(): Promise<Ledger>;
 }
 

@@ -9,7 +9,7 @@ const RESENT = { decisions: [{ decisionId: 'D', action: 'resend', attempt: 1, pe
 const ABANDONED = { abandoned: true };
 const DISPOSED = { disposal: 'done' } as const;
 
-/** The attempts, what came about the first one, and what else the ledger knows. */
+/** Title, attempts, new state of the first attempt, expected verdict, and other facts of the ledger. */
 type Row = [string, AttemptState[], OutcomeFacts['state'] | 'the same', RecordVerdict, Partial<KnownInquiry>?];
 
 const TABLE: Row[] = [

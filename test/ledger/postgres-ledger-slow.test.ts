@@ -46,7 +46,7 @@ async function open(t: TestContext, url: string, ring = keyRing()): Promise<Ledg
   return ledger;
 }
 
-/** A session of its own beside the ledger's, for one test. */
+/** Opens a session beside the ledger's, for one test. */
 async function openClient(t: TestContext, url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -64,7 +64,7 @@ describe('PostgreSQL: claims of shares concurrent with other writes', () => {
   const BY_ITSELF = { ...SHARE, customerTraceNumber: 'SUB', runKey: 'share:S-9', shareId: 'S-9' };
   const authorization = { by: 'legal', reason: 'a claim' };
 
-  /** A ledger with the report, and a second session that holds the lock of the chain's head until it lets go. */
+  /** Opens a ledger with a report, and a second session that holds the lock of the chain's head until it commits. */
   async function locked(t: TestContext) {
     const url = await newUrl();
     const ledger = await open(t, url);
@@ -74,7 +74,7 @@ describe('PostgreSQL: claims of shares concurrent with other writes', () => {
     await blocker.query('BEGIN; SELECT 1 FROM audit_head FOR UPDATE');
     const untilWaiting = async (count: number) => {
       for (;;) {
-        // Not within the blocker's transaction, which sees one snapshot of it.
+        // The blocker's transaction cannot ask, since it sees a single snapshot.
         const waiting = await watcher.query(
           `SELECT 1 FROM pg_stat_activity WHERE ${OTHERS} AND wait_event_type = 'Lock'`,
         );
@@ -90,7 +90,7 @@ describe('PostgreSQL: claims of shares concurrent with other writes', () => {
     const { ledger, blocker, untilWaiting, claim } = await locked(t);
     const refusing = ledger.recordConsents(ledger.identity.ledgerId, [revocation]);
     await untilWaiting(1);
-    // It waits behind the refusal, of which nothing is to be seen yet.
+    // The claim waits behind the refusal, which is not visible yet.
     const claiming = claim();
     await untilWaiting(2);
     await blocker.query('COMMIT');
@@ -155,7 +155,7 @@ describe('PostgreSQL: claims of shares concurrent with other writes', () => {
       }
       const holding = retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' });
       await untilWaiting(1);
-      // It waits behind the hold, of which nothing is to be seen yet.
+      // The disposal waits behind the hold, which is not visible yet.
       const disposing = {
         begin: async () => retention.begin('J-1', authorization),
         recordDeletion: async () => retention.recordDeletion('J-1', authorization, run),
@@ -216,7 +216,7 @@ describe('PostgreSQL: claims of shares concurrent with other writes', () => {
 });
 
 describe('PostgreSQL: round trips', () => {
-  /** What each of these takes, once the connection is there. */
+  /** Counts the round trips of each piece of work on an open connection. */
   async function tripsOf(t: TestContext) {
     const url = await newUrl();
     const ring = keyRing();
@@ -279,7 +279,7 @@ describe('PostgreSQL: the connection to the server', () => {
     assert.equal((await claimAs(ledger)).kind, 'claimed');
     const cut = await execute(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${OTHERS}`);
     assert.notEqual(cut.length, 0);
-    // The pool may hear of it before or after the next call: unavailable once at the most.
+    // The pool may notice the cut before or after the next call, so at most one call is unavailable.
     const verdict = await ledger.mayWrite().catch((error: unknown) => error);
     assert.ok(verdict instanceof LedgerUnavailableError || verdict === true);
     assert.equal(
@@ -364,7 +364,7 @@ describe('PostgreSQL: the connection to the server', () => {
       needsPerson: 0,
       pauses: [],
     });
-    // As the server of the tests is started.
+    // These are the settings of the test server.
     const { engine, isStandby, isFlushed, followers } = durability;
     assert.deepEqual([engine, isStandby, isFlushed, followers], ['postgres', false, false, []]);
     assert.ok(Date.parse(clock.now) > 0);
@@ -440,7 +440,7 @@ async function proxyTo(
   };
 }
 
-/** Reads messages of PostgreSQL's protocol. Each begins with its type, and with its length without that. */
+/** Reads messages of PostgreSQL's protocol. Each begins with its type and the length of the rest. */
 function createReader(onMessage: (type: string) => void): (bytes: Buffer) => void {
   let unread = Buffer.alloc(0);
   return (bytes) => {

@@ -1,4 +1,4 @@
-/** What the ledger confirms on a primary is on its synchronous standby, also where somebody ends a commit's wait for it. */
+/** A commit that the ledger confirms on a primary is on its synchronous standby, even if its wait is cancelled. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ test('a commit whose wait for the standby is cancelled counts as failed', async 
   const waiting = "SELECT pg_cancel_backend(pid) AS done FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
   while ((await postgres.query(`primary`, waiting)).length === 0) await delay(50);
   assert.equal(await begun, 'LedgerUnavailableError');
-  // PostgreSQL itself took it for done, and let everybody see it.
+  // PostgreSQL itself committed the row and made it visible on the primary.
   assert.ok((await reasonsOn('primary')).includes('two'));
   assert.ok(!(await reasonsOn('standby')).includes('two'));
 });

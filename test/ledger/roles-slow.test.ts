@@ -1,6 +1,6 @@
 /**
- * The roles of the ledger's database: what workers and HTTP API need works with theirs, and nothing else
- * does. A whole journey under the workers': worker-role-slow.test.ts.
+ * The database roles of the ledger: each of them permits what workers or the HTTP API need, and nothing else.
+ * worker-role-slow.test.ts runs whole journeys with the workers' role.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -38,7 +38,7 @@ async function connected(url: string): Promise<pg.Client> {
 before(async () => {
   const url = await server.url('ledger_roles');
   ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
-  // May be run again.
+  // The script can run again.
   await makeLedgerRoles(url);
   const urls = await makeLedgerRoles(url);
   const made = LEDGER_ROLES.map(async (role) => [role, { url: urls[role], client: await connected(urls[role]) }]);
@@ -55,7 +55,7 @@ after(async () => {
 
 const traceOf = (end: string) => `${TRACE.slice(0, -2)}${end}`;
 
-/** What none of them may, after what this one may not. */
+/** The statements that no role may execute. */
 const FORBIDDEN_TO_ALL = [
   'DELETE FROM decisions',
   'DELETE FROM orders',
@@ -89,7 +89,7 @@ async function refused(role: (typeof LEDGER_ROLES)[number], statements: readonly
   }
 }
 
-/** What a worker does, and operators by its address: each test of every engine's, with no right more than the role has. */
+/** Runs the whole contract suite with only the rights of the workers' role. */
 ledgerContract({
   name: 'PostgreSQL, by the role of workers',
   newUrl: () => server.url(`contract_${++databases}`),
@@ -266,7 +266,7 @@ describe('the database role of workers', () => {
     const address = new URL(url);
     address.username = 'ledger_worker';
     address.password = 'for-this-test';
-    // A worker of the sandbox would make the tables, others would not.
+    // Only a worker of the sandbox would create the tables.
     await assert.rejects(openLedger({ ...options, url: address.href, create: true }), (error: Error) => {
       return error instanceof LedgerUnavailableError && /`credit-journey setup`.*make-roles/.test(error.message);
     });
@@ -274,7 +274,7 @@ describe('the database role of workers', () => {
       return error instanceof LedgerNotFoundError && error.message.includes('`credit-journey setup`');
     });
     await (await openLedger({ ...options, url, create: true })).close();
-    // After the tables, and before the grants.
+    // The tables exist by now, but not the grants.
     await assert.rejects(openLedger({ ...options, url: address.href }), /make-roles/);
     await makeLedgerRoles(url);
     await (await openLedger({ ...options, url: address.href, create: true })).close();
@@ -302,7 +302,7 @@ describe('compose', () => {
         await client.end();
       }
     }
-    // The other tests' roles have their own database, and the passwords of this one by now.
+    // The roles of the other tests have a database of their own, and by now the passwords of this test.
     for (const { url: before } of Object.values(roles)) await assert.rejects(connected(before));
   });
 });

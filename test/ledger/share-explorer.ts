@@ -11,7 +11,7 @@ import { CLAIM_RULES, type ClaimRule, decideClaim, type KnownInquiry } from '../
 import { type Emit, type Walked, walkEveryOrder } from './every-order.ts';
 import { consentOf } from './fixtures.ts';
 
-/** The journey's own share, and one by itself under the same id; both bring the grant that the journey was given. */
+/** The journey's own share, and a share by itself under the same id; both bring the journey's grant. */
 const SHARES = ['J-1', 'share:S1'] as const;
 type Share = (typeof SHARES)[number];
 
@@ -25,9 +25,9 @@ const GRANTED_AT_MS = Date.parse(GRANT.decidedAt);
 const VALID_FOR_MS = 1_000;
 
 interface Attempt {
-  /** `reading`: it has read what the ledger has, and has not claimed yet. A product that locks first is never there. */
+  /** `reading` is after the read and before the claim. A product that locks first is never in it. */
   phase: 'none' | 'reading' | 'claimed' | 'sent' | 'notPermitted';
-  /** What it has read. */
+  /** The result of the read. */
   known?: KnownInquiry;
 }
 
@@ -43,7 +43,7 @@ interface World {
 
 export interface ShareMutation {
   rules?: readonly ClaimRule[];
-  /** What the ledger has is read before the lock that its writers take. */
+  /** A claim reads the ledger before it takes the lock of the writers. */
   readsBeforeTheLock?: boolean;
   /** The run brings a grant for another secondary user. */
   bringsStrangersGrant?: boolean;

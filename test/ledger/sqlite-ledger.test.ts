@@ -40,7 +40,7 @@ async function open(t: TestContext, file: string): Promise<Ledger> {
   return ledger;
 }
 
-/** The statements of a piece of work, those that begin and end its transactions included. */
+/** Counts the statements of a piece of work, including those that begin and end its transactions. */
 async function statementsOf(t: TestContext, work: () => Promise<unknown>): Promise<number> {
   const asked = (['all', 'get', 'run'] as const).map((name) => t.mock.method(StatementSync.prototype, name));
   await work();
@@ -71,7 +71,7 @@ test('SQLite: each step of an inquiry runs a fixed number of statements', async 
     reports: await statementsOf(t, () => ledger.reportsToCompare(ledgerId, numbers)),
     changes: await statementsOf(t, () => ledger.keepDerived(ledgerId, { kind: 'changes', of, from }, '{}')),
   };
-  // Each has a beginning and an end, a write also its savepoint; a read compares itself with the commits of others.
+  // Each count includes begin and end, that of a write also its savepoint, that of a read its check for other commits.
   assert.deepEqual(steps, { start: 7, claim: 14, outcome: 12, reports: 6, changes: 7 });
 });
 

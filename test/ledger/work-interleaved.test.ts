@@ -1,6 +1,6 @@
 /**
- * Whatever comes between a hold, its decision, a reset, an end and tries that come late: in the end the open rows are
- * what the runs wait for. Runs keep to the rules of `workflows/run/holds.ts` and `run-work.ts`; the ledger is real.
+ * Random interleavings of holds, decisions, resets, ends and late retries of writes: in the end the open rows are what
+ * the runs wait for. Model runs follow the rules of `workflows/run/holds.ts` and `run-work.ts`; the ledger is real.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -32,23 +32,23 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** What a run's history has: a reset goes back to it. */
+/** A point of a run's history that a reset can return to. */
 interface Kept {
   attempt: number;
   hold?: RunHold | undefined;
   hasEnded?: boolean;
 }
 
-/** A write of a row, which an activity that was given up may repeat. */
+/** A write of a row, which a timed-out activity may repeat. */
 type Write = () => Promise<void>;
 
-/** A run that meets refused credentials before its claims, or continues. */
+/** A model of a run whose credentials may be refused before each claim. */
 class ModelRun {
   readonly number: string;
   readonly #runKey: string;
   #now: Kept = { attempt: 1 };
   #kept: Kept[] = [{ attempt: 1 }];
-  /** In their order; a reset forgets them. */
+  /** The pending writes in their order; a reset discards them. */
   #writes: Write[] = [];
   readonly #written: Write[] = [];
   #decisions = 0;
@@ -116,20 +116,20 @@ class ModelRun {
     this.#kept.push(structuredClone(this.#now));
   }
 
-  /** Temporal repeats the run from an earlier point, and takes no decision of before again. */
+  /** Resets the run to an earlier point, without the decisions that it received since. */
   reset(which: number): void {
     const point = which % this.#kept.length;
     this.#now = structuredClone(this.#kept[point] as Kept);
     this.#kept = this.#kept.slice(0, point + 1);
     this.#writes = [];
-    // As `Holds.startAnew`.
+    // Models `Holds.startAnew`.
     this.#mayLeaveRows = true;
     if (!this.#now.hold) return;
     this.#now.hold = { ...this.#now.hold, since: new Date().toISOString() };
     this.#open();
   }
 
-  /** Withdrawn, or cancelled: without a claim, and without a decision. */
+  /** Ends the run by a withdrawal or a cancellation, without a claim or a decision. */
   end(): void {
     if (this.#now.hasEnded) return;
     this.#mayLeaveRows ||= this.#now.hold !== undefined;
@@ -140,7 +140,7 @@ class ModelRun {
     this.#writes.push(() => ledger.work.close(ledger.identity.ledgerId, ended));
   }
 
-  /** A run that waits has opened its hold in the end, and one that does not wait ends. */
+  /** Ends a run that does not wait, and delivers all pending writes. */
   async settle(): Promise<void> {
     if (!this.#now.hold) this.end();
     await this.deliver();

@@ -1,11 +1,11 @@
-/** Opens and reads what needs a person: opens it as runs do, and reads it page by page, as a page of the operators does. */
+/** Opens operator tasks as runs do, and reads them page by page, as the work queue page does. */
 
 import type { RunHold, WorkFilters, WorkRow } from '../../src/ledger/holds/work.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { readOpenWork } from '../../src/operator/holds.ts';
 import { INQUIRY } from './fixtures.ts';
 
-/** A hold with what differs from the inquiry of the fixtures. */
+/** A hold, with the fields that differ from the inquiry of the fixtures. */
 export type HeldWork = Partial<Omit<RunHold, 'inquiry'>> & { inquiry?: Partial<RunHold['inquiry']> };
 
 export async function openHolds(ledger: Ledger, holds: readonly HeldWork[]): Promise<void> {
@@ -18,7 +18,7 @@ export async function openHolds(ledger: Ledger, holds: readonly HeldWork[]): Pro
   }
 }
 
-/** All open rows, the oldest first, in pages of `limit`. */
+/** Reads all open rows, the oldest first, in pages of `limit`. */
 export async function openWork(ledger: Ledger, filters: WorkFilters = {}, limit = 3): Promise<WorkRow[]> {
   const pages = await Array.fromAsync(readOpenWork(ledger, { ...filters, limit }));
   return pages.flatMap(({ rows }) => rows);

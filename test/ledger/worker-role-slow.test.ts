@@ -1,4 +1,4 @@
-/** Whole journeys, and the commands of operators, where worker and commands have the database role of workers alone. */
+/** Whole journeys and operator commands with only the rights of the workers' database role. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ before(async () => {
   [directory, server] = await Promise.all([mkdtemp(join(tmpdir(), 'credit-journey-role-')), startPostgres()]);
   const keys = join(directory, 'keys.json');
   const ownersUrl = await server.url('ledger');
-  // As `setup` does.
+  // This is what `setup` does.
   const keyRing = await createKeyRing(keys);
   await (await openLedger({ url: ownersUrl, environment: 'sandbox', keyRing, create: true })).close();
   const { ledger_worker: url } = await makeLedgerRoles(ownersUrl);

@@ -63,7 +63,7 @@ const CONTENTS: Record<string, InquiryContent> = {
   ...SHARES,
 };
 
-/** Written down: a release that changes one of them would hold every inquiry in flight as `RequestDiffers`. */
+/** Recorded digests. A release that changed a digest would hold every inquiry in flight as `RequestDiffers`. */
 const GOLDEN: Record<string, string> = {
   CR: '3067a8b9ffd2041b56ea481a9f26cd394c7c76e9c3c5940bb213cc9ff587bf86',
   PREQUAL: '262bc36f443e554374c6317bfb929ac80b190a4ae8bc042aaa44623c55a3d8b2',
@@ -81,12 +81,12 @@ const cipher = new LedgerCipher('ledger-1', Buffer.alloc(32, 1));
 
 describe('the canonical form of a request', () => {
   for (const [name, content] of Object.entries(CONTENTS)) {
-    test(`v1 of ${name} has the digest that it always had`, () => {
+    test(`has the recorded v1 digest for ${name}`, () => {
       assert.equal(cipher.digest(text(content)), GOLDEN[name]);
     });
   }
 
-  test('is the same whatever names the inquiry, and in whatever order its members come', () => {
+  test('does not depend on the names of the inquiry or the order of members', () => {
     const named = { customerTraceNumber: 'U', runKey: 'J-2', workflowType: 'creditReport', ordinal: 3, amends: 'T' };
     assert.equal(text({ ...REPORT, inquiry: { ...REPORT.inquiry, ...named } }), text(REPORT));
     const reversed = Object.fromEntries(Object.entries(APPLICANT).reverse()) as unknown as Applicant;
@@ -95,13 +95,13 @@ describe('the canonical form of a request', () => {
     for (const share of Object.values(SHARES)) assert.equal(text({ ...share, reference: later }), text(share));
   });
 
-  test('is the same after the way to an activity and back', () => {
+  test('is the same after JSON serialization', () => {
     for (const content of Object.values(CONTENTS)) {
       assert.equal(text(JSON.parse(JSON.stringify(content)) as InquiryContent), text(content));
     }
   });
 
-  test('differs for each field that goes on the wire', () => {
+  test('differs for each field of the request on the wire', () => {
     const changed = (change: Partial<Applicant>): InquiryContent => ({
       ...REPORT,
       applicants: [{ ...APPLICANT, ...change }, CO_APPLICANT],
@@ -127,13 +127,13 @@ describe('the canonical form of a request', () => {
     assert.equal(new Set(texts).size, texts.length);
   });
 
-  test('of FAILSAFE leaves out what its request lacks', () => {
+  test('omits for FAILSAFE the fields that its request does not have', () => {
     const { emailAddress: _email, ipAddress: _ip, ...less } = APPLICANT;
     assert.equal(text({ ...FAILSAFE, applicants: [{ ...less, applicantId: '9Z' }] }), text(FAILSAFE));
     assert.notEqual(text({ ...FAILSAFE, applicants: [{ ...APPLICANT, ssn: '900000003' }] }), text(FAILSAFE));
   });
 
-  test('validates nothing: what no profile allows has one too', () => {
+  test('exists for invalid content too', () => {
     const content = {
       inquiry: inquiry('PREQUAL', { endUserCode: '' }),
       applicants: [{ ...APPLICANT, zip: '!', ssn: '' }],

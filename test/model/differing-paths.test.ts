@@ -4,13 +4,13 @@ import { describeDifference, findDifferingPaths } from '../../src/base/differing
 import { findConsentDifferences } from '../../src/consent/refusals.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 
-test('contents that say the same differ nowhere, in whatever order their members stand', () => {
+test('equal contents have no differing path, in any order of members', () => {
   assert.deepEqual(findDifferingPaths({ a: 1, b: { c: [1, { d: 2 }] } }, { b: { c: [1, { d: 2 }] }, a: 1 }), []);
   assert.deepEqual(findDifferingPaths({ a: 1 }, { a: 1, b: undefined }), []);
   assert.deepEqual(findDifferingPaths({ a: 1, b: undefined }, { a: 1 }), []);
 });
 
-test('names every path that differs', () => {
+test('the comparison lists every path that differs', () => {
   const kept = { to: 'PREAPP', applicants: [{ ssn: '900110001', dob: '1985-04-12' }], by: 'ops' };
   assert.deepEqual(
     findDifferingPaths(kept, { to: 'PREAPP', applicants: [{ ssn: '900110002', dob: '1985-04-12' }], reason: 'x' }),
@@ -22,13 +22,13 @@ test('names every path that differs', () => {
   assert.deepEqual(findDifferingPaths({ 'a/b~c': 1 }, { 'a/b~c': 2 }), ['/a~1b~0c']);
 });
 
-test('names no member that the sender alone has put into a list’s item', () => {
+test('the comparison does not name unknown members of a list item', () => {
   const kept = { applicants: [{ ssn: '900110001' }] };
   const sent = { applicants: [{ ssn: '900110001', 'Casey Sample': 1, more: { 'of her': 2 } }] };
   assert.deepEqual(findDifferingPaths(kept, sent), ['/applicants/0']);
 });
 
-test('a refusal’s reason says what was used and where the content differs, and no more than ten paths', () => {
+test('the reason of a refusal names what was used and at most ten differing paths', () => {
   assert.equal(describeDifference('/to was used', ['/by']), '/to was used before with other content: /by differs');
   const many = Array.from({ length: 12 }, (_, index) => `/applicants/0/addresses/${index}`);
   assert.match(describeDifference('/to was used', many), /\/9 and 2 more differ$/);
@@ -36,7 +36,7 @@ test('a refusal’s reason says what was used and where the content differs, and
 
 const NOT_SINCE = { hasGrantedSince: false };
 
-test('a consent’s proof is none of its content, nor is the evidence of a refusal', () => {
+test('the comparison of consents ignores proofs and the evidence of refusals', () => {
   const grant = {
     decision: 'granted',
     decidedAt: '2026-01-01T00:00:00Z',
@@ -54,7 +54,7 @@ test('a consent’s proof is none of its content, nor is the evidence of a refus
   ]);
 });
 
-test('a consent that was sent without a time keeps the time of the one before it, unless a grant came between', () => {
+test('a repeated consent without a time keeps its earlier time unless a grant arrived in between', () => {
   const times = (decidedAt: string, capturedAt = decidedAt) => ({
     decidedAt,
     evidence: { method: 'web', textVersion: 'v1', capturedAt, reference: 'doc-1' },

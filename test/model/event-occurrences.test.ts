@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toCarriedOccurrences, toOccurrenceName } from '../../src/messages/webhooks/events.ts';
 
-test('after 20,000 refused consents the event counts that the next run takes over are small, and complete except for events about messages', () => {
+test('event counts for continue-as-new stay small after 20,000 refused consents and keep all other events', () => {
   const occurrences = new Map([[toOccurrenceName('inquiry.held', ['T1', 1, 'OutcomeUnknown']), 2]]);
   for (let index = 0; index < 20_000; index++) {
     occurrences.set(toOccurrenceName('consent.refused', [`C${index}`, 'a reason of some length']), 1);

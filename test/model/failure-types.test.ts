@@ -21,7 +21,7 @@ const COLUMNS: Record<string, Judgment & { isShare?: true }> = {
   abandon: { action: 'abandon' },
 };
 
-/** The rows of the table whose first column has failure types and whose others are decisions, with the words in them. */
+/** Returns the table of decisions by failure type: for each failure type the words in its row. */
 function documentedWords(markdown: string): Record<string, string[]> {
   const lines = markdown.split('\n');
   const at = lines.findIndex((line) => line.startsWith('| failure type | resend |'));
@@ -47,7 +47,7 @@ function cellOf(failureType: FailureType, { isShare, ...decision }: Judgment & {
   return words.length === PROVIDER_SAID.length ? 'any' : words.join(', ');
 }
 
-test('what may be decided, and with which word of the provider, is documented as it is in the code', async () => {
+test('docs/protocol.md lists the same decisions and provider statements for each failure type as the code', async () => {
   const documented = documentedWords(await readFile(PROTOCOL, 'utf8'));
   const inCode = Object.fromEntries(
     FAILURE_TYPES.map((type) => [type, Object.values(COLUMNS).map((column) => cellOf(type as FailureType, column))]),
@@ -55,7 +55,7 @@ test('what may be decided, and with which word of the provider, is documented as
   assert.deepEqual(documented, inCode);
 });
 
-test('a record is accepted only where the provider says that it was posted, whatever it was held for', () => {
+test('a record is accepted only if the provider says that it was posted, for every failure type', () => {
   for (const failureType of FAILURE_TYPES) {
     for (const productCode of ['PREAPP', 'FAILSAFE', 'ACCTRVW', 'SECONDUSE'] as const) {
       for (const providerSaid of PROVIDER_SAID) {

@@ -1,4 +1,4 @@
-/** The words about holds: the same in the code, the docs and the runbook. */
+/** Tests that the code, the docs and the runbook say the same about holds. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import { ATTENTION_GUIDE, describeEffects, toRunbookPage } from '../../src/words
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-/** A page's text without emphasis, in one line. */
+/** Reads the text of a page without emphasis, in one line. */
 const plainText = (path: string) => read(path).replaceAll('*', '').replaceAll(/\s+/g, ' ');
 
-describe('what the guide says of holds', () => {
-  test('is what the runbook says may be on the consumer’s file, in its index and on each page', () => {
+describe('the guide to holds', () => {
+  test('has the same statements on the consumer’s file as the runbook’s index and pages', () => {
     const index = plainText('docs/runbook/README.md');
     for (const type of FAILURE_TYPES) {
       const [brief] = FAILURES[type].file;
@@ -24,12 +24,12 @@ describe('what the guide says of holds', () => {
     }
   });
 
-  test('is named on its page as retried where the run retries it', () => {
+  test('agrees with the runbook on which failures the run retries', () => {
     for (const type of FAILURE_TYPES.filter((one) => FAILURES[one].retry?.if === 'always'))
       assert.ok(plainText(toRunbookPage(type)).includes('`GIVE_UP_AFTER`'), type);
   });
 
-  test('names pages that exist, wherever the sources name one', () => {
+  test('names only pages that exist, like all other sources', () => {
     const named = globSync('src/**/*.ts', { cwd: ROOT }).flatMap((file) =>
       [...read(file).matchAll(/docs\/[a-z/-]+\.md/g)].map(([page]) => [file, page] as const),
     );
@@ -41,10 +41,10 @@ describe('what the guide says of holds', () => {
   });
 });
 
-describe('what the guide says of decisions', () => {
+describe('the guide to decisions', () => {
   const inquiry = { failureType: 'NotEntitled', productCode: 'ACCTRVW', attempt: 1 } as const;
 
-  test('says that a journey may stop where a stage is accepted without a record', () => {
+  test('says that a journey can stop after a stage is accepted without a record', () => {
     const said = (isPosted: boolean, more: object = {}) =>
       describeEffects('accept', { ...inquiry, productCode: 'PREAPP', run: 'journey', ...more }, { isPosted }).join(' ');
     assert.match(
@@ -56,7 +56,7 @@ describe('what the guide says of decisions', () => {
     assert.doesNotMatch(said(false, { productCode: 'SECONDUSE', shareId: 'S-1' }), /stops/);
   });
 
-  test('tells after each kind of run whether it ends, and never speaks of another kind', () => {
+  test('says for each kind of run whether it ends, and mentions no other kind', () => {
     const ends: Record<RunKind, RegExp> = {
       journey: /The journey ends with this stage; after a repeat it continues/,
       pull: /The pull ends with it\./,
@@ -79,7 +79,7 @@ describe('what the guide says of decisions', () => {
     assert.match(share.join(' '), /The journey continues without this share\./);
   });
 
-  test('warns before each resend that may post a second inquiry', () => {
+  test('warns before each resend that can post a second inquiry', () => {
     for (const failureType of FAILURE_TYPES) {
       const warns = /second inquiry/.test(
         describeEffects('resend', { ...inquiry, run: 'pull', failureType }).join(' '),

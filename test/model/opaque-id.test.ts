@@ -4,7 +4,7 @@ import { checkOpaqueId, checkReviewId } from '../../src/model/opaque-id.ts';
 
 const UUID = '3f2504e0-4f89-41d3-9a0c-a123456789bc';
 
-test('an opaque id has unreserved characters, and nothing that looks like an SSN, unless it is a UUID', () => {
+test('an opaque id has only unreserved characters and, unless it is a UUID, nothing like an SSN', () => {
   const bare = UUID.replaceAll('-', '');
   for (const id of ['J1', 'loan-2026.07_~9', 'x'.repeat(64), '12345678', '1234567890', UUID, bare, `J-${UUID}`]) {
     assert.equal(checkOpaqueId(id, 64), null, id);
@@ -19,7 +19,7 @@ test('an opaque id has unreserved characters, and nothing that looks like an SSN
   }
 });
 
-test('the id of a portfolio review alone may end with the time of a schedule, and has no other colon', () => {
+test('only the id of a portfolio review can end with a schedule time, and it has no other colon', () => {
   const time = '2026-01-01T11:00:00Z';
   for (const id of ['R-1', `monthly-${time}`]) assert.equal(checkReviewId(id), null, id);
   for (const id of [

@@ -1,4 +1,4 @@
-/** What a share makes of all answers of its applicants. */
+/** Tests the state of a share for each combination of its applicants' answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApplicantStanding } from '../../src/consent/consent-record.ts';
@@ -19,7 +19,7 @@ function told(answers: readonly (typeof STANDS)[number][], isBlocked = false) {
   return { standing, isBlocked: () => isBlocked };
 }
 
-test('of all answers of three applicants, one refusal refuses a share, and all must have granted it', () => {
+test('a share of three applicants is refused by any refusal and granted only by all three', () => {
   for (const one of STANDS) {
     for (const two of STANDS) {
       for (const three of STANDS) {
@@ -38,7 +38,7 @@ test('of all answers of three applicants, one refusal refuses a share, and all m
   }
 });
 
-test('a refusal on its way to the ledger keeps a share that all have granted from being posted', () => {
+test('a refusal on its way to the ledger keeps a granted share waiting', () => {
   assert.equal(judgeConsents(told(['granted', 'granted', 'granted'], true), SHARE, IDS, 0).kind, 'waiting');
   assert.equal(judgeConsents(told([]), SHARE, [], 0).kind, 'waiting', 'nobody has consented');
 });

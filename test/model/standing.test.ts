@@ -1,4 +1,4 @@
-/** What stands for a share, by everything that its applicants have said, in whatever order it came. */
+/** Tests the consent state of a share from all messages of its applicants, in any order of arrival. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -34,54 +34,54 @@ function judge(
   return judgeShare(stored, { ...TERMS, ...terms }, nowMs);
 }
 
-/** What stands for 1A, with the fault of a grant that does not count. */
+/** Returns the consent state of applicant 1A, or the fault of a grant that does not count. */
 function standing(consents: readonly (ConsentRecord | StoredConsent)[], terms?: Partial<ShareTerms>, nowMs?: number) {
   const found = judge(consents, terms, nowMs).applicants.find(({ applicantId }) => applicantId === '1A');
   if (!found) return 'none';
   return found.stands === 'none' && found.fault ? found.fault : found.stands;
 }
 
-describe('one applicant', () => {
-  test('silence is no grant, and a grant stands', () => {
+describe('the consent state of an applicant', () => {
+  test('is a grant only after a grant of this applicant', () => {
     assert.equal(standing([]), 'none');
     assert.equal(standing([message('C1', 'granted', 1)]), 'granted');
     assert.equal(standing([message('C1', 'granted', 1, { applicantId: '2A' })]), 'none');
   });
 
-  test('a revocation ends the grant of its id, in whichever order the two come', () => {
+  test('is revoked by a revocation with the id of the grant, in either order of arrival', () => {
     const grant = message('C1', 'granted', 1);
     assert.equal(standing([grant, message('C1', 'revoked', 2)]), 'revoked');
     assert.equal(standing([message('C1', 'revoked', 0), grant]), 'revoked');
   });
 
-  test('a revocation of one of two grants leaves the other', () => {
+  test('remains granted if only one of two grants is revoked', () => {
     const grants = [message('C1', 'granted', 1), message('C2', 'granted', 2)];
     assert.equal(standing([...grants, message('C1', 'revoked', 3)]), 'granted');
   });
 
-  test('a revocation of an unknown id ends every grant before it, and a grant decided later stands again', () => {
+  test('is revoked by a revocation of an unknown id until a later grant', () => {
     const before = [message('C1', 'granted', 1), message('CX', 'revoked', 5)];
     assert.equal(standing(before), 'revoked');
     assert.equal(standing([...before, message('C2', 'granted', 4, { received: 6 })]), 'revoked');
     assert.equal(standing([...before, message('C2', 'granted', 6)]), 'granted');
   });
 
-  test('a revocation ends every grant where the grant that it names came only later', () => {
+  test('is revoked for every grant if the grant that the revocation names arrives later', () => {
     const named = message('C9', 'granted', 3);
     assert.equal(standing([message('C1', 'granted', 1), message('C9', 'revoked', 2), named]), 'revoked');
   });
 
-  test('a denial ends the grants decided before it, and a later grant under a new id stands', () => {
+  test('is denied by a denial until a later grant under a new id', () => {
     assert.equal(standing([message('C1', 'granted', 1), message('C2', 'denied', 2)]), 'denied');
     assert.equal(standing([message('C2', 'denied', 2), message('C1', 'granted', 1, { received: 3 })]), 'denied');
     assert.equal(standing([message('C2', 'denied', 2), message('C3', 'granted', 3)]), 'granted');
   });
 
-  test('a grant counts as decided no later than it came', () => {
+  test('treats a grant as decided at the latest when it arrived', () => {
     assert.equal(standing([message('C1', 'granted', 9, { received: 1 }), message('C2', 'denied', 2)]), 'denied');
   });
 
-  test('a grant that is too old for the share does not stand, and says until when it does', () => {
+  test('excludes a grant that is too old for the share, and has the time until which a grant is valid', () => {
     const terms = { validForMs: 60_000 };
     const grant = message('C1', 'granted', 0);
     assert.equal(standing([grant], terms, T0 + 60_000), 'granted');
@@ -90,7 +90,7 @@ describe('one applicant', () => {
     assert.equal(found?.stands === 'granted' && found.youngUntilMs, T0 + 60_000);
   });
 
-  test('every grant is ended exactly where the rule, written plainly, finds a refusal against it', () => {
+  test('matches a plain implementation of the rule for any sequence of messages', () => {
     const revokesAll = (said: ConsentRecord[], revocation: ConsentRecord) =>
       !said.some(
         (one) =>
@@ -132,7 +132,7 @@ describe('one applicant', () => {
     );
   });
 
-  test('of 20,000 messages stands as the latest say, and each is looked at once', () => {
+  test('is that of the latest of 20,000 messages, in linear time', () => {
     const kinds = ['granted', 'denied', 'revoked'] as const;
     const said = Array.from({ length: 20_000 }, (_, n) => message(`C${n}`, kinds[n % 3] ?? 'denied', n));
     const startedAt = performance.now();
@@ -140,14 +140,14 @@ describe('one applicant', () => {
       const all = [...said, message('C-LAST', last, 20_000)];
       assert.equal(standing(all, {}, T0 + 36e8), last);
     }
-    // Ten times what it takes on a slow machine; comparing each with all would take minutes.
+    // The limit is ten times the time on a slow machine. A quadratic comparison would take minutes.
     assert.ok(performance.now() - startedAt < 10_000);
   });
 });
 
-describe('one share', () => {
+describe('the consents of a share', () => {
   const SHARE = { shareId: 'S-9', endUserCode: 'EU2', endUser: 'Example Bank', owners: ['share:S-9', 'J-1'] };
-  /** Said to the share itself, unless it says otherwise. */
+  /** Creates a stored consent, by default addressed to the share itself. */
   const said = (change: Partial<ConsentRecord>, more: Partial<StoredConsent> = {}): StoredConsent => ({
     consent: message(change.consentId ?? 'C-1', change.decision ?? 'granted', 0, {
       ...{ journeyId: 'share:S-9', shareId: 'S-9', secondaryUser: { endUserCode: 'EU2' } },
@@ -158,7 +158,7 @@ describe('one share', () => {
   const share = (stored: StoredConsent[], terms: Partial<ShareTerms> = {}) => judge(stored, { ...SHARE, ...terms });
   const of = (stored: StoredConsent[], terms?: Partial<ShareTerms>) => standing(stored, { ...SHARE, ...terms });
 
-  test('counts grants for this share, its secondary user and no posting of another’s', () => {
+  test('count only unused grants for this share and its secondary user', () => {
     assert.equal(of([said({})]), 'granted');
     assert.equal(of([said({ journeyId: 'J-1' })]), 'granted', 'to the report’s owner');
     assert.equal(of([said({ journeyId: 'J-1' }, { usedBy: 'J-1' })]), 'spent');
@@ -169,12 +169,12 @@ describe('one share', () => {
     assert.equal(of([said({}), denied]), 'denied', 'a refusal counts for whichever user it names');
   });
 
-  test('counts no grant without a proof where one is asked for', () => {
+  test('exclude a grant without a proof if the profile requires proofs', () => {
     assert.equal(of([said({})], { consentTrust: 'proof' }), 'missing');
     assert.equal(of([said({ proof: 'a.b.c' })], { consentTrust: 'proof' }), 'granted');
   });
 
-  test('counts only grants that its start has received, and none of another person', () => {
+  test('count only grants that this start has received, and none of another person', () => {
     assert.equal(of([said({}, { starts: ['run-1'] })], { start: 'run-2' }), 'none');
     assert.equal(of([said({}, { starts: ['run-1', 'run-2'] })], { start: 'run-2' }), 'granted');
     const revocation = said({ decision: 'revoked', decidedAt: at(2), receivedAt: at(2) });
@@ -183,14 +183,14 @@ describe('one share', () => {
     assert.equal(of([said({}, { noted: 'otherPerson' })]), 'none');
   });
 
-  test('is refused by what stands refused elsewhere for what may be the same secondary user', () => {
+  test('include refusals at other shares for a possibly identical secondary user', () => {
     const on = (day: number) => ({ decidedAt: `2026-01-0${day}T00:00:00Z`, receivedAt: `2026-01-0${day}T00:00:01Z` });
     const elsewhere = (...consents: Partial<ConsentRecord>[]) =>
       of(consents.map((one) => said({ journeyId: 'J-1', shareId: 'S1', ...one })));
     assert.equal(elsewhere({ ...on(2), decision: 'denied' }), 'denied');
     assert.equal(elsewhere({ ...on(2), decision: 'denied', secondaryUser: { endUserCode: 'EU3' } }), 'none');
     assert.equal(elsewhere({ ...on(2), decision: 'denied', secondaryUser: { endUser: 'Example Bank' } }), 'denied');
-    // Granted again since, the refusal does not stand even there.
+    // After a later grant the refusal does not count even at that share.
     assert.equal(elsewhere(on(1), { ...on(2), decision: 'revoked' }), 'revoked');
     assert.equal(elsewhere(on(1), { ...on(2), decision: 'revoked' }, { ...on(3), consentId: 'C-2' }), 'none');
     const refused = said({ journeyId: 'J-1', shareId: 'S1', decision: 'denied', ...on(2) });
@@ -198,7 +198,7 @@ describe('one share', () => {
     assert.equal(of([refused, said({ consentId: 'C-8', ...on(3) })]), 'granted', 'until a later grant');
   });
 
-  test('judges each grant by itself, for a claim', () => {
+  test('yield a verdict on each grant for a claim', () => {
     const key = { journeyId: 'share:S-9', shareId: 'S-9', applicantId: '1A', consentId: 'C-1' };
     assert.equal(share([]).judgeGrant(key), 'missing');
     assert.equal(share([said({})]).judgeGrant(key), 'stands');
@@ -209,7 +209,7 @@ describe('one share', () => {
   });
 });
 
-test('a consent names a secondary user by its code, and by its name only where the share has no code', () => {
+test('a consent names a secondary user by its code, or by its name if the share has no code', () => {
   const [code, name, both] = [{ endUserCode: 'A' }, { endUser: 'Bank' }, { endUserCode: 'A', endUser: 'Bank' }];
   assert.deepEqual(
     [isForUser(code, code), isForUser(name, name), isForUser(both, both)],

@@ -12,14 +12,14 @@ const parts: TraceNumberParts = {
   ordinal: 0,
 };
 
-test('the same parts always give the same number, within the 28 of the 30 characters that the interface has', () => {
+test('the same parts always give the same trace number of 28 characters, of the interface’s 30', () => {
   assert.equal(deriveTraceNumber(parts), deriveTraceNumber({ ...parts }));
   assert.match(deriveTraceNumber(parts), /^PQ[A-Z2-7]{24}00$/);
-  // Written down: a release that changes it would send every running inquiry once more.
+  // A release that changed this recorded number would send every running inquiry again.
   assert.equal(deriveTraceNumber(parts), 'PQFUFTG4YIAGIW2XWQPSWTT76H00');
 });
 
-test('each part counts, and parts are kept apart', () => {
+test('trace numbers differ if any part differs, also if the parts concatenate to the same text', () => {
   const numbers = [
     parts,
     { ...parts, environment: 'uat' as const },
@@ -33,12 +33,12 @@ test('each part counts, and parts are kept apart', () => {
   assert.equal(new Set(numbers).size, numbers.length);
 });
 
-test('each product has two letters of its own', () => {
+test('the trace numbers of each product begin with their own two letters', () => {
   const letters = PRODUCTS.map((productCode) => deriveTraceNumber({ ...parts, productCode }).slice(0, 2));
   assert.equal(new Set(letters).size, PRODUCTS.length);
 });
 
-test('amendments change the last two digits alone, and there are a hundred at the most', () => {
+test('amendments change only the last two digits of a trace number, and there are at most a hundred', () => {
   assert.equal(deriveTraceNumber({ ...parts, ordinal: 7 }), `${deriveTraceNumber(parts).slice(0, -2)}07`);
   assert.throws(() => deriveTraceNumber({ ...parts, ordinal: MAX_ORDINAL + 1 }), RangeError);
 });

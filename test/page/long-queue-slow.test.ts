@@ -1,4 +1,4 @@
-/** The page with more than it shows at once, and with what goes wrong on the way: in Chromium, against the API. */
+/** The page with more rows than it shows at once, and with a slow or failing API, in Chromium. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -11,12 +11,12 @@ import { goTo, type Json, keepPictures, overflows, startPageWorld } from './page
 const HELD = 250;
 const FLAGGED = 10_000;
 
-/** Letters alone. */
+/** Writes a number in letters only. */
 const lettersOf = (number: number) =>
   number.toString(26).replaceAll(/\d/g, (digit) => 'QRSTUVWXYZ'[Number(digit)] ?? '');
 const traceOf = (number: number) => `PQ${lettersOf(number).toUpperCase().padStart(24, 'A')}00`;
 
-/** Attempts without an answer, of runs that are gone: the ledger takes decisions about them. */
+/** Makes unanswered attempts without runs, so that the ledger itself records decisions about them. */
 async function holdMany(ledger: Ledger): Promise<void> {
   for (let number = 0; number < HELD; number++) {
     const inquiry = { runKey: `LOAN-MANY-${number}`, customerTraceNumber: traceOf(number) };
@@ -24,7 +24,7 @@ async function holdMany(ledger: Ledger): Promise<void> {
   }
 }
 
-/** A flag is written with an answer, which takes long for so many. */
+/** Inserts the flags by SQL, since writing each with an answer would take too long. */
 function flagMany(url: string): void {
   const database = new DatabaseSync(url.slice('file:'.length), { timeout: 10_000 });
   database.exec(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${FLAGGED - 1})
@@ -64,7 +64,7 @@ test('the page with a long queue', async (t) => {
         if (body.preview) return route.continue();
         sent.push(body);
         if (sent.length !== 2) return route.continue();
-        // The API has taken it; what was before it says otherwise.
+        // The API accepts the request, but a gateway in front of it reports an error.
         const headers = { ...(await route.request().allHeaders()), 'sec-fetch-site': 'same-origin' };
         await route.fetch({ headers });
         await route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad Gateway</h1>' });

@@ -11,15 +11,15 @@ export interface OidcProvider {
   clientId: string;
   clientSecret: string;
   audience: string;
-  /** Of the tokens that it gives out from now on. */
+  /** The lifetime of the tokens that it issues from now on. */
   lifetimeSeconds: number;
-  /** An access token as the proxy gets them. */
+  /** Issues an access token like those that the proxy gets. */
   accessToken(sub: string): Promise<string>;
 }
 
 const COOKIE = 'provider-session';
 
-/** Ends with the test. */
+/** Starts the provider, which stops with the test. */
 export async function startOidcProvider(t: TestContext, people: readonly string[]): Promise<OidcProvider> {
   const { publicKey, privateKey } = await generateKeyPair('RS256');
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'provider-1', alg: 'RS256', use: 'sig' }];
@@ -87,7 +87,7 @@ export async function startOidcProvider(t: TestContext, people: readonly string[
     }
   }
 
-  /** Who is signed in at the provider is let through; otherwise the person says who it is. */
+  /** Lets a signed-in person through, and asks anyone else who they are. */
   function authorize(request: IncomingMessage, response: ServerResponse, query: URLSearchParams): void {
     const known = new RegExp(`${COOKIE}=([\\w-]+)`).exec(request.headers.cookie ?? '')?.[1];
     const sub = query.get('as') ?? known;

@@ -1,4 +1,4 @@
-/** The page as it is built, without a browser: what it loads, what it weighs, and its parts that need none. */
+/** The built page without a browser: what it loads, its size, and its parts that need no browser. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

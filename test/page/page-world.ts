@@ -22,7 +22,7 @@ const LONGEST_MS = 20_000;
 // biome-ignore lint/suspicious/noExplicitAny: as an HTTP client sees it
 export type Json = any;
 
-/** What a page has said that it should not have: scripts that failed, and what the policy of the server forbade. */
+/** An open page, and its complaints: failed scripts, and violations of the server's policy. */
 export interface OpenPage {
   page: Page;
   complaints: string[];
@@ -31,23 +31,23 @@ export interface OpenPage {
 export interface PageWorld {
   harness: Harness;
   api: TestApi;
-  /** In a browser of its own, signed in as that token says. */
+  /** Opens the page in a browser of its own, signed in with the given token. */
   open(
     parts?: TokenParts,
     options?: { address?: string; width?: number; scheme?: (typeof SCHEMES)[number] },
   ): Promise<OpenPage>;
-  /** A browser of its own, in which nobody is signed in. */
+  /** Opens a browser of its own without a sign-in. */
   browse(): Promise<BrowserContext>;
-  /** Where the page is built. */
+  /** The directory of the built page. */
   pageDirectory: string;
-  /** The API goes; `startApi` brings it back at the same address. */
+  /** Stops the API; `startApi` starts it again at the same address. */
   stopApi(): Promise<void>;
   startApi(): Promise<void>;
-  /** A journey whose inquiry was posted and whose answer never came; its hold, once the run waits for a decision. */
+  /** Starts a journey whose answer never comes, and returns its hold once the run waits for a decision. */
   hold(journeyId?: string, digits?: string, stages?: LendingJourneyInput['stages']): Promise<Json>;
 }
 
-/** Ends with the test. */
+/** Starts everything behind the page, and stops it with the test. */
 export async function startPageWorld(t: TestContext): Promise<PageWorld> {
   const [harness, pageDirectory] = await Promise.all([startHarness(), temporaryDirectory(t)]);
   t.after(() => harness.close());
@@ -91,7 +91,7 @@ export async function startPageWorld(t: TestContext): Promise<PageWorld> {
 }
 
 async function launch(t: TestContext): Promise<Browser> {
-  // Root, which a build machine often is, gets no sandbox.
+  // Chromium has no sandbox for root, and builds often run as root.
   const args = ['--no-sandbox', '--disable-gpu', '--disable-lcd-text'];
   const browser = await chromium.launch({ executablePath: chromiumPath(), args });
   t.after(() => browser.close());
@@ -108,7 +108,7 @@ async function newContext(browser: Browser, width: number, colorScheme: 'light' 
   return context;
 }
 
-/** As `dev` opens it: with the token in the fragment. */
+/** Opens the page as `dev` does: with the token in the fragment. */
 async function signedIn(context: BrowserContext, url: string, given: string, address: string): Promise<OpenPage> {
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -122,7 +122,7 @@ async function signedIn(context: BrowserContext, url: string, given: string, add
 export function hear(page: Page, complaints: string[]): void {
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
-    // The browser itself reports each answer that is an error, and each connection that is refused.
+    // The browser itself reports each error answer and each refused connection.
     if (message.type() === 'error' && !/^Failed to load resource/.test(message.text())) complaints.push(message.text());
   });
 }
@@ -131,9 +131,9 @@ export async function goTo(page: Page, address: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(address)}`);
 }
 
-/** What axe finds, as `rule: where`. */
+/** Returns the findings of axe, as `rule: where`. */
 export async function axeFindings(page: Page): Promise<string[]> {
-  // Its source goes in as the browser's tools do it: the page's policy permits no other script.
+  // The source is evaluated like a script of the developer tools, since the page's policy permits no other script.
   await page.evaluate(axe.source);
   const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
   const run = `axe.run(document, { runOnly: ${JSON.stringify(rules)} })`;
@@ -141,7 +141,7 @@ export async function axeFindings(page: Page): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
 }
 
-/** Of each width at which the view is wider than the window: by how much. */
+/** Returns each width at which the view is wider than the window, and by how much. */
 export async function overflows(page: Page): Promise<string[]> {
   const before = page.viewportSize();
   const found: string[] = [];
@@ -156,7 +156,7 @@ export async function overflows(page: Page): Promise<string[]> {
   return found;
 }
 
-/** Keeps pictures at all widths, where `SCREENSHOT_DIR` names a directory. */
+/** Keeps pictures at all widths if `SCREENSHOT_DIR` names a directory. */
 export async function keepPictures(page: Page, name: string): Promise<void> {
   const directory = process.env.SCREENSHOT_DIR;
   if (!directory) return;

@@ -1,4 +1,4 @@
-/** Signing in to the page by oauth2-proxy, as the compose file has it: browser, proxy, provider and API are real. */
+/** Sign-in to the page by oauth2-proxy as in the compose file: browser, proxy, provider and API are real. */
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ import { composedSignIn } from './signing-proxy.ts';
 
 const HEADER = 'x-forwarded-access-token';
 
-/** From another address of this machine than the proxy's, as any neighbour of the API would. */
+/** Sends a request from another address of this machine than the proxy's, as a neighbour of the API would. */
 function fromElsewhere(url: string, headers: Record<string, string>): Promise<{ status: number; code: string }> {
   return new Promise((resolve, reject) => {
     const asked = httpRequest(url, { headers, localAddress: '127.0.0.3' }, async (response) => {
@@ -33,7 +33,7 @@ test('the page behind oauth2-proxy', async (t) => {
   const proxy = await start(api.url);
   const complaints: string[] = [];
 
-  /** At the provider, who it is. */
+  /** Chooses a user on the provider's page. */
   async function signIn(page: Page, who: string): Promise<void> {
     await page.getByRole('heading', { name: 'Who are you?' }).waitFor();
     await page.getByRole('link', { name: who }).click();
@@ -73,14 +73,14 @@ test('the page behind oauth2-proxy', async (t) => {
 
   await t.test('ignores identity headers that a visitor sends through or past the proxy', async () => {
     const theirs = await provider.accessToken('operator-2');
-    // What the page before has asked for ends a moment later.
+    // Requests of the previous page may still arrive for a moment.
     const linesAfterRest = async () => {
       const before = api.lines.length;
       await sleep(500);
       return api.lines.length === before ? before : undefined;
     };
     const from = await until(linesAfterRest);
-    // Nobody is signed in: the proxy answers itself.
+    // Without a sign-in, the proxy answers itself.
     const unknown = await fetch(`${proxy}/v1/session`, { headers: { [HEADER]: theirs, 'x-forwarded-user': 'root' } });
     assert.equal(unknown.status, 401);
     assert.equal(api.lines.length, from, 'nothing reached the API');
@@ -100,11 +100,11 @@ test('the page behind oauth2-proxy', async (t) => {
     }
     const both = await asked({ authorization: `Bearer ${theirs}` });
     assert.deepEqual([both.status, both.code], [401, 'twoTokens']);
-    // No page of another site decides by the proxy's cookie.
+    // A page of another site cannot decide with the proxy's cookie.
     const data = { decisionId: 'D-X', flag: 'ssnMismatch', reason: 'a test' };
     const foreign = await context.request.post(`${proxy}/v1/runs/LOAN-PROXY/seen`, { data });
     assert.deepEqual([foreign.status(), (await foreign.json()).code], [403, 'crossSite']);
-    // Past the proxy: only its address may come.
+    // The API refuses requests that bypass the proxy, by their address.
     const past = await fromElsewhere(`${api.url}/v1/session`, { [HEADER]: theirs });
     assert.deepEqual([past.status, past.code], [403, 'proxy']);
   });
@@ -147,7 +147,7 @@ test('the page behind oauth2-proxy', async (t) => {
     await page.getByText('Your session has ended.').waitFor();
     const tab = await context.newPage();
     await tab.goto(`${provider.url}/signed-out`);
-    // As the page's link: the proxy's own session would let the first one in, with a token that is no longer good.
+    // As the page's link does: the proxy's session would sign in the first operator with an expired token.
     await tab.goto(`${proxy}/oauth2/start?rd=%2F`);
     await signIn(tab, 'operator-2');
     await page.getByText('Acting as operator-2').waitFor();

@@ -1,4 +1,4 @@
-/** oauth2-proxy between a browser and the API, with the very settings of the compose file. */
+/** Runs oauth2-proxy between a browser and the API, with the settings of the compose file. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { makeSecrets } from '../deploy/make-secrets.ts';
 import { compose, mounted } from '../deploy/manifests.ts';
 import type { OidcProvider } from './oidc-provider.ts';
 
-/** The program that `OAUTH2_PROXY` names, or one of the version that the compose file pins, built by Go. */
+/** Returns the program that `OAUTH2_PROXY` names, or builds the version that the compose file pins. */
 async function findProxy(): Promise<string> {
   if (process.env.OAUTH2_PROXY) return process.env.OAUTH2_PROXY;
   const { image } = compose().services['oauth2-proxy'] ?? { image: '' };
@@ -20,7 +20,7 @@ async function findProxy(): Promise<string> {
   return join(await findGoPrograms(oauth2Proxy(version)), 'oauth2-proxy');
 }
 
-/** What docker compose makes of a service's variables where `.env` has these. */
+/** Returns a service's variables as docker compose expands them with the given `.env`. */
 function environmentOf(name: string, given: Readonly<Record<string, string>>): Record<string, string> {
   const { environment = {} } = compose().services[name] ?? {};
   return Object.fromEntries(
@@ -32,9 +32,9 @@ function environmentOf(name: string, given: Readonly<Record<string, string>>): R
 }
 
 export interface ComposedSignIn {
-  /** What the compose file has the API believe; of the addresses alone, those of this machine. */
+  /** The API's options from the compose file, but with the addresses of this machine. */
   apiOptions: Partial<ApiOptions>;
-  /** Starts the proxy before an API at this address, and says where browsers find it. */
+  /** Starts the proxy in front of an API at this address, and returns the proxy's address. */
   start(apiUrl: string): Promise<string>;
 }
 
@@ -57,7 +57,7 @@ export async function composedSignIn(t: TestContext, provider: OidcProvider): Pr
   const { options } = loadApiSettings(await mounted(t, environmentOf('page-api', dotEnv), files));
   const { tokens, tokenHeader, signInPath, signOutPath, byClaim } = options;
   return {
-    // There the proxy has an address of its own.
+    // In compose, the proxy has an address of its own.
     apiOptions: {
       ...{ tokens, tokenHeader, signInPath, signOutPath, byClaim },
       trustedProxies: ['127.0.0.1'],

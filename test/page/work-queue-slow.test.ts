@@ -1,4 +1,4 @@
-/** What people see and do on the work queue page, in Chromium. */
+/** What operators see and do on the work queue page, in Chromium. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -17,7 +17,7 @@ import {
   startPageWorld,
 } from './page-world.ts';
 
-/** What a token may, without the right to read personal data whole. */
+/** All scopes except the right to reveal personal data. */
 const WITHOUT_REVEAL = Object.keys(SCOPES).filter((scope) => scope !== 'reports:reveal');
 
 const rowOf = (page: Page, { runKey }: Json) => page.getByRole('row').filter({ hasText: runKey });
@@ -133,7 +133,7 @@ test('the work queue page', async (t) => {
       await page.route('**/decisions', async (route) => {
         sent.push(route.request().postDataJSON());
         // The API decides; its first answer never arrives.
-        // What the browser itself adds is lost on the way through the test.
+        // The browser's own header is lost when the test forwards the request.
         const headers = { ...(await route.request().allHeaders()), 'sec-fetch-site': 'same-origin' };
         const answer = await route.fetch({ headers });
         if (sent.length === 1) await route.abort('connectionreset');
@@ -250,7 +250,7 @@ test('the work queue page', async (t) => {
     async (st) => {
       const hold = await world.hold('LOAN-GONE');
       await world.harness.client.workflow.getHandle('journey-LOAN-GONE').terminate('a test');
-      // A worker would answer for the run as it was.
+      // A worker would answer queries of the terminated run.
       await world.harness.stopWorker();
       st.after(() => world.harness.startWorker());
       const { page } = await open({}, { address: `#/runs/LOAN-GONE?hold=${hold.holdId}` });
@@ -308,7 +308,7 @@ test('the work queue page', async (t) => {
       'JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie, location.href, history.state])',
     );
     assert.equal(kept, JSON.stringify([[], [], '', `${world.api.url}/`, null]));
-    // Pasted where the page is open already.
+    // The token's address is pasted while the page is open.
     await goTo(page, '#token=a.b.c');
     await page.getByText('The API refused the token').waitFor();
     assert.equal(page.url(), `${world.api.url}/`);
@@ -334,7 +334,7 @@ test('the work queue page', async (t) => {
     );
     const { page } = await open();
     const links = page.locator('.waits').getByRole('link');
-    // Counted every few seconds; other tests of this page leave no gates behind.
+    // The runs are counted every few seconds; other tests of this page leave no gates behind.
     const reread = async (name: string) => {
       await until(async () => {
         await page.keyboard.press('u');

@@ -279,7 +279,7 @@ describe('a portfolio file that has been examined', () => {
 });
 
 describe('the place of a portfolio file', () => {
-  test('is inside its directory, also through symbolic links', async () => {
+  test('must be inside its directory, and a link out of it is refused', async () => {
     const outside = await mkdtemp(join(tmpdir(), 'credit-journey-outside-'));
     await writeFile(join(outside, 'secret.csv'), csvText(1));
     await symlink(join(outside, 'secret.csv'), join(directory, 'link.csv'));

@@ -1,4 +1,4 @@
-/** What the codec's tests are made of. */
+/** Fixtures of the codec's tests. */
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { isUndecodable, type UndecodableReason } from '../../src/model/undecodable.ts';

@@ -55,7 +55,7 @@ export async function startKmsServer() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    /** What the SDK reads; to be given to this process or to another. */
+    /** The variables that the SDK reads, for this process or another. */
     env: {
       AWS_ENDPOINT_URL_KMS: `http://127.0.0.1:${port}`,
       AWS_REGION: REGION,

@@ -3,21 +3,21 @@
  * URL encoding, hex, UTF-16, and base64 at each of its three offsets.
  */
 
-/** What places there are, by who reads them. */
+/** The kinds of places to search. */
 export type PlaceKind = 'temporal' | 'ledger' | 'log' | 'commandLine';
 
 export interface Sentinel {
   /** Findings print this name instead of the value. */
   name: string;
   value: string;
-  /** Where it is by design. Default: nowhere. */
+  /** The places that have the value by design. Default: none. */
   mayBeIn?: readonly PlaceKind[];
 }
 
 export interface Finding {
   sentinel: Sentinel;
   spelling: string;
-  /** What stands around the first one, each letter as an `a` and each digit as a `0`. */
+  /** The text around the first occurrence, each letter as an `a` and each digit as a `0`. */
   around: string;
 }
 
@@ -135,7 +135,7 @@ function isInId(bytes: Uint8Array, at: number, end: number): boolean {
   return idEnd - start >= MIN_ID_LENGTH;
 }
 
-/** Where the bytes of that kind begin and end that stand around it without a gap. */
+/** The begin and the end of the unbroken bytes of that kind around it. */
 function runAround(bytes: Uint8Array, at: number, end: number, isOfKind: (byte: number) => boolean): [number, number] {
   let [from, to] = [at, end];
   while (from > 0 && isOfKind(bytes[from - 1] as number)) from--;
@@ -161,7 +161,7 @@ function shapesOf(sentinel: Sentinel): Shape[] {
     if (bytes.length < minBytes) return;
     const folded = folds ? bytes.map((byte) => FOLDED[byte] as number) : bytes;
     const key = `${folds} ${Buffer.from(folded).toString('latin1')}`;
-    // Of two spellings with the same bytes, findings name the plainer one.
+    // If two spellings have the same bytes, findings name the plainer spelling.
     if (!shapes.has(key)) shapes.set(key, { sentinel, spelling, bytes: folded, folds });
   };
   for (const [how, text] of Object.entries(spellingsOf(sentinel.value))) {
@@ -185,7 +185,7 @@ function shapesOf(sentinel: Sentinel): Shape[] {
   return [...shapes.values()];
 }
 
-/** As it is, and with the separators that its kind is written with. */
+/** The value unchanged, and with the usual separators of its kind. */
 function spellingsOf(value: string): Record<string, string> {
   const between = (groups: RegExp, separator: string) => value.replace(groups, separator);
   const date = /^(\d{4})-(\d{2})-(\d{2})$/;

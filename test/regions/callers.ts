@@ -1,4 +1,4 @@
-/** Platforms, a consent system and an operator: what they ask of a region, and what they were told that it was taken. */
+/** Platforms, a consent system and an operator: the calls that they make to a region, and those that it acknowledged. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { CreditJourneyError, type CreditJourneys, type LendingJourneyInput } from '../../src/client.ts';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
@@ -30,7 +30,7 @@ export class Callers {
     this.#journeys = journeys;
   }
 
-  /** From now on they call there. */
+  /** Makes all further calls go to that region. */
   moveTo(journeys: CreditJourneys): void {
     this.#journeys = journeys;
   }
@@ -108,7 +108,7 @@ export function withShare(applicants = 1): LendingJourneyInput {
   });
 }
 
-/** About the one hold of this status. */
+/** Makes a decision about the only hold of this status. */
 export function decisionAboutHold({ holds }: JourneyStatus, action: Decision['action'], decisionId: string): Decision {
   const [hold] = holds;
   if (!hold) throw new Error('nothing is on hold');

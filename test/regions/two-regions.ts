@@ -22,7 +22,7 @@ import { startWorkerProcess, type WorkerProcess } from '../support/worker-proces
 export interface Region {
   journeys: CreditJourneys;
   client: ReturnType<typeof getSdkClient>;
-  /** As the command line has it there. */
+  /** Runs a command of the command line in that region. */
   cli(...args: string[]): Promise<Ran>;
   startWorker(): Promise<WorkerProcess>;
 }
@@ -107,7 +107,7 @@ export async function startTwoRegions(): Promise<TwoRegions> {
         // Temporal's own tables have such literals.
         enableDoubleQuotedStringLiterals: true,
       });
-      // One transaction: the copy is of one moment, whatever is written meanwhile.
+      // One transaction: the copy shows a single moment, also if the server writes meanwhile.
       database.exec(`VACUUM INTO '${join(directories.second, 'temporal.db')}'`);
       database.close();
     },

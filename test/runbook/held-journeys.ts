@@ -26,7 +26,7 @@ export interface HeldJourney {
 /** Profiles whose servers are not as they should be; `moving` is as it should be until a journey waits at its gate. */
 export type TroubledProfile = 'unreachable' | 'tokenless' | 'untrusted' | 'moving';
 
-/** What a journey is started with: the digits of an SSN (docs/sandbox.md), or a profile. */
+/** The cause of a journey's hold: the digits of an SSN (docs/sandbox.md), or a profile. */
 interface Cause {
   digits?: string;
   profile?: TroubledProfile;
@@ -206,7 +206,7 @@ async function changeProfile(harness: Harness, changes: Partial<GatewayProfile>)
   return async () => void profiles.set('moving', own);
 }
 
-/** Behind the ledger's back; returns what it was. */
+/** Changes the ledger's file directly, and returns the former value. */
 function setLedgerId({ config }: Harness, ledgerId: string): string {
   const database = new DatabaseSync(config.ledger.url.slice('file:'.length), { timeout: 2_000 });
   try {

@@ -6,11 +6,11 @@ import { toRunbookPage } from '../../src/words/holds.ts';
 
 export const RUNBOOK = new URL('../../docs/runbook/', import.meta.url).pathname;
 
-/** What every page has, in this order. */
+/** The headings of every page, in this order. */
 export const HEADINGS = ['What it means', 'What to check', 'What to do', 'What never to do'];
 
 export interface Block {
-  /** The heading that it stands under; `undefined` before the first. */
+  /** The heading above the block. `undefined` before the first. */
   section: string | undefined;
   script: string;
   /** The exit code that the page promises. */
@@ -22,7 +22,7 @@ export interface Block {
 }
 
 export interface Page {
-  /** Without `.md`. */
+  /** The file's name without `.md`. */
   name: string;
   text: string;
   headings: string[];
@@ -40,7 +40,7 @@ function readPage(name: string): Page {
   return partsOf(name, readFileSync(join(RUNBOOK, `${name}.md`), 'utf8'));
 }
 
-/** Of any page. Code that it says to be a file's is no command. */
+/** Parses any page. Code that the page shows as part of a file is no command. */
 export function partsOf(name: string, text: string): Page {
   const headings: string[] = [];
   const blocks: Block[] = [];
@@ -66,7 +66,7 @@ function blockOf(page: string, section: string | undefined, info: string, script
   return { section, script, exits: Number(code ?? 0), stays, ...(why === undefined ? {} : { notRunBecause: why }) };
 }
 
-/** What `<name>` stands for in a script; a name without a value is an error. */
+/** Replaces each `<name>` in a script by its value. A name without a value is an error. */
 export function filled(script: string, values: Readonly<Record<string, string>>): string {
   return script.replaceAll(/<([a-z][A-Za-z]*)>/g, (_, name: string) => {
     const value = values[name];

@@ -62,7 +62,7 @@ let plain: Server;
 let directory: string;
 let env: Record<string, string>;
 let held: Map<FailureType, HeldJourney[]>;
-/** What `holds` prints on a terminal, its commands in one line each. */
+/** The output of `holds` on a terminal, with each command in one line. */
 let screen: string;
 
 before(async () => {

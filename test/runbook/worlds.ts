@@ -1,4 +1,4 @@
-/** What is wrong in the world of each page, and what its placeholders stand for there. */
+/** The failure in the world of each page, and the values of the page's placeholders. */
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FAILURE_TYPES, type FailureType } from '../../src/model/failure-types.ts';
@@ -17,9 +17,9 @@ import type { HeldJourney } from './held-journeys.ts';
 import { pageOf } from './pages.ts';
 
 export interface World {
-  /** What the operators' environment has in it. */
+  /** Variables of the operators' environment. */
   env?: Record<string, string>;
-  /** What is wrong with it until it is mended: while one checks, and not any more while one acts. */
+  /** The failure of the world. It lasts during the page's checks, and is repaired before its remedies. */
   trouble?: Record<string, string>;
   /** The journeys of this page: the first is looked at, each of the others is decided about once. */
   journeys: Subject[];

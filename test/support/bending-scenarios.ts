@@ -1,4 +1,4 @@
-/** Journeys that do not go straight: applicants who come and go, reports that age, stages pulled once more. */
+/** Journeys with changes on their way: applicants who join or leave, reports that age, repeated stages. */
 import type { ShareInput } from '../../src/messages/request-share.ts';
 import {
   applicant,
@@ -19,7 +19,7 @@ function shareWith(number: number, more: Partial<ShareInput> = {}): ShareInput {
   return { shareId: `S${number}`, endUserCode: `EU90${number}`, ...more };
 }
 
-/** Everybody in `applicantIds` says the same about one share. */
+/** Sends the same decision of each applicant in `applicantIds` about one share. */
 async function consents(
   handle: JourneyHandle,
   number: number,
@@ -34,7 +34,7 @@ async function consents(
   }
 }
 
-/** A person's decision about the one hold there is; resolves once it has gone. */
+/** Decides about the only hold, and resolves once the hold has ended. */
 async function decide(
   handle: JourneyHandle,
   decision: { decisionId: string } & Record<string, unknown>,
@@ -52,7 +52,7 @@ function repeatOf(journeyId: string, repeat: string, occurrence: number, more: o
   return { journeyId, repeat, occurrence, ...who, ...more };
 }
 
-/** 2A joins before PREAPP, 1A leaves before PRECLOSE; one share of each stage's report. */
+/** 2A joins before PREAPP, and 1A leaves before PRECLOSE. Each stage's report has one share. */
 const coApplicant: Scenario = {
   name: 'lendingJourney-coApplicant',
   async play(harness) {
@@ -62,7 +62,7 @@ const coApplicant: Scenario = {
     const { journeyId } = input;
     const handle = await harness.start(input);
     await update(handle, 'advance', { journeyId, to: 'PREAPP', applicants: [first, second] });
-    // The consents of an applicant who joins later.
+    // These are the consents of an applicant who joined later.
     await consents(handle, 2, ['2A']);
     await consents(handle, 1, ['1A']);
     await untilStatus(handle, ({ waitingFor }) => waitingFor === 'PRECLOSE');
@@ -76,7 +76,7 @@ const coApplicant: Scenario = {
   },
 };
 
-/** The provider says of a report what it said long ago: the gate that would have opened by itself asks. */
+/** The provider's report was requested long ago, so the gate that would open automatically waits. */
 const reportTooOld: Scenario = {
   name: 'lendingJourney-reportTooOld',
   async play(harness) {
@@ -107,7 +107,7 @@ const reportTooOld: Scenario = {
   },
 };
 
-/** The report grows too old at the gate; a person accepts its age. */
+/** The report becomes too old at the gate, and an operator accepts its age. */
 const ageAccepted: Scenario = {
   name: 'lendingJourney-ageAccepted',
   async play(harness) {
@@ -137,7 +137,7 @@ const startsAtPreapproval: Scenario = {
   },
 };
 
-/** Four investors: two get the report, one is denied by one of two applicants, one by a revocation. */
+/** Two of four investors get the report, one is denied by one of two applicants, and one is revoked. */
 const severalShares: Scenario = {
   name: 'lendingJourney-severalShares',
   async play(harness) {
@@ -158,7 +158,7 @@ const severalShares: Scenario = {
   },
 };
 
-/** The closing is put off while an investor's share waits; each pull is amended once. */
+/** The closing is delayed while an investor's share waits. Each pull is amended once. */
 const repeatedPreclose: Scenario = {
   name: 'lendingJourney-repeatedPreclose',
   async play(harness) {
@@ -177,7 +177,7 @@ const repeatedPreclose: Scenario = {
     await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
     await update(handle, 'advance', repeatOf(journeyId, 'PRECLOSE', 2, { applicants: refused }));
     await decide(handle, { decisionId: 'D2', action: 'amend', applicants: right });
-    // A grant of before would be the word of another person: the amendment corrects an SSN.
+    // A grant from before the amendment would not count, since the amendment corrects an SSN.
     await untilStatus(handle, ({ stages }) => stages[2]?.state === 'record');
     await consents(handle, 1, ['1A']);
     await handle.result();
@@ -185,7 +185,7 @@ const repeatedPreclose: Scenario = {
   },
 };
 
-/** A share is posted; then a repeat is given up by a person, and another is made. */
+/** A share is posted. Then an operator abandons a repeat, and another repeat is made. */
 const repeatGivenUp: Scenario = {
   name: 'lendingJourney-repeatGivenUp',
   async play(harness) {
@@ -205,7 +205,7 @@ const repeatGivenUp: Scenario = {
   },
 };
 
-/** Asked for before there is anything to repeat, as it is after a reset: kept. */
+/** A repeat that arrives before its stage has ended, as after a reset, is kept. */
 const repeatedEarly: Scenario = {
   name: 'lendingJourney-repeatedEarly',
   async play(harness) {

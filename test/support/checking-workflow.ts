@@ -1,7 +1,7 @@
-/** A workflow that says what the checks of messages say in a run. */
+/** A workflow that returns the results of the message checks in a run. */
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 
-/** A message, by the name of its definition. */
+/** A message, and the name of its definition. */
 export type CheckCase = [message: keyof typeof MESSAGES, value: unknown];
 
 export async function checkMessages(cases: CheckCase[]): Promise<(string | null)[]> {
@@ -13,7 +13,7 @@ export function verdictsOn(cases: CheckCase[]): (string | null)[] {
     try {
       return MESSAGES[name].findProblem(value);
     } catch (error) {
-      // Would be repeated as a failure of the workflow task.
+      // Otherwise the SDK would retry it as a failed workflow task.
       return `threw ${error}`;
     }
   });

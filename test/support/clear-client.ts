@@ -1,4 +1,4 @@
-/** Clients that send in the clear, and the bytes that Temporal keeps of what they sent. */
+/** Clients that send in the clear, and the bytes that Temporal stores of their messages. */
 import { Client, isGrpcServiceError } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
@@ -6,7 +6,7 @@ import { openKeyRing } from '../../src/protection/keys/key-ring.ts';
 import { createDataConverter } from '../../src/protection/payloads/data-converter.ts';
 import type { Harness } from './journey-harness.ts';
 
-/** Sends in the clear, and reads what is encrypted. */
+/** Makes a client that sends in the clear and decrypts what it reads. */
 export async function clearClient({ client, config }: Pick<Harness, 'client' | 'config'>): Promise<Client> {
   const { namespace } = client.options;
   const keys = await openKeyRing({ ...config, keyRingMayBeMade: false });
@@ -20,7 +20,7 @@ export async function clearClient({ client, config }: Pick<Harness, 'client' | '
 
 const GRPC_NOT_FOUND = 5;
 
-/** Each event of the newest run as the server keeps it. None where no run has the id. */
+/** Reads each event of the newest run as the server stores it, or none if no run has the id. */
 export async function storedEvents({ client }: Pick<Harness, 'client'>, workflowId: string): Promise<Buffer[]> {
   try {
     const { events } = await client.workflow.getHandle(workflowId).fetchHistory();

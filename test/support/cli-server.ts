@@ -1,6 +1,6 @@
 /**
- * The command line as a process that stays: it loads once and runs one command after the other, each by its own entry,
- * for its parent or for callers on a socket. Most of what a command costs is loading.
+ * A command line process that stays alive, since a command spends most of its time loading. It loads once and runs one
+ * command after the other for its parent or for callers on a socket.
  */
 import { createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
@@ -37,19 +37,19 @@ async function run({ args, env, cwd, stdin }: CliCall): Promise<CliAnswer> {
     }),
   ];
   Object.defineProperty(process, 'stdin', { value: Readable.from([stdin]), configurable: true });
-  // As where it is installed for every folder.
+  // Behaves as if it were installed globally.
   process.argv = [process.execPath, new URL('credit-journey', CLI).pathname, ...args];
   process.env = env;
   process.chdir(cwd);
   try {
-    // Another module each time, of modules that are the same: its code is run again.
+    // A new query string makes a new module, so its code runs again. Its imports are the same.
     await import(`${CLI.href}?call=${++calls}`);
     answer.code = Number(process.exitCode ?? 0);
   } finally {
     process.exitCode = 0;
     for (const undo of restore) undo();
     Object.assign(process, { argv: own.argv, env: own.env });
-    // Each command adds its own; Node warns of the eleventh on stderr, which may be read as JSON.
+    // Each command adds listeners. Node would warn of the eleventh on stderr, which a test may read as JSON.
     for (const one of process.listeners('uncaughtException')) {
       if (!listeners.has(one)) process.off('uncaughtException', one);
     }
@@ -96,5 +96,5 @@ if (path === undefined) {
   });
   server.listen(path, () => process.send?.('listening'));
 }
-// It ends with its parent.
+// The process ends with its parent.
 process.once('disconnect', () => process.exit(0));

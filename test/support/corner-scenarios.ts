@@ -1,4 +1,4 @@
-/** Runs that meet what seldom happens: each beside a worker and a ledger of its own, which it changes as it needs. */
+/** Runs in rare situations, each with a worker and a ledger of its own that it may change. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
@@ -32,13 +32,13 @@ import { ON_GATEWAY_QUEUE } from './short-timeouts.ts';
 const share = { shareId: 'S1', endUserCode: 'EU999' };
 const WORD = { by: 'operator', reason: 'asked the provider' };
 
-/** What a worker that starts with another configuration would have. */
+/** Changes the worker's profile, as a restart with another configuration would. */
 function changeProfile({ config }: Harness, change: Partial<GatewayProfile>): void {
   const profiles = config.profiles as Map<string, GatewayProfile>;
   profiles.set('default', { ...(profiles.get('default') ?? assert.fail()), ...change });
 }
 
-/** A journey of one stage that waits for the consent to its share. */
+/** Starts a journey of one stage that waits for the consent to its share. */
 async function waitingJourney(own: Harness, terms: Partial<ShareInput> = {}) {
   const input = journeyInput({ stages: ['PREQUAL'], shares: [{ ...share, ...terms }] });
   const handle = await own.start(input);
@@ -46,7 +46,7 @@ async function waitingJourney(own: Harness, terms: Partial<ShareInput> = {}) {
   return { handle, journeyId: input.journeyId };
 }
 
-/** A share by itself, of a pull's report, that waits for consent. */
+/** Starts a share by itself, of a pull's report, that waits for consent. */
 async function findWaitingShare(own: Harness, terms: object = {}) {
   const pull = reportPull();
   await (await startPull(own, pull)).result();
@@ -60,7 +60,7 @@ function grantNow(owner: string, shareId = 'S1'): ConsentMessage {
   return consentMessage(owner, { shareId, applicantId: '1A', decidedAt: new Date().toISOString() });
 }
 
-/** The grant is given, and its attempt queued, while no worker takes it; `meanwhile` happens before one does. */
+/** Grants the consent while no worker takes the queued attempt, and runs `meanwhile` before a worker does. */
 async function grantedInQueue(own: Harness, handle: JourneyHandle, grant: ConsentMessage, meanwhile: () => unknown) {
   await withoutGatewayWorker(own, async () => {
     await update(handle, 'recordConsent', { ...grant, decidedAt: new Date().toISOString() });
@@ -84,7 +84,7 @@ const shareNotAllowed = besideOwnWorker('lendingJourney-shareNotAllowed', {}, as
   return handle;
 });
 
-/** Started again after its customer was corrected: held, and given up. */
+/** The journey is started again after its profile's customer was corrected. It is held, and then abandoned. */
 const anotherNumber = besideOwnWorker('lendingJourney-anotherNumber', {}, async (own) => {
   const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
   const first = await own.start(input);
@@ -102,7 +102,7 @@ const anotherNumber = besideOwnWorker('lendingJourney-anotherNumber', {}, async 
   return handle;
 });
 
-/** An older copy of the ledger is in place: nothing is claimed until a person has accepted it. */
+/** An older copy of the ledger is restored, and every claim is refused until an operator accepts the copy. */
 const ledgerRestored = besideOwnWorker(
   'lendingJourney-ledgerRestored',
   { LEDGER_WATCH_EVERY_MS: '200', BACKOFF_INITIAL_MS: '200', BACKOFF_MAX_MS: '1000' },
@@ -126,7 +126,7 @@ const ledgerRestored = besideOwnWorker(
   },
 );
 
-/** Inquiries are paused: the journey asks once more while they are, and goes on once they are resumed. */
+/** Inquiries are paused: the journey tries once meanwhile, and continues after they are resumed. */
 const paused = besideOwnWorker('lendingJourney-paused', { BACKOFF_INITIAL_MS: '60000' }, async (own) => {
   const isPaused = ({ waitingFor = '' }: { waitingFor?: string }) => waitingFor.includes('paused');
   const say = (what: 'begin' | 'end') =>
@@ -144,7 +144,7 @@ const paused = besideOwnWorker('lendingJourney-paused', { BACKOFF_INITIAL_MS: '6
   return handle;
 });
 
-/** The watch over the ledger has seen the newest attempt that there is. */
+/** Waits until the ledger's watch has seen the newest attempt. */
 async function untilWatched(own: Harness): Promise<void> {
   const { ledgerId, newest } = await withLedger(own, async (ledger) => ({
     ledgerId: ledger.identity.ledgerId,
@@ -157,7 +157,7 @@ async function untilWatched(own: Harness): Promise<void> {
   }, 'the watch has not seen the newest attempt');
 }
 
-/** Longer than a grant counts. */
+/** Exceeds the time for which a grant counts. */
 const TOO_OLD_AFTER_MS = 3_100;
 const consentValidFor = 'PT3S';
 const untilTooOld = () => new Promise((resolve) => setTimeout(resolve, TOO_OLD_AFTER_MS));
@@ -198,7 +198,7 @@ const shareReportGone = besideOwnWorker('shareReport-reportGone', ON_GATEWAY_QUE
   return handle;
 });
 
-/** Taken out of the queue: the look-up closes its attempt. */
+/** The pull is withdrawn while its attempt is queued, and the look-up closes the attempt. */
 const closedAttempt = besideOwnWorker('creditReport-withdrawnInQueue', ON_GATEWAY_QUEUE, async (own) => {
   const pull = reportPull();
   return withoutGatewayWorker(own, async () => {
@@ -210,7 +210,7 @@ const closedAttempt = besideOwnWorker('creditReport-withdrawnInQueue', ON_GATEWA
   });
 });
 
-/** As above, of a journey's share whose consent is taken back. */
+/** A journey's share is revoked while its attempt is queued, and the look-up closes the attempt. */
 const closedShare = besideOwnWorker('lendingJourney-revokedInQueue', ON_GATEWAY_QUEUE, async (own) => {
   const { handle, journeyId } = await waitingJourney(own);
   const { evidence, ...grant } = grantNow(journeyId);

@@ -1,8 +1,8 @@
-/** What test files and their processes take, written where `--times` asks for it. */
+/** Records the times of test files and their processes for `--times`. */
 import { appendFileSync } from 'node:fs';
 import { cpuSeconds } from './cpu-seconds.ts';
 
-/** Of `--times`; without it nothing is written. */
+/** Set by `--times`. Without it nothing is written. */
 const path = process.env.TEST_TIMES_FILE;
 
 const ofFiles = { cpu: 0, seconds: 0 };
@@ -16,7 +16,7 @@ function write(file: string, cpu: number, seconds: number): void {
   if (path) appendFileSync(path, `${JSON.stringify({ file, cpu, seconds })}\n`);
 }
 
-/** Before the tests of a file that shares its process. */
+/** Called before the tests of a file that shares its process. */
 export function recordStart(): void {
   start = now();
 }
@@ -29,7 +29,7 @@ export function recordEnd(file: string): void {
   write(file, cpu, seconds);
 }
 
-// A process of one file is that file's; of a shared one, what its files have not taken.
+// A process of one file counts for that file. A shared process counts only what its files have not.
 process.once('exit', () => {
   const { cpu, seconds } = now();
   write(process.argv[1] ?? '', cpu - ofFiles.cpu, seconds - ofFiles.seconds);

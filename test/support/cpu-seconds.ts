@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Of `/proc/self/stat`; Linux counts in hundredths of a second. */
+/** Clock ticks a second in `/proc/self/stat`, as Linux counts them. */
 const TICKS_PER_SECOND = 100;
 
-/** What this process and its ended children have taken so far, in seconds of CPU. */
+/** Returns the CPU seconds of this process and its ended children so far. */
 export function cpuSeconds(): number {
   // The second field is the program's name in brackets, which may hold blanks.
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? [];

@@ -1,4 +1,4 @@
-/** The key of those who decide, for one process, and the proofs that they make. */
+/** The key of a decision system, made once in each process, and its proofs. */
 import { decisionContent, type ProvableDecision, type ProvableRepeat, repeatContent } from '../../src/client.ts';
 import { inAnHour, newSigningKey } from './signing-keys.ts';
 
@@ -6,12 +6,12 @@ const key = await newSigningKey('decisions');
 
 export const DECISION_KEYS = key.keySet;
 
-/** A proof of this content, good for an hour; `claims` stand above what it has by itself, `undefined` leaves one out. */
+/** Makes a proof that is valid for an hour. `claims` override its claims, and `undefined` leaves one out. */
 export function signDecision(decision: unknown, claims: Record<string, unknown> = {}): Promise<string> {
   return key.sign({ decision, exp: inAnHour(), iat: Math.floor(Date.now() / 1000), ...claims });
 }
 
-/** The message with a proof of it, or of what it is changed to. */
+/** Adds a proof of the message, or of the changed message. */
 export async function provenDecision<T extends ProvableDecision>(
   message: T,
   change: Partial<ProvableDecision> = {},

@@ -1,16 +1,16 @@
 /**
  * Loaded before each test process. A process that an open handle keeps alive would otherwise hang the whole run without
- * a word: node:test waits for the process, and its time-out is for single tests alone.
+ * a message, since node:test waits for the process and its time-out covers only single tests.
  */
 
-/** For all files of a process: four times what the slowest takes. */
+/** The limit for all files of a process: four times the slowest. */
 const LIMIT_MS = 30 * 60_000;
-/** After the last test, for what ends in a moment. */
+/** The time after the last test for handles that close in a moment. */
 const GRACE_MS = 30_000;
 
 endsWithin(LIMIT_MS, 'is not over');
 
-/** For a process that knows that its last test is over. */
+/** Called by a process that knows that its last test is over. */
 export function endsSoon(): void {
   endsWithin(GRACE_MS, 'does not end by itself after its last test');
 }

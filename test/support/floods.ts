@@ -17,21 +17,21 @@ import {
 } from './journey-harness.ts';
 import { untilTaken } from './patiently.ts';
 
-/** As low as configuration takes it: a hundred messages and a run hands over. */
+/** The lowest setting that the configuration accepts: a run continues as new after a hundred messages. */
 export const HANDS_OVER_SOON = { HAND_OVER_AFTER_EVENTS: '100' };
 
 const AT_ONCE = 100;
 /** A slow machine takes minutes for a flood, in which a message waits for the next run. */
 const FLOOD_LIMIT_MS = 10 * 60_000;
 
-/** Sends `count` signals that the run refuses: what is refused is counted in `status`. */
+/** Sends `count` signals that the run refuses and counts in `status`. */
 export async function floodWithNonsense(handle: WorkflowHandle, count: number): Promise<void> {
   await inBatches(count, () => taken(() => handle.signal('requestWithdrawal', {})));
 }
 
 /**
- * A run with as many messages as Temporal takes: where signals never stop, the server lets it hand over only then. A
- * run that hands over may also fail the task that brings a message.
+ * Limits for a run with as many messages as Temporal accepts. If signals never stop, the server lets the run continue
+ * as new only then. A run that continues as new may also fail the workflow task of a message.
  */
 function taken<T>(send: () => Promise<T>): Promise<T> {
   return untilTaken(send, (error) => isAtRunLimit(error) || isTaskFailure(error), FLOOD_LIMIT_MS);
@@ -44,14 +44,14 @@ async function inBatches(count: number, send: (index: number) => Promise<unknown
   }
 }
 
-/** Brings the open run to hand over, once; returns the run ids before and after. */
+/** Makes the open run continue as new once, and returns the run ids before and after. */
 export async function handsOver(handle: WorkflowHandle): Promise<{ before: string; after: string }> {
   const { runId: before } = await handle.describe();
   await floodWithNonsense(handle, 110);
   return { before, after: await untilNextRun(handle, before) };
 }
 
-/** Resolves with the run id once another run than `before` is the latest. */
+/** Resolves with the id of the next run once it is the latest. */
 export async function untilNextRun(handle: WorkflowHandle, before: string): Promise<string> {
   for (;;) {
     const { runId, status } = await handle.describe();
@@ -61,7 +61,7 @@ export async function untilNextRun(handle: WorkflowHandle, before: string): Prom
   }
 }
 
-/** Makes the run's history so large that the server suggests a hand-over: by signals that do nothing. */
+/** Sends signals without effect until the history is so large that the server suggests continue-as-new. */
 export async function outgrow(
   handle: WorkflowHandle,
   signalName = 'requestWithdrawal',
@@ -78,15 +78,16 @@ export async function outgrow(
 
 interface Flood {
   harness: Harness;
-  /** Consents that come by signals, half of them grants. */
+  /** The number of consent signals, half of them grants. */
   consents: number;
-  /** Signals that make no sense. */
+  /** The number of invalid signals. */
   signals: number;
 }
 
 /**
- * Floods a journey whose only inquiry is held; then a revocation and a decision get through. Nothing is shared, nothing
- * is sent twice. The ledger has each refusal; each grant it has, or the run has counted as refused.
+ * Floods a journey whose only inquiry is held, and asserts that a revocation and a decision are processed. Nothing
+ * is shared, and nothing is sent twice. The ledger has each denial and revocation. It has each grant that the run has not
+ * counted as refused.
  */
 export async function floodedJourney({ harness, consents, signals }: Flood): Promise<void> {
   const { handle, journeyId } = await heldJourney(harness);
@@ -125,7 +126,7 @@ export async function floodedJourney({ harness, consents, signals }: Flood): Pro
   });
 }
 
-/** How many messages of each decision the ledger has. */
+/** Counts the ledger's consents by decision. */
 function recordedConsents({ config }: Harness, journeyId: string): Record<string, number> {
   using database = new DatabaseSync(config.ledger.url.slice('file:'.length), { readOnly: true, timeout: 2_000 });
   const count = database.prepare('SELECT count(*) AS n FROM consents WHERE journey_id = ? AND decision = ?');

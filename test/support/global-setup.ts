@@ -1,6 +1,6 @@
 /**
- * Runs once before all test files: one Temporal development server and one bundle of the workflows for everybody.
- * Each test takes a task queue and workflow ids of its own. What is set here in `process.env` reaches every file.
+ * Runs once before all test files, and makes one Temporal development server and one workflow bundle for all of them.
+ * Each test uses its own task queue and workflow ids. Variables that are set here in `process.env` reach every file.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,14 +14,14 @@ let directory: string | undefined;
 export async function globalSetup(): Promise<void> {
   directory = await mkdtemp(join(tmpdir(), 'credit-journey-test-'));
   const bundleFile = join(directory, 'workflow-bundle.js');
-  // Its memory is small: less often collected, a run takes a tenth less of the processor.
+  // Its memory is small. Fewer garbage collections save a tenth of a run's CPU time.
   const starting = startTemporalServer({ headless: true, env: { ...process.env, GOGC: '800' } }).then((started) => {
     server = started;
     return started;
   });
   const [started, code] = await Promise.all([starting, bundleWorkflows().catch(stopAfter(starting))]);
   await writeFile(bundleFile, code);
-  // Readable payloads are what most tests look at; those about encryption say so.
+  // Most tests read payloads. Tests of encryption turn it on.
   process.env.PAYLOAD_ENCRYPTION = 'off';
   process.env.TEST_TEMPORAL_ADDRESS = started.address;
   process.env.TEST_TEMPORAL_NAMESPACE = started.namespace;

@@ -1,11 +1,11 @@
-/** Runs that hand over, from a worker that is configured so that they do it soon; and the runs that take over. */
+/** Runs that continue as new, with a worker whose configuration makes them do so early, and their next runs. */
 import { HANDS_OVER_SOON, handsOver } from './floods.ts';
 import { consentMessage, type Harness, journeyInput, untilStatus, update } from './journey-harness.ts';
 import { besideOwnWorker } from './own-worker-scenario.ts';
 import { reportPull, startPull } from './pull-scenarios.ts';
 import type { Scenario } from './scenarios.ts';
 
-/** At a gate; the new run goes through it, and hands over once more while it waits for consent. */
+/** Continues as new at a gate, passes it, and continues as new again while it waits for consent. */
 async function journeyOfThreeRuns(own: Harness): Promise<{ workflowId: string; runs: string[] }> {
   const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
   const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares });
@@ -28,7 +28,7 @@ function runOfJourney(name: string, index: number): Scenario {
   });
 }
 
-/** The old run hands over while it is held; the new run receives the decision. */
+/** The first run continues as new while it is held, and the next run receives the decision. */
 const pullTookOver = besideOwnWorker('creditReport-tookOver', HANDS_OVER_SOON, async (own) => {
   const input = reportPull('4002');
   const handle = await startPull(own, input);

@@ -1,4 +1,4 @@
-/** The typed client of a harness's worker. */
+/** The typed client for a harness's worker. */
 import type { HoldStatus } from '../../src/client.ts';
 import { type LedgerConnectOptions, LedgerJourneys } from '../../src/operator/ledger-journeys.ts';
 import type { Harness } from './journey-harness.ts';
@@ -8,7 +8,7 @@ export function connectTo(
   options: LedgerConnectOptions = {},
 ): Promise<LedgerJourneys> {
   const { address, namespace } = temporal;
-  // A short time-out is for the few tests that are about it: the machine may be busy.
+  // A short time-out would fail on a busy machine, and only few tests are about it.
   return LedgerJourneys.connect({ address, namespace, taskQueue, queryTimeoutMs: 120_000, ...options });
 }
 

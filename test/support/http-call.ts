@@ -1,4 +1,4 @@
-/** One HTTP request of a test, and its whole answer. */
+/** Sends one HTTP request of a test, and returns the whole answer. */
 
 export interface HttpAnswer {
   status: number;
@@ -13,7 +13,7 @@ export interface HttpRequest {
   method?: string | undefined;
   token?: string | null | undefined;
   headers?: Record<string, string>;
-  /** A text is sent as it is. */
+  /** A string is sent unchanged. */
   body?: unknown;
   signal?: AbortSignal;
 }

@@ -1,17 +1,17 @@
-/** docs/interface-coverage.md as data, with the rows that it leaves out, and what is wrong with it. */
+/** Reads docs/interface-coverage.md, adds the rows that it leaves out, and finds its problems. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { INTERFACE_ROWS, OUTSIDE } from './interface-rows.ts';
 import { findTests, INTERFACE_TESTS } from './interface-tests.ts';
 import { missingBecause, type NamedTest } from './named-tests.ts';
 
-/** What holds of a row: what the interface says, what a deployer sets, or what was chosen where it leaves a question open. */
+/** How a row holds: exactly, by a deployer's setting, or by a choice where the interface leaves a question open. */
 const KINDS = ['exact', 'setting', 'choice'] as const;
 
 export interface CoverageLine {
   section: string;
   row: string;
-  /** One of `KINDS` with its words, or `–` for what is not this software's to do. */
+  /** One of `KINDS` with its explanation, or `–` for a row outside this software. */
   here: string;
   tests: NamedTest[];
 }
@@ -20,7 +20,7 @@ const root = join(import.meta.dirname, '../..');
 
 const PAGE = 'docs/interface-coverage.md';
 
-/** What a line says where the row is outside this software. */
+/** Marks a row that is outside this software. */
 const NOT_OURS = '–';
 
 const PARTS = /^## (?<section>[\d.]+) .*$|^\| (?!row \||---)(?<cells>.+) \|$/gm;
@@ -33,7 +33,7 @@ export function readCoverage(
   let section = '';
   for (const { groups = {} } of page.matchAll(PARTS)) {
     if (groups.section !== undefined) section = groups.section;
-    // Before the first section stands what the columns are.
+    // The lines before the first section explain the columns.
     else if (section !== '') lines.push(lineOf(section, (groups.cells ?? '').split(' | '), tests));
   }
   return [...lines, ...linesNotOnPage(lines, tests)];
@@ -66,7 +66,7 @@ function testOf(id: string, text: string): NamedTest {
   return { file, title };
 }
 
-/** Everything that keeps the page from being true, as far as files tell; one sentence each. */
+/** Finds the problems of the page that the files show, one sentence each. */
 export function problemsOf(lines: readonly CoverageLine[]): string[] {
   const wanted = Object.entries(INTERFACE_ROWS).flatMap(([section, rows]) => rows.map((row) => `${section} ${row}`));
   const had = lines.map(({ section, row }) => `${section} ${row}`);

@@ -6,7 +6,7 @@ import { SECTION_4_3, TABLE_2_3, TABLE_2_6 } from '../gateway/interface-tables.t
 
 const pathsOf = (rows: readonly { path: string }[]) => rows.map(({ path }) => path);
 
-/** By section, in the interface's order. */
+/** The rows by section, in the interface's order. */
 export const INTERFACE_ROWS: Readonly<Record<string, readonly string[]>> = {
   '1': [
     'JSON over HTTPS',
@@ -122,7 +122,7 @@ export const INTERFACE_ROWS: Readonly<Record<string, readonly string[]>> = {
   '9': ['version in the path', 'softwareProviderVersion', 'deprecation and compatibility'],
 };
 
-/** Not this software's to do: the line says so in place of a test. */
+/** Rows that are outside this software, so they have no test. */
 export const OUTSIDE: ReadonlySet<string> = new Set([
   '1 credentials are issued',
   '1 Client ID by e-mail',

@@ -3,7 +3,7 @@
 const ANSWERS = 'test/gateway/interface-answers.test.ts';
 const ROWS = 'test/gateway/interface-rows.test.ts';
 
-/** Tests that are written once for all rows of a table: their titles begin with the row. */
+/** Tests that are written once for all rows of a table. Their titles begin with the row. */
 const BY_TITLE: readonly [row: RegExp, file: string, words: string][] = [
   [/^2\.1 \w+$/, ANSWERS, 'is required and must not be empty'],
   [/^2\.2 (?:access_token|expires_in|token_type)$/, ANSWERS, 'an answer without it is refused'],
@@ -14,7 +14,7 @@ const BY_TITLE: readonly [row: RegExp, file: string, words: string][] = [
   [/^2\.8 consumers\[\]\./, ANSWERS, 'is read unchanged, and another value changes the answer as listed'],
 ];
 
-/** @param id section and row */
+/** @param id the section and the row */
 export function findTests(id: string, named = INTERFACE_TESTS): readonly string[] {
   const own = named[id] ?? [];
   const [, file, words] = BY_TITLE.find(([row]) => row.test(id)) ?? [];
@@ -22,11 +22,11 @@ export function findTests(id: string, named = INTERFACE_TESTS): readonly string[
   return file === undefined || hasAnother ? own : [`${file} › ${id}: ${words}`, ...own];
 }
 
-/** The others, by section and row. */
+/** The other tests, by section and row. */
 export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   '1 JSON over HTTPS': [
     'test/gateway/gateway-tls.test.ts › the client sends over TLS if the profile contains the certificate authority',
-    'test/config/start-up-rules.test.ts › http to another machine: refused by sandbox, uat, production alone',
+    'test/config/start-up-rules.test.ts › is refused with http to another machine only in sandbox, uat, production',
   ],
   '1 one endpoint': [
     'test/gateway/gateway-client.test.ts › the client sends the request of the interface once and returns outcome, reference and body',
@@ -88,7 +88,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '1 consumer has authorized it': [
     'test/workflows/consents.test.ts › no sequence of consents posts a share twice, or without the grant of every applicant',
-    'test/model/standing.test.ts › silence is no grant, and a grant stands',
+    'test/model/standing.test.ts › is a grant only after a grant of this applicant',
   ],
   '1 permissible purpose exists': [
     'test/gateway/interface-rows.test.ts › 2.6 permissiblePurposeCode: is validated as its row requires',
@@ -98,7 +98,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/cli/examples-slow.test.ts › FAILSAFE: its example in the README works',
   ],
   '1 Client Secret apart from it': [
-    'test/config/config.test.ts › are read anew each time, without the newline at their end',
+    'test/config/config.test.ts › are read again at each use, without the final newline',
   ],
   '1 exchanged for a token': [
     'test/gateway/token-source.test.ts › concurrent callers share a single token fetch, and a valid token is not fetched again',
@@ -125,7 +125,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   '2.2 token_type': ['test/gateway/token-source.test.ts › the token type Bearer is accepted in any letter case'],
   '2.3 customerTraceNumber': [
     'test/activities/resent-attempts.test.ts › 2.3, 2.6: a resend has the new trace number, and the automatic attempts after it keep that number',
-    'test/model/trace-number.test.ts › the same parts always give the same number, within the 28 of the 30 characters that the interface has',
+    'test/model/trace-number.test.ts › the same parts always give the same trace number of 28 characters, of the interface’s 30',
   ],
   '2.3 endUserCode': [
     'test/gateway/requests.test.ts › 2.3: an end user or a purpose without a letter or digit is refused, and the refusal says so',
@@ -221,7 +221,9 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   '2.5 meaning of 0': [
     'test/gateway/interface-answers.test.ts › the refId 0 refers to no entry, even if an entry has it',
   ],
-  '2.6 customerTraceNumber': ['test/model/trace-number.test.ts › each part counts, and parts are kept apart'],
+  '2.6 customerTraceNumber': [
+    'test/model/trace-number.test.ts › trace numbers differ if any part differs, also if the parts concatenate to the same text',
+  ],
   '2.6 endUserCode': [
     'test/gateway/requests.test.ts › a share request needs an end user code or a name, and can have both',
   ],
@@ -339,7 +341,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '4.2 rule 4: each is an inquiry': [
     'test/workflows/bending-journeys.test.ts › shares one report with several investors, each with consents of its own',
-    'test/model/trace-number.test.ts › each part counts, and parts are kept apart',
+    'test/model/trace-number.test.ts › trace numbers differ if any part differs, also if the parts concatenate to the same text',
     'test/workflows/share-report.test.ts › works without its journey’s history, for two secondary users with a consent each',
   ],
   '4.2 rule 5: code or name': [
@@ -367,14 +369,14 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'test/gateway/gateway-client.test.ts › the client sends the request of the interface once and returns outcome, reference and body',
   ],
   '5 4 of a user ID': [
-    'test/config/profiles-file.test.ts › gives profiles credentials of their own, shared by name',
+    'test/config/profiles-file.test.ts › gives profiles their own credentials, which profiles can share by name',
     'test/gateway/token-source.test.ts › each profile has its own token',
   ],
   '5 5 delivered apart': [
-    'test/config/start-up-rules.test.ts › a client secret in a variable: refused by production alone',
+    'test/config/start-up-rules.test.ts › is refused with a client secret in a variable only in production',
   ],
   '5 6 separate addresses': [
-    'test/config/profiles-file.test.ts › refuses a host that two environments share',
+    'test/config/profiles-file.test.ts › is refused if two environments share a host',
     'test/hazards/ledger-profile-changed-slow.test.ts › with another gateway address holds running journeys, sends nothing, and continues once the profile is back',
   ],
   '5 7 refresh and revocation': [
@@ -387,7 +389,7 @@ export const INTERFACE_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   '6 no events': [
     'test/workflows/failure-table.test.ts › no answer, posted becomes a hold: OutcomeUnknown, after one request',
-    'test/workflows/failure-table.test.ts › sends the request once more with the same trace number if it is resend',
+    'test/workflows/failure-table.test.ts › sends the request once more with the same trace number (resend)',
   ],
   '7 1 every answer has a returnCode': [
     'test/gateway/answer-properties.test.ts › for any mix of entries and codes each outcome follows the interface, or the answer is held',

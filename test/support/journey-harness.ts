@@ -1,6 +1,6 @@
 /**
- * Everything that a journey needs, for real: a Temporal server, a worker of its own task queue in this process, the
- * sandbox over sockets and an SQLite ledger. One harness serves a file; each test takes ids of its own.
+ * The real parts that a journey needs: a Temporal server, a worker with its own task queue in this process, the sandbox
+ * over sockets and an SQLite ledger. One harness serves a file; each test uses ids of its own.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -32,7 +32,7 @@ import { avoidLongPolls, untilQuery, WAIT_LIMIT_MS } from './until-query.ts';
 
 export { WAIT_LIMIT_MS } from './until-query.ts';
 
-// Before anything else of the SDK's makes the process's runtime: a failing attempt is what many tests are about.
+// Runs before the SDK makes the process's runtime, so that failing attempts in tests do not fill the log.
 installLogger(createLogger('INFO', keptLines), 'INFO');
 
 export interface PostedInquiry {
@@ -58,12 +58,12 @@ export interface Harness {
   sandboxUrl: string;
   dataDir: string;
   start(input: LendingJourneyInput): Promise<JourneyHandle>;
-  /** What the gateway has posted and received for these trace numbers' journey. */
+  /** Returns the inquiries that the gateway has posted and the requests that it has received for the journey. */
   posted(handle: JourneyHandle): Promise<PostedInquiry[]>;
   received(handle: JourneyHandle): Promise<ReceivedRequest[]>;
   addFaults(rules: object[]): Promise<void>;
   stopWorker(): Promise<void>;
-  /** Unless it runs. */
+  /** Starts the worker unless it runs. */
   startWorker(): Promise<void>;
   close(): Promise<void>;
 }
@@ -73,11 +73,11 @@ export interface HarnessOptions {
   server?: { address: string; namespace: string; skipsTime?: boolean };
   env?: Record<string, string>;
   sandbox?: SandboxOptions;
-  /** Further profiles: `proving`, in which a grant counts only with a proof, `deciding`, which takes a decision only with one. */
+  /** Adds the profiles `proving` (a grant needs a proof) and `deciding` (a decision needs a proof). */
   proving?: boolean;
-  /** The test starts it, or another one. */
+  /** Starts no worker, since the test starts one. */
   withoutWorker?: boolean;
-  /** Everything as in the provider's test environment: payloads encrypted, a ledger that was set up. */
+  /** Configures `uat`: encrypted payloads and a ledger that was set up. */
   isUat?: boolean;
 }
 
@@ -119,7 +119,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     worker: { ...loaded.worker, ...(bundle ? { workflowBundlePath: bundle } : {}) },
   };
   const connection = await Connection.connect({ address: server.address });
-  // The worker makes it where there is none; the client needs it as soon.
+  // The worker would make the key ring, but the client needs it earlier.
   const keys = await openKeyRing(config);
   const dataConverter = config.payloadsAreEncrypted
     ? createDataConverter({ keys, namespace: server.namespace, mode: 'client' })
@@ -180,7 +180,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   return harness;
 }
 
-/** What `uat` requires beside the sandbox's variables, with the ledger that `setup` would have made. */
+/** Makes the variables that `uat` requires besides the sandbox's, and the ledger that `setup` would make. */
 async function uatVariables(dataDir: string): Promise<Record<string, string>> {
   const keyRing = await createKeyRing(join(dataDir, 'keys.json'));
   const url = `file:${join(dataDir, 'ledger.db')}`;
@@ -204,8 +204,8 @@ async function getJson(url: string): Promise<{ customerTraceNumber: string }[]> 
 }
 
 /**
- * Every trace number that the run has ever used: amendments differ in the last two digits alone. A run does not know the
- * number of its first attempt before that has ended.
+ * Computes every trace number that the run has used: amendments differ only in the last two digits. A run does not know
+ * the number of its first attempt before that attempt has ended.
  */
 async function traces(handle: JourneyHandle, { environment, profiles }: Config): Promise<Set<string>> {
   const { journeyId: runKey, stages, shares } = await statusOf(handle);
@@ -224,7 +224,7 @@ export function statusOf(handle: JourneyHandle): Promise<JourneyStatus> {
   return askRun(handle, 'status');
 }
 
-/** Polls `status` until it is as wanted. */
+/** Polls `status` until `isWanted` returns true. */
 export function untilStatus(
   handle: JourneyHandle,
   isWanted: (status: JourneyStatus) => boolean,
@@ -233,13 +233,13 @@ export function untilStatus(
   return untilQuery(handle, isWanted, { limitMs });
 }
 
-/** Sends the same update again where the run's task has failed meanwhile, as the product's client does. */
+/** Sends an update, and again if the run's workflow task has failed meanwhile, as the product's client does. */
 export function update(handle: JourneyHandle, name: string, message: object): Promise<UpdateAnswer> {
   const options = { updateId: randomUUID(), args: [message] as [object] };
   return untilTaken(() => handle.executeUpdate<UpdateAnswer, [object]>(name, options), isTaskFailure);
 }
 
-/** The reason of a refused update. */
+/** Returns the reason of a refused update. */
 export async function refusalOf(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
@@ -253,7 +253,7 @@ export async function refusalOf(promise: Promise<unknown>): Promise<string> {
 
 let count = 0;
 
-/** An SSN that was never issued (it starts with 9), new in this process; its last four digits ask for a fault. */
+/** Makes a new SSN that was never issued (it starts with 9). Its last four digits ask the sandbox for a fault. */
 export function newSsn(lastFour = '0001'): string {
   count++;
   return `9${String(10_000 + ((process.pid * 37 + count) % 89_999))
@@ -274,7 +274,7 @@ export function applicant(applicantId: string, ssn = newSsn()): Applicant {
   };
 }
 
-/** A journey of one stage and one applicant; the rest is overridden as the test wants it. */
+/** Makes the input of a journey of one applicant, with the test's overrides. */
 export function journeyInput(overrides: Partial<LendingJourneyInput> = {}): LendingJourneyInput {
   return {
     journeyId: `T-${randomUUID().slice(0, 13)}`,

@@ -1,4 +1,4 @@
-/** What a caller in another language has: a Temporal server, a codec server and a token. No key, no ledger. */
+/** The world of a caller in another language: a Temporal server, a codec server and a token; no key, no ledger. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -11,18 +11,18 @@ import { testServer } from './temporal.ts';
 
 export interface KeylessWorld {
   harness: Harness;
-  /** The environment of the examples. */
+  /** The environment variables of the examples. */
   env: Record<string, string>;
-  /** A file in a directory of this world's own. */
+  /** Writes a file to this world's own directory. */
   put(name: string, content: object): Promise<string>;
 }
 
-/** An example's file. */
+/** Returns the path of an example. */
 export function example(path: string): string {
   return fileURLToPath(new URL(`../../examples/${path}`, import.meta.url));
 }
 
-/** Payloads are encrypted, and the caller's token lets it encrypt and decrypt. */
+/** Starts a world with encrypted payloads and a token that may encrypt and decrypt. */
 export async function startKeylessWorld(t: Pick<TestContext, 'after'>): Promise<KeylessWorld> {
   const [harness, temporal] = await Promise.all([startHarness({ env: { PAYLOAD_ENCRYPTION: 'on' } }), testServer()]);
   t.after(() => harness.close());
@@ -56,11 +56,11 @@ export async function startKeylessWorld(t: Pick<TestContext, 'after'>): Promise<
 export interface SharedJourney {
   journey: LendingJourneyInput;
   journeyFile: string;
-  /** A grant of each of the two applicants. */
+  /** The files of the two applicants' grants. */
   consentFiles: string[];
 }
 
-/** Two applicants, two stages with a gate between, and a share that both must consent to. */
+/** Makes a journey of two applicants, two stages with a gate between, and a share that needs both consents. */
 export async function sharedJourney({ put }: KeylessWorld): Promise<SharedJourney> {
   const journey = journeyInput({
     stages: ['PREQUAL', 'PREAPP'],

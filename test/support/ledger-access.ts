@@ -1,4 +1,4 @@
-/** The ledger beside the worker: as the command line opens it, as the client does, or with every other writer kept out. */
+/** Opens the worker's ledger as the command line or the client does, or locks every other writer out. */
 import { DatabaseSync } from 'node:sqlite';
 import type { CreditJourneys } from '../../src/client.ts';
 import type { AuditedDecision } from '../../src/ledger/audit/audited.ts';
@@ -30,7 +30,7 @@ export function lockLedger({ config }: Configured): () => void {
   };
 }
 
-/** What people decided about a run or its inquiries, oldest first, without ids of the run and times. */
+/** Reads the decisions about a run or its inquiries, oldest first, without run ids and times. */
 export async function decidedAbout(ledger: Ledger, runKey: string): Promise<Partial<AuditedDecision>[]> {
   const found: Partial<AuditedDecision>[] = [];
   for await (const one of ledger.decisionsBetween({ runKey })) {

@@ -1,4 +1,4 @@
-/** Readings of the ledger as the API answers them, whole. */
+/** Reads the ledger as the API does, and returns whole answers. */
 import { readChangesAnswer, readReferencesAnswer, readReportAnswer } from '../../src/api/routes/reports.ts';
 import type { SealedChanges } from '../../src/changes/report-changes.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';

@@ -6,7 +6,7 @@ export const LEDGER_ROLES = ['ledger_worker', 'ledger_api'] as const;
 
 const GRANTS = new URL('../../deploy/postgres/roles.sql', import.meta.url);
 
-/** Makes them, and returns the database's address for each. Roles are a server's: each may log in to all of its databases. */
+/** Makes the roles, and returns each one's database address. A server's roles may log in to all its databases. */
 export async function makeLedgerRoles(
   ownersUrl: string,
   password = 'for-this-test',

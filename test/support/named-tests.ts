@@ -1,20 +1,20 @@
-/** Tests that a page names by file and title: whether they are there, as far as their source tells. */
+/** Checks in the source whether tests exist that a page names by file and title. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface NamedTest {
-  /** From the project's root. */
+  /** The path from the project's root. */
   file: string;
   title: string;
 }
 
 const root = join(import.meta.dirname, '../..');
 
-/** A call of `test`, `it` or `describe` with its title, and its options where they follow. */
+/** Matches a call of `test`, `it` or `describe`, with its title and its options. */
 const DECLARED =
   /\b(?<call>(?:test|it|describe)(?:\.(?<modifier>skip|todo|only))?)\(\s*(?:'(?<single>(?:\\.|[^'\\])*)'|"(?<double>(?:\\.|[^"\\])*)"|`(?<template>(?:\\.|[^`\\])*)`)(?<options>,\s*\{[^}]*\})?/g;
 
-/** A template of placeholders and little else would match any title. */
+/** A template with fewer literal characters would match almost any title. */
 const LEAST_LITERAL = 8;
 
 interface Declared {
@@ -37,7 +37,7 @@ export function missingBecause({ file, title }: NamedTest): string | null {
 function declaredIn(source: string): Declared[] {
   const found = [...source.matchAll(DECLARED)].map(({ groups = {} }) => groups);
   const isDescribe = ({ call }: Record<string, string>) => call?.startsWith('describe') ?? false;
-  // Which tests a skipped group holds is not looked into: then none of the file's counts.
+  // If a group is skipped, none of the file's tests count, since its members are not looked up.
   const allSkipped = found.some((one) => isDescribe(one) && skips(one));
   return found
     .filter((one) => !isDescribe(one))
@@ -61,7 +61,7 @@ function unescaped(literal: string): string {
   return literal.replaceAll(/\\(.)/gs, '$1');
 }
 
-/** For a regular expression that finds just this text. */
+/** Escapes a text for a regular expression. */
 export function escaped(literal: string): string {
   return literal.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&');
 }

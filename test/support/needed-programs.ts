@@ -1,4 +1,4 @@
-/** The programs that `npm run test:all` needs beside npm and Python, and how Debian names them. */
+/** The programs that `npm run test:all` needs besides npm and Python, with their Debian packages. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -10,10 +10,10 @@ interface NeededProgram {
   isFound?: (env: NodeJS.ProcessEnv) => boolean;
 }
 
-/** The first Go that fetches the newer Go which a module asks for. */
+/** The first Go version that downloads the newer Go that a module requires. */
 const OLDEST_GO = 21;
 
-/** Where the tests of pages find their browser. */
+/** Returns the path of the browser for the tests of pages. */
 export const chromiumFile = (env: NodeJS.ProcessEnv): string => env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
 const NEEDED: readonly NeededProgram[] = [

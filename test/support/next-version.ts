@@ -1,6 +1,6 @@
 /**
- * The version after this one, as a tree of its own: this very code with one more version of the tables, which brings a
- * fence. The fence is a column of `attempts` that each claim of the newer version fills, and an older one's leaves empty.
+ * Makes the next version as a tree of its own: this code with one more version of the tables, which adds a fence. The
+ * fence is a column of `attempts` that each claim of the newer version fills, and that older versions leave empty.
  */
 import assert from 'node:assert/strict';
 import { cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Of `attempts` after the migration: 0 in rows from before it, 1 in the newer version's, NULL in an older one's. */
+/** The column in `attempts`: 0 in rows from before the migration, 1 from the newer version, NULL from an older one. */
 export const NEXT_FENCE = 'next_fence';
 
 const EDITS: readonly { file: string; find: string; replace: string }[] = [
@@ -30,7 +30,7 @@ const EDITS: readonly { file: string; find: string; replace: string }[] = [
   },
 ];
 
-/** Returns the tree's directory, which the caller removes. */
+/** Makes the tree. Returns its directory, which the caller removes. */
 export async function buildNextVersion(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-next-'));
   for (const name of ['src', 'sandbox', 'package.json', 'tsconfig.json']) {

@@ -2,7 +2,7 @@
 import { type Harness, type JourneyHandle, startHarness } from './journey-harness.ts';
 import type { Scenario } from './scenarios.ts';
 
-/** A scenario that `play` plays beside a worker with these variables; it says which run's history is recorded. */
+/** Makes a scenario that `play` runs beside a worker with these variables. `play` returns the run to record. */
 export function besideOwnWorker(
   name: string,
   env: Record<string, string>,

@@ -1,4 +1,4 @@
-/** Messages on a machine that is busy: sent again as the client's errors advise. */
+/** Sends messages again on a busy machine, as the client's errors advise. */
 
 import { randomUUID } from 'node:crypto';
 import { hasCode, TEMPORAL_AWAY } from '../../src/client/connection/errors.ts';
@@ -6,7 +6,7 @@ import { WAIT_LIMIT_MS } from './until-query.ts';
 
 const PAUSE_MS = 200;
 
-/** Sends until it is taken, for as long as the error may pass. */
+/** Sends until the message is accepted, as long as its error is transient. */
 export async function untilTaken<T>(
   send: () => Promise<T>,
   mayPass: (error: unknown) => boolean,
@@ -23,7 +23,7 @@ export async function untilTaken<T>(
   }
 }
 
-/** Sends the same message, by its id, until the run has taken it: a busy worker may be slower than one call's patience. */
+/** Sends the same message by its id until the run accepts it, since a busy worker may exceed a call's time-out. */
 export function patiently<T>(send: (messageId: string) => Promise<T>): Promise<T> {
   const messageId = randomUUID();
   return untilTaken(
@@ -31,7 +31,7 @@ export function patiently<T>(send: (messageId: string) => Promise<T>): Promise<T
     (error) =>
       hasCode(error, 'tooManyMessages') ||
       hasCode(error, 'workerUnavailable') ||
-      // The server says so of a run that is busy, too.
+      // The server also answers so if the run is busy.
       (hasCode(error, ...TEMPORAL_AWAY) && error.code === 'unavailable'),
   );
 }

@@ -6,7 +6,7 @@ import { toPortfolioFolder } from '../../src/messages/portfolio/output-files.ts'
 export const HEADER =
   'accountId,first,middle,last,gen,ssn,dob,phoneNumber,phoneType,emailAddress,ipAddress,line1,line2,city,state,zip,zip4';
 
-/** SSNs that were never issued; what the sandbox does is in the last four digits. */
+/** Formats a row. Its SSN was never issued, and its last four digits ask the sandbox for a fault. */
 export function formatCsvLine(index: number, lastFour = '0001'): string {
   const ssn = `9${String(index % 10_000).padStart(4, '0')}${lastFour}`;
   const email = `casey.${index}@example.com`;
@@ -21,7 +21,7 @@ export function csvText(rows: number, lastFourOf: (index: number) => string = ()
 /** The folder of the end user that tests ask for. */
 export const FOLDER = toPortfolioFolder({ endUserCode: 'EU123' });
 
-/** Writes into an end user's folder of PORTFOLIO_DIR; returns the name that a review takes. */
+/** Writes a file into an end user's folder of PORTFOLIO_DIR, and returns its name for a review's input. */
 export async function writePortfolio(
   directory: string,
   file: string,
@@ -43,7 +43,7 @@ export function jsonlLine(index: number, lastFour = '0001'): string {
   return JSON.stringify({ accountId: `ACC-${index}`, applicants: [applicant] });
 }
 
-/** A row of two applicants. */
+/** Formats a row of two applicants. */
 export function jointLine(index: number): string {
   const row = JSON.parse(jsonlLine(index));
   const [first] = row.applicants;

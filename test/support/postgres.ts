@@ -15,13 +15,13 @@ import {
 export interface PostgresServer {
   /** Makes a database of that name and returns its address. */
   url(databaseName: string): Promise<string>;
-  /** SIGKILL, as a power cut would. What was committed is there after `restart`. */
+  /** Sends SIGKILL, like a power cut. Committed data is there after `restart`. */
   kill(): Promise<void>;
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Another process may take a free port between our look and our use. */
+/** Another process may take a free port before this one uses it. */
 const MAX_STARTS = 3;
 const MAX_RESTARTS = 50;
 const RESTART_AGAIN_MS = 100;
@@ -55,11 +55,11 @@ async function start(): Promise<PostgresServer> {
     await stop().catch(() => {});
     throw error;
   }
-  // One connection carries one statement: tests that run at once take turns.
+  // One connection carries one statement at a time, so tests that run at once take turns.
   let turn: Promise<unknown> = Promise.resolve();
   return {
     async url(databaseName) {
-      // Copying the template's files takes half of what writing them through the log does.
+      // Copying the template's files takes half as long as writing them through the log.
       const statement = `CREATE DATABASE ${admin.escapeIdentifier(databaseName)} STRATEGY FILE_COPY`;
       const made = turn.then(() => admin.query(statement));
       turn = made.catch(() => {});
@@ -90,7 +90,7 @@ async function start(): Promise<PostgresServer> {
 
 function adminClient(port: number, password: string): pg.Client {
   const client = new pg.Client({ host: '127.0.0.1', port, user: POSTGRES_USER, password, database: 'postgres' });
-  // A server that is killed breaks the connection. The next statement tells.
+  // A killed server breaks the connection, and the next statement fails.
   client.on('error', () => {});
   return client;
 }

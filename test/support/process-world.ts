@@ -1,6 +1,6 @@
 /**
- * What a hazard needs whose worker is a process of its own: the sandbox, a ledger on either engine that the test can
- * look into, a task queue, and short time-outs. The test starts the workers.
+ * The world of a hazard whose worker is a process of its own: the sandbox, a ledger on either engine that the test can
+ * read, a task queue and short time-outs. The test starts the workers.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -28,19 +28,19 @@ export type Engine = 'SQLite' | 'PostgreSQL';
 
 export const ENGINES: readonly Engine[] = runsSlowParts ? ['SQLite', 'PostgreSQL'] : ['SQLite'];
 
-/** What the sandbox posted, with what it gave out for it. */
+/** An inquiry that the sandbox posted, with the reference of its answer. */
 export interface Posted {
   customerTraceNumber: string;
   reportReferenceNumber: string;
   consumerIds: string[];
 }
 
-/** What stands between the worker and its ledger. */
+/** The connection between the worker and its ledger, which a test can cut. */
 export interface LedgerDoor {
-  /** From now on the workers cannot reach the ledger; the test can, on PostgreSQL. */
+  /** Cuts the workers off from the ledger. On PostgreSQL the test can still reach it. */
   close(): Promise<void>;
   open(): Promise<void>;
-  /** PostgreSQL: the next commit is made, its answer is lost, and the door is closed. */
+  /** PostgreSQL: lets the next commit through, drops its answer and closes the door. */
   closeAfterCommit(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export interface ProcessWorld {
   ledger: Ledger;
   ledgerFile: string;
   door: LedgerDoor;
-  /** What a worker's process is given. */
+  /** The environment of a worker's process. */
   workerEnv: Record<string, string>;
   /** @param cli of another build */
   startWorker(env?: Record<string, string>, cli?: string): Promise<WorkerProcess>;
@@ -113,7 +113,7 @@ export async function startWorld(t: TestContext, options: WorldOptions = {}): Pr
     workerEnv,
     async startWorker(env = {}, cli) {
       const worker = await startWorkerProcess({ ...workerEnv, ...env }, cli);
-      // Frozen or not: SIGKILL reaches it.
+      // SIGKILL also ends a frozen process.
       t.after(() => worker.kill());
       return worker;
     },
@@ -128,13 +128,13 @@ export async function startWorld(t: TestContext, options: WorldOptions = {}): Pr
   };
 }
 
-/** PREQUAL's trace number without its ordinal: known before anything of the run is. */
+/** Computes PREQUAL's trace number without its ordinal, before the run starts. */
 function traceStem(runKey: string): string {
   const run = { environment: 'sandbox', customerId: 'SANDBOX0001', workflowType: 'lendingJourney' } as const;
   return deriveTraceNumber({ ...run, runKey, productCode: 'PREQUAL', ordinal: 0 }).slice(0, -2);
 }
 
-/** The directory moves away and back: the file keeps its identity. */
+/** Moves the directory away and back, so that the file keeps its identity. */
 function sqliteDoor(dataDir: string, url: string): { door: LedgerDoor; url: string } {
   const [here, away] = [join(dataDir, 'ledger'), join(dataDir, 'ledger-is-away')];
   const door = {
@@ -153,13 +153,13 @@ async function postgresDoor(t: TestContext, ownUrl: string): Promise<{ door: Led
   const door = {
     close: async () => proxy.cut(),
     open: async () => proxy.heal(),
-    // As a simple query: BEGIN's READ COMMITTED ends otherwise.
+    // Matches COMMIT as a simple query, and not BEGIN's READ COMMITTED.
     closeAfterCommit: () => proxy.cutAfterSending('COMMIT\0'),
   };
   return { door, url: url.href };
 }
 
-/** A journey of PREQUAL alone, for one applicant whose SSN ends so. */
+/** Makes a journey of PREQUAL alone, for one applicant whose SSN has these last four digits. */
 export function prequalOnly(lastFour = '0001'): LendingJourneyInput {
   return journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
 }
@@ -178,7 +178,7 @@ export async function untilHeld(handle: JourneyHandle, failureType = 'OutcomeUnk
   return holds[0] as HoldStatus;
 }
 
-/** One decision: the provider says that it knows nothing of the inquiry. */
+/** Decides to resend. By default the provider says that it did not post the inquiry. */
 export async function resend(handle: JourneyHandle, hold: HoldStatus, providerSaid = 'notPosted'): Promise<void> {
   await update(handle, 'resolveInquiry', {
     journeyId: handle.workflowId.replace('journey-', ''),
@@ -192,7 +192,7 @@ export async function resend(handle: JourneyHandle, hold: HoldStatus, providerSa
   });
 }
 
-/** The journey ends with a record, and with the very reference that the gateway gave out for its last posting. */
+/** Asserts that the journey ends with a record, and with the reference of the gateway's last posting. */
 export async function assertOwnRecord(world: ProcessWorld, handle: JourneyHandle): Promise<JourneyResult> {
   const result = await handle.result();
   const posted = await world.posted(result.journeyId);
@@ -217,7 +217,7 @@ export async function assertSent(
   );
 }
 
-/** How often the activity was scheduled; what Temporal repeats of it is not in a history. */
+/** Counts how often the activity was scheduled. A history does not have Temporal's retries. */
 export async function scheduled(handle: JourneyHandle, activity: string): Promise<number> {
   const { events } = await handle.fetchHistory();
   const types = events?.map(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes);

@@ -1,4 +1,4 @@
-/** Promotes versions as a deployer does by `temporal worker deployment set-current-version` (docs/versioning.md). */
+/** Promotes versions like `temporal worker deployment set-current-version` (docs/versioning.md). */
 import type { WorkflowService } from '@temporalio/client';
 import {
   type DeploymentVersion,

@@ -1,4 +1,4 @@
-/** One run of every outcome that a single pull has. */
+/** One run for each outcome of a single pull. */
 import { randomUUID } from 'node:crypto';
 import type { CreditReportInput, FailsafeCheckInput, PullInput } from '../../src/messages/inputs/pull.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
@@ -8,7 +8,7 @@ import { untilQuery } from './until-query.ts';
 
 const newId = () => `P-${randomUUID().slice(0, 13)}`;
 
-/** One applicant; what the sandbox does is in the last four digits. */
+/** Makes a pull of one applicant. The last four digits ask the sandbox for a fault. */
 export function reportPull(lastFour = '0001', overrides: Partial<CreditReportInput> = {}): CreditReportInput {
   return {
     pullId: newId(),
@@ -49,7 +49,7 @@ function through(name: string, input: () => PullInput): Scenario {
   };
 }
 
-/** What a person decides ends it, where anything is decided. */
+/** Plays a pull that is held. The decision, if there is one, ends it. */
 function held(name: string, input: () => PullInput, decision?: object): Scenario {
   return {
     name,

@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Where `import` finds the pinned packages; to be given to Python in `PYTHONPATH`. */
+/** Returns the directory of the pinned packages, for Python's `PYTHONPATH`. */
 export async function pythonPackages(...pinned: string[]): Promise<string> {
   return installed(pinned.join('-').replaceAll(/[^\w.-]/g, '_'), pinned);
 }
 
-/** As `pythonPackages`: all that a requirements file names, each file of it by its hash, and nothing else. */
+/** Like `pythonPackages`, for a requirements file with the hash of each file and nothing else. */
 export async function pythonRequirements(file: string): Promise<string> {
   const version = createHash('sha256')
     .update(await readFile(file))

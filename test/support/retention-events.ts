@@ -1,4 +1,4 @@
-/** The log of disposals and legal holds of one owner, oldest first. */
+/** Reads the disposals and legal holds of one run, oldest first. */
 import type { AuditedDisposal } from '../../src/ledger/audit/audited.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 

@@ -1,4 +1,4 @@
-/** What a failing wait tells a person (run-story.ts). */
+/** The error of a wait that times out (run-story.ts). */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Harness, journeyInput, startHarness, untilStatus } from './journey-harness.ts';

@@ -1,18 +1,18 @@
-/** What a person needs of a run that a test waited for in vain: its history in words, its ledger's rows, the last log lines. */
+/** Describes a run for the error of a wait that timed out: its history, its ledger rows, the last log lines. */
 import type { WorkflowClient, WorkflowHandle } from '@temporalio/client';
 import type { DestinationStream } from 'pino';
 import type { SqlRow } from '../../src/ledger/database/sql-session.ts';
 import { TABLES } from '../../src/ledger/database/tables.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
 
-/** Of this process, whichever run they are about. */
+/** The number of log lines kept, of all runs in this process. */
 const LINES_KEPT = 40;
-/** Payloads are there to be recognized, not to be read whole. */
+/** Payloads are cut to this length, enough to recognize them. */
 const PAYLOAD_LENGTH = 160;
 /** pino's number for `error`. */
 const ERROR_LEVEL = 50;
 
-/** What waits and stories need of a handle, whichever workflow it is of. */
+/** The part of a handle that waits and stories need, for any workflow. */
 export type WatchedRun = Pick<WorkflowHandle, 'client' | 'workflowId' | 'query' | 'fetchHistory'>;
 
 const ledgers = new WeakMap<WorkflowClient, string>();
@@ -23,7 +23,7 @@ export function rememberLedger(client: WorkflowClient, url: string): void {
   ledgers.set(client, url);
 }
 
-/** Takes every log line and keeps the last ones. Errors alone go to standard error: a failing attempt is what many tests are about. */
+/** Keeps the last log lines. Only errors go to standard error, since many tests have failing attempts. */
 export const keptLines: DestinationStream = {
   write(line) {
     lastLines.push(line.trimEnd());
@@ -36,7 +36,7 @@ function levelOf(line: string): number {
   return Number(/"level":(\d+)/.exec(line)?.[1] ?? ERROR_LEVEL);
 }
 
-/** Never throws: what cannot be read says so in its place. */
+/** Never throws. A part that cannot be read has the error instead. */
 export async function storyOf(handle: WatchedRun): Promise<string> {
   const parts: [title: string, lines: () => Promise<string[]>][] = [
     [`history of ${handle.workflowId}`, () => historyInWords(handle)],
@@ -53,7 +53,7 @@ export async function storyOf(handle: WatchedRun): Promise<string> {
 
 type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
 
-/** An event is an object with one filled `…EventAttributes`; workflow tasks count only where they failed or timed out. */
+/** Lists events by their one `…EventAttributes`, and workflow tasks only if they failed or timed out. */
 async function historyInWords(handle: WatchedRun): Promise<string[]> {
   const { events } = await handle.fetchHistory();
   const begin = millisecondsOf(events?.[0]);
@@ -72,7 +72,7 @@ function millisecondsOf(event: HistoryEvent | undefined): number {
   return Number(seconds ?? 0) * 1_000 + Number(nanos ?? 0) / 1_000_000;
 }
 
-/** The names, the payloads and the failures among an event's attributes. */
+/** Finds the names, payloads and failures among an event's attributes. */
 function detailsOf(attributes: unknown): string {
   const found: string[] = [];
   const walk = (value: unknown, key: string): void => {
@@ -94,12 +94,12 @@ function detailsOf(attributes: unknown): string {
   return found.length === 0 ? '' : `: ${found.join(', ')}`;
 }
 
-/** The server's 64-bit numbers. */
+/** Recognizes the server's 64-bit numbers. */
 function isLong(value: object): boolean {
   return 'low' in value && 'high' in value && 'unsigned' in value;
 }
 
-/** Rows that name the run's business id, and those of its inquiries; sealed bytes are counted. */
+/** Reads rows with the run's business id and those of its inquiries. Encrypted bytes are only counted. */
 async function ledgerRows({ client, workflowId }: WatchedRun): Promise<string[]> {
   const url = ledgers.get(client);
   if (url === undefined) return ['the test gave none'];

@@ -1,4 +1,4 @@
-/** One run of every outcome that a workflow has, each played to its end, or to where it waits. */
+/** One run for each outcome of a workflow, played to its end or to a wait. */
 import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import { BENDING_SCENARIOS } from './bending-scenarios.ts';
 import { proved } from './consent-proofs.ts';
@@ -18,13 +18,13 @@ import { PULL_SCENARIOS } from './pull-scenarios.ts';
 import { SHARE_SCENARIOS } from './share-scenarios.ts';
 import { TIME_SCENARIOS } from './time-scenarios.ts';
 
-/** What a scenario needs of a harness: who starts journeys, and where they run. */
+/** The parts of a harness that a scenario needs to start journeys. */
 export type Stage = Pick<Harness, 'client' | 'start'> & { config: Pick<Harness['config'], 'taskQueue'> };
 
 export interface Scenario {
   /** `<workflow>-<what happens>`: the name of its recorded history. */
   name: string;
-  /** Where there is the profile `proving`. */
+  /** Needs a harness with the profile `proving`. */
   play(harness: Stage): Promise<JourneyHandle>;
 }
 
@@ -34,7 +34,7 @@ function oneStage(lastFour = '0001', overrides: Parameters<typeof journeyInput>[
   return journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))], ...overrides });
 }
 
-/** A journey of one stage that goes by itself. */
+/** Plays a journey of one stage that needs no messages. */
 function runsThrough(name: string, lastFour: string, overrides: Parameters<typeof journeyInput>[0] = {}): Scenario {
   return {
     name: `lendingJourney-${name}`,
@@ -46,7 +46,7 @@ function runsThrough(name: string, lastFour: string, overrides: Parameters<typeo
   };
 }
 
-/** A journey that is held; what a person decides ends it, where anything is decided. */
+/** Plays a journey that is held. The decision, if there is one, ends it. */
 function held(name: string, lastFour: string, decide?: (journeyId: string) => object): Scenario {
   return {
     name: `lendingJourney-${name}`,
@@ -71,7 +71,7 @@ function held(name: string, lastFour: string, decide?: (journeyId: string) => ob
   };
 }
 
-/** A joint journey with a share; the messages decide what becomes of it. */
+/** Plays a joint journey with a share, whose outcome the messages decide. */
 function shared(
   name: string,
   messages: (
@@ -85,7 +85,7 @@ function shared(
       const handle = await harness.start(input);
       for (const message of messages(input.journeyId)) {
         await handle.signal('consent', consentMessage(input.journeyId, message)).catch((error: unknown) => {
-          // On a machine that is slow enough, an earlier message has ended it.
+          // On a slow machine an earlier message may have ended the run.
           if (!(error instanceof WorkflowNotFoundError)) throw error;
         });
       }
@@ -273,7 +273,7 @@ const proofRefused: Scenario = {
   },
 };
 
-/** A grant whose evidence looks personal, which a run from before would have taken. */
+/** A grant whose evidence looks personal, which an older run would have accepted. */
 const evidenceRefused: Scenario = {
   name: 'lendingJourney-evidenceRefused',
   async play(harness) {
@@ -286,7 +286,7 @@ const evidenceRefused: Scenario = {
   },
 };
 
-/** An update that arrives with the start waits until it is known what makes a grant count. */
+/** An update that arrives with the start waits until the run knows whether a grant needs a proof. */
 const earlyGrant: Scenario = {
   name: 'lendingJourney-earlyGrant',
   async play(harness) {
@@ -322,7 +322,7 @@ const lateGrantRefused: Scenario = {
   },
 };
 
-/** The gateway's answer about the share is lost; it was not posted, and a person leaves it at that. */
+/** The gateway's answer about the share is lost. An operator accepts that the share was not posted. */
 const shareNotPosted: Scenario = {
   name: 'lendingJourney-shareNotPosted',
   async play(harness) {
@@ -364,7 +364,7 @@ export const SCENARIOS: readonly Scenario[] = [
   runsThrough('stopped', '0404'),
   runsThrough('nothingToShare', '0404', { onNoRecord: 'continue', shares: [share] }),
   runsThrough('throttled', '3429'),
-  // As above, by runs that do not count what they wait for their turn.
+  // This run is in a version that does not count its waits in the gateway queue.
   runsThrough('throttledInTurn', '3429'),
   runsThrough('tokenRejected', '3401'),
   runsThrough('gateExpired', '0001', { stages: ['PREQUAL', 'PREAPP'], gates: { PREAPP: { expiresAfter: 'PT1S' } } }),
@@ -399,7 +399,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ]),
 ];
 
-/** All that have a recorded history. */
+/** All scenarios with a recorded history. */
 export const RECORDED_SCENARIOS: readonly Scenario[] = [
   ...new Set([...SCENARIOS, ...Object.values(BENDING_SCENARIOS), ...HAND_OVER_SCENARIOS, ...CORNER_SCENARIOS]),
   ...Object.values(TIME_SCENARIOS),

@@ -1,4 +1,4 @@
-/** What tests of reports shared at any time are made of, and one run of every outcome that such a share has. */
+/** Helpers for tests of shares by themselves, and one run for each outcome of such a share. */
 import { randomUUID } from 'node:crypto';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { ShareReportInput } from '../../src/messages/inputs/share-report.ts';
@@ -11,7 +11,7 @@ import { untilQuery } from './until-query.ts';
 
 export const newShareId = () => `S-${randomUUID().slice(0, 13)}`;
 
-/** A share with `EU999`. */
+/** Makes a share with `EU999`. */
 export function shareInput(
   report: ShareReportInput['report'],
   overrides: Partial<ShareReportInput> = {},
@@ -19,12 +19,12 @@ export function shareInput(
   return { shareId: newShareId(), report, endUserCode: 'EU999', permissiblePurposeCode: '02', ...overrides };
 }
 
-/** How many of a journey's shares the sandbox has posted. */
+/** Counts the journey's shares that the sandbox has posted. */
 export async function sharesPosted(harness: Pick<Harness, 'posted'>, handle: JourneyHandle): Promise<number> {
   return (await harness.posted(handle)).filter(({ productCode }) => productCode === 'SECONDUSE').length;
 }
 
-/** A pull's report, of an applicant whose SSN ends so. */
+/** Pulls a report of an applicant whose SSN has these last four digits. */
 async function pulledBy({ client, config }: Stage, lastFour = '0001'): Promise<ShareReportInput['report']> {
   const input = reportPull(lastFour);
   const workflowId = `pull-${input.pullId}`;
@@ -50,7 +50,7 @@ export function untilShareIs(handle: JourneyHandle, state: ShareReportStatus['st
   return untilQuery<ShareReportStatus>(handle, (status) => status.state === state);
 }
 
-/** What the sender of a consent is told who does not look for an open run; '' where it is taken. */
+/** Returns the refusal of a consent that is sent without a look for an open run; '' if it is accepted. */
 export async function lateRefusal({ client, config }: Stage, consent: ConsentMessage): Promise<string> {
   const answer = await client.workflow.execute<(input: object) => Promise<LateConsentResult>>('recordLateConsent', {
     workflowId: `late-${randomUUID()}`,
@@ -63,7 +63,7 @@ export async function lateRefusal({ client, config }: Stage, consent: ConsentMes
 export const consentToShare = (shareId: string, decision: 'granted' | 'denied') =>
   consentMessage(`share:${shareId}`, { shareId, applicantId: '1A', decision });
 
-/** What is decided about its consent ends it. */
+/** Plays a share that the consent decision ends. */
 function decided(name: string, decision: 'granted' | 'denied'): Scenario {
   return {
     name,
@@ -80,7 +80,7 @@ function decided(name: string, decision: 'granted' | 'denied'): Scenario {
   };
 }
 
-/** Once every grant stands the gateway's answer is lost, and a person says what is to become of it. */
+/** Plays a share whose answer is lost after all grants, and that an operator decides. */
 function lost(name: string, decided: object): Scenario {
   return {
     name,

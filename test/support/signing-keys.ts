@@ -1,4 +1,4 @@
-/** A key that proofs are signed with, for one process. */
+/** A key that signs proofs, made once in each process. */
 import { exportJWK, generateKeyPair, type JSONWebKeySet, type JWTPayload, SignJWT } from 'jose';
 
 export interface SigningKey {
@@ -15,7 +15,7 @@ export async function newSigningKey(kid: string): Promise<SigningKey> {
   };
 }
 
-/** Seconds since 1970. */
+/** The time in seconds since 1970. */
 export function inAnHour(): number {
   return Math.floor(Date.now() / 1000) + 3_600;
 }

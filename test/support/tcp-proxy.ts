@@ -1,35 +1,35 @@
-/** A wire that a test can cut, slow down and break, between a process and a server that it needs. */
+/** A TCP proxy between a process and a server, which a test can cut, slow down and break. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How an answer ends before its end. `hang`: nothing more comes, and nothing is closed. */
+/** How an answer breaks off. `hang`: nothing more arrives, and the connection stays open. */
 export interface Breakage {
   how: 'reset' | 'fin' | 'hang';
-  /** So many bytes of it arrive. */
+  /** The number of bytes that arrive. */
   afterBytes: number;
-  /** How many answers; one that is shorter than that is left whole and not counted. */
+  /** The number of answers. An answer shorter than `afterBytes` is left whole and not counted. */
   times: number;
 }
 
 export interface TcpProxy {
   port: number;
-  /** Ends every connection, and each new one at once, until `heal`. */
+  /** Closes every connection, and each new connection at once, until `heal`. */
   cut(): void;
-  /** From now on what arrives on any connection is lost, and the connection stays open: the other end is gone. */
+  /** Drops all data of every connection from now on and keeps the connections open, like a vanished host. */
   fallSilent(): void;
-  /** Each piece takes so much longer from now on. */
+  /** Delays each chunk from now on. */
   slowDown(delayMs: number): void;
-  /** Connections that lost something stay silent. */
+  /** Ends all faults. Connections that lost data stay silent. */
   heal(): void;
   breakAnswers(breakage: Breakage): void;
-  /** Passes on what holds this text, and cuts once the server's answer, which holds it as well, is there, before it comes back. */
+  /** Passes this text on, and cuts when the server's answer has the text too, before the answer is passed back. */
   cutAfterSending(text: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface TcpProxyOptions {
-  /** Returns what is called when that connection has closed. */
+  /** Called for each connection. Returns a function that is called when the connection has closed. */
   onConnection?(): () => void;
 }
 
@@ -51,7 +51,7 @@ export async function startTcpProxy(
     sockets.add(socket);
     socket.setNoDelay(true);
     let wasReset = false;
-    // What a cut does to the other end is no news.
+    // A cut causes errors at the other end, which are expected.
     socket.on('error', () => {
       wasReset = true;
     });
@@ -60,7 +60,7 @@ export async function startTcpProxy(
       onClose(wasReset);
     });
   };
-  /** In the order of their coming, each as late as the wire is slow. */
+  /** Passes chunks on in their order, each after the delay. */
   const lane = () => {
     let last: Promise<unknown> | undefined;
     return (pass: () => void) => {
@@ -97,7 +97,7 @@ export async function startTcpProxy(
         isLast = true;
         const { text, seen } = watched;
         watched = undefined;
-        // Answers to statements that went along come first. A cut by then would take the end from the server's hands.
+        // Answers to earlier statements arrive first. An earlier cut would abort the server's last statement.
         far.on('data', (answer) => {
           if (!answer.includes(text)) return;
           cut();
@@ -138,7 +138,7 @@ export async function startTcpProxy(
       isSilent = false;
       delayMs = 0;
       breakages = [];
-      // What was never sent must not cut a wire that has been healed.
+      // A text that was never sent must not cut the connection after `heal`.
       watched = undefined;
     },
     breakAnswers: (breakage) => void breakages.push({ ...breakage }),

@@ -32,14 +32,14 @@ let ownServer: Promise<TestServer> | undefined;
 let ownBundle: Promise<string> | undefined;
 
 /**
- * The development server of this test run, or one of its own where a file is run alone; that one ends with the file.
- * Its clock is real and its search attributes are registered.
+ * Returns the development server of this test run. A file that runs alone gets a server that ends with the file. The
+ * server's clock is real and its search attributes are registered.
  */
 export async function testServer(): Promise<TestServer> {
   const { TEST_TEMPORAL_ADDRESS: address, TEST_TEMPORAL_NAMESPACE: namespace } = process.env;
   if (address && namespace) return { address, namespace };
   ownServer ??= startTemporalServer({ headless: true }).then((server) => {
-    // Not a hook: it would belong to whichever test asked first.
+    // Not a hook, since a hook would belong to the first test that asked.
     server.unref();
     return server;
   });
@@ -57,12 +57,12 @@ export async function workflowBundle(): Promise<Pick<WorkflowBundleWithSourceMap
 /** INDEXED_VALUE_TYPE of the operator service. */
 const INDEXED_VALUE_TYPES: Record<string, number> = { Keyword: 2, KeywordList: 7 };
 
-/** A run's history so far, as a worker that has not cached it plays it. */
+/** Replays a run's history so far, like a worker that has not cached the run. */
 export async function assertReplays(run: Pick<WorkflowHandle, 'workflowId' | 'fetchHistory'>): Promise<void> {
   assert.deepEqual(await replay([{ workflowId: run.workflowId, history: await run.fetchHistory() }]), []);
 }
 
-/** Every run of a chain, from the first that was started: each replays by itself. Returns how many there are. */
+/** Replays every run of a chain from the first one, each by itself. Returns their number. */
 export async function assertAllReplay(client: Pick<Client, 'workflow'>, started: StartedRun): Promise<number> {
   const chain: HistoryAndWorkflowId[] = [];
   for await (const run of fetchChain(client, started)) chain.push(run);
@@ -70,7 +70,7 @@ export async function assertAllReplay(client: Pick<Client, 'workflow'>, started:
   return chain.length;
 }
 
-/** Plays every history in one worker: each worker that is made costs memory until its process ends. Says what failed. */
+/** Replays all histories in one worker, since each worker keeps memory until its process ends. Returns failures. */
 export async function replay(histories: ReplayHistoriesIterable, bundle?: { code: string }): Promise<string[]> {
   const failed: string[] = [];
   const options = { workflowBundle: bundle ?? (await workflowBundle()) };
@@ -80,7 +80,7 @@ export async function replay(histories: ReplayHistoriesIterable, bundle?: { code
   return failed;
 }
 
-/** The histories of a chain of runs, from the first that was started. */
+/** Reads the histories of a chain of runs, from the first one. */
 export async function* fetchChain(
   client: Pick<Client, 'workflow'>,
   { workflowId, firstExecutionRunId }: StartedRun,
@@ -96,7 +96,7 @@ export async function* fetchChain(
 type StartedRun = Pick<WorkflowHandle, 'workflowId'> & { firstExecutionRunId?: string };
 
 /**
- * A server that skips time while nothing runs, for long waits only: it skips for everything on it at once, and not
+ * Starts a server that skips time while nothing runs, for long waits only. It skips for all its runs at once, and not
  * while an update's result is awaited. The caller tears it down.
  */
 export async function startTimeSkippingEnvironment(): Promise<TestWorkflowEnvironment> {

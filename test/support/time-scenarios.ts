@@ -5,7 +5,7 @@ import type { Scenario } from './scenarios.ts';
 const MS_PER_DAY = 24 * 60 * 60 * 1000;
 const who = { by: 'underwriting', reason: 'the appraisal is late' };
 
-/** The gate before PREAPP waits longer, PREAPP is skipped, and PRECLOSE has another end user; the share waits longer too. */
+/** Extends the waits of a gate and a share, and skips PREAPP. PRECLOSE has another end user. */
 const extendedAndSkipped: Scenario = {
   name: 'lendingJourney-extendedAndSkipped',
   async play(harness) {

@@ -1,7 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 
-/** The summaries of the timers that a run waits for, oldest first, as rows of the UI's timeline show them. Its payloads are in the clear. */
+/** Reads the summaries of a run's open timers, oldest first, as the UI's timeline shows them. */
 export async function waitingRows(handle: Pick<WorkflowHandle, 'fetchHistory'>): Promise<string[]> {
   const rows = new Map<string, string>();
   for (const event of (await handle.fetchHistory()).events ?? []) {

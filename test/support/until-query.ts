@@ -1,19 +1,19 @@
-/** Waits for a run's query to answer as a test wants it; a wait in vain tells the run's story. */
+/** Waits until a run's query has a wanted answer. The error of a time-out has the run's story. */
 import { isGrpcCancelledError } from '@temporalio/client';
 import { askRun } from '../../src/client/connection/run-messages.ts';
 import { HistoryEvents } from '../../src/client/runs/watch.ts';
 import { storyOf, type WatchedRun } from './run-story.ts';
 
-/** Ends a test that would wait for ever; it is no timing check. Tests of broken builds need not wait as long. */
+/** Ends a test that would wait for ever, and checks no timing. Tests of broken builds wait less. */
 export const WAIT_LIMIT_MS = Number(process.env.TEST_WAIT_LIMIT_MS ?? 120_000);
-/** Longest wait for an event before the run is asked again. */
+/** The longest wait for an event before the run is queried again. */
 const LONG_POLL_MS = 2_000;
-/** Between two questions to a run that has ended, or is on a server that is asked without long polls. */
+/** The delay between queries of a run that has ended, or that is on a server without long polls. */
 const POLL_MS = 200;
 
 const withoutLongPolls = new WeakSet<object>();
 
-/** The time-skipping server hangs up on a client whose long polls come too fast. */
+/** The time-skipping server disconnects a client whose long polls come too fast. */
 export function avoidLongPolls(client: WatchedRun['client']): void {
   withoutLongPolls.add(client);
 }
@@ -46,7 +46,7 @@ export async function untilQuery<Status>(
   }
 }
 
-/** Returns when the run's history has grown, or after a while. Of a run that has ended there is nothing to read on. */
+/** Returns when the run's history has grown, or after a delay. The history of an ended run does not grow. */
 async function nextTask(handle: WatchedRun, known: HistoryEvents | undefined): Promise<HistoryEvents | undefined> {
   if (withoutLongPolls.has(handle.client)) return aWhile();
   const events = known ?? new HistoryEvents(handle);
@@ -54,7 +54,7 @@ async function nextTask(handle: WatchedRun, known: HistoryEvents | undefined): P
     const { isClosed } = await events.next((ask) =>
       handle.client.withAbortSignal(AbortSignal.timeout(LONG_POLL_MS), ask),
     );
-    // Another run may follow it.
+    // Another run may follow this one.
     return isClosed ? await aWhile() : events;
   } catch (error) {
     if (!isGrpcCancelledError(error)) throw error;

@@ -1,4 +1,4 @@
-/** A workflow that waits, and lets a test look at what the SDK notes of its promises. */
+/** A workflow that waits, and shows a test the stacks that the SDK records of its promises. */
 import { condition, defineQuery, setHandler } from '@temporalio/workflow';
 
 interface NotedStack {
@@ -6,9 +6,9 @@ interface NotedStack {
   isMarked?: true;
 }
 
-/** Marks the stack of each promise that is noted now; returns how many there are. */
+/** Marks the stack of each recorded promise, and returns their number. */
 const markStacks = defineQuery<number>('markStacks');
-/** How many of the noted stacks are marked: those that this run and the marked one have in common. */
+/** Counts the recorded stacks that are marked: those that this run shares with the marked run. */
 const markedStacks = defineQuery<number>('markedStacks');
 
 export async function waitForEver(): Promise<void> {

@@ -1,4 +1,4 @@
-/** A platform's side of webhooks over a real socket: it verifies with the library, and answers as its path says. */
+/** A platform's webhook receiver on a real socket. It verifies with the library; each path has its answer. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
@@ -13,16 +13,16 @@ export interface ReceivedWebhook {
   headers: IncomingHttpHeaders;
   body: string;
   id: string;
-  /** What the library made of it; absent where it refused the signature. */
+  /** The event that the library verified; absent if it refused the signature. */
   event?: { type: string; timestamp: string; data: Record<string, unknown> };
 }
 
 export interface WebhookReceiver {
   url: string;
   received: ReceivedWebhook[];
-  /** How a path answers from now on; `hang`: not at all. */
+  /** Sets a path's answer from now on. `hang`: never answers. */
   answer(path: string, with_: number | 'hang' | ((response: ServerResponse) => void)): void;
-  /** The accepted ones of a run (`J-1`, `pull:P-1`) at a path, once there are so many; ends a test that would wait for ever. */
+  /** Waits for `count` accepted events of a run (`J-1`, `pull:P-1`) at a path, or times out. */
   accepted(path: string, runKey: string, count: number): Promise<ReceivedWebhook[]>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** @param secret the one that this receiver knows */
+/** @param secret the secret that this receiver knows */
 export async function startWebhookReceiver(secret: string): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
   const accepted = new Set<ReceivedWebhook>();
@@ -43,7 +43,7 @@ export async function startWebhookReceiver(secret: string): Promise<WebhookRecei
     try {
       one.event = new Webhook(secret).verify(body, headers as Record<string, string>) as ReceivedWebhook['event'] & {};
     } catch {
-      // Left out, and refused below.
+      // The event is left out, and the request refused below.
     }
     received.push(one);
     const answer = answers.get(path) ?? 204;

@@ -1,4 +1,4 @@
-/** Runs that tell what happens to endpoints of every kind: that answer, that do not, and that want no more. */
+/** Runs that emit events to endpoints that answer, that do not answer, and that answer 410. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ export interface WebhookStage {
   harness: Harness;
   receiver: WebhookReceiver;
   directory: string;
-  /** For programs that are to have the same endpoints. */
+  /** The variables for programs with the same endpoints. */
   env: Record<string, string>;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export async function startWebhookStage({ giveUpAfter = 'PT4S' } = {}): Promise<
     },
   };
   await writeFile(file, JSON.stringify({ profiles }));
-  // Shorter than the first wait of the retries: what fails is given up, unless its endpoint asks for an earlier time.
+  // Shorter than the first retry's wait, so a failed event is given up unless its endpoint asks for an earlier retry.
   const env = { GATEWAY_PROFILES_FILE: file, WEBHOOK_GIVE_UP_AFTER: giveUpAfter, PORTFOLIO_DIR: directory };
   const harness = await startHarness({ env });
   return {
@@ -94,7 +94,7 @@ export function deliveryOf({ harness }: WebhookStage, runKey: string): Delivery 
   return harness.client.workflow.getHandle(toWebhookDeliveryId(toWorkflowId(runKey))) as Delivery;
 }
 
-/** Polls the delivery run until it is as wanted. */
+/** Polls the delivery run until its status is as wanted. */
 export function untilDelivery(
   delivery: Delivery,
   isWanted: (status: WebhookDeliveryStatus) => boolean,
@@ -102,12 +102,12 @@ export function untilDelivery(
   return untilQuery(delivery, isWanted, { query: 'webhookStatus' });
 }
 
-/** Asks the delivery run to send again. */
+/** Asks the delivery run to send its failed events again. */
 export function resendAll(delivery: Delivery) {
   return delivery.executeUpdate<{ events: number }, [object]>('resendWebhooks', { args: [{}] });
 }
 
-/** What a journey of two stages and a share tells. */
+/** The events of a journey of two stages and a share. */
 export const ALL_OF_IT = [
   'stage.answered',
   'gate.reached',
@@ -118,7 +118,7 @@ export const ALL_OF_IT = [
   'journey.ended',
 ];
 
-/** `personal`: what must not be in any event of it. */
+/** Plays that journey. `personal` lists values that no event may have. */
 export async function playFully({ harness }: WebhookStage) {
   const ssn = newSsn();
   const input = journeyInput({
@@ -138,7 +138,7 @@ export async function playFully({ harness }: WebhookStage) {
   return { handle, journeyId, personal: [ssn, 'Casey', 'Sample-', '@example.com', 'Springfield', ...references] };
 }
 
-/** A hold of the profile `mixed`, which a person ends: inquiry.held, hold.resolved, journey.ended. */
+/** Plays a journey of `mixed` whose hold an operator ends: inquiry.held, hold.resolved, journey.ended. */
 export async function playHeld({ harness }: WebhookStage): Promise<{ handle: JourneyHandle; journeyId: string }> {
   const input = journeyInput({ stages: ['PREQUAL'], profile: 'mixed', applicants: [applicant('1A', newSsn('4002'))] });
   const { journeyId } = input;
@@ -158,7 +158,7 @@ export async function playHeld({ harness }: WebhookStage): Promise<{ handle: Jou
   return { handle, journeyId };
 }
 
-/** What a pull of the profile `mixed` tells that was held, and sent again. */
+/** The events of a pull of the profile `mixed` that was held and sent again. */
 export const ALL_OF_A_PULL = ['inquiry.held', 'hold.resolved', 'pull.answered', 'pull.ended'];
 
 export async function playPull({ harness }: WebhookStage) {
@@ -170,10 +170,10 @@ export async function playPull({ harness }: WebhookStage) {
   return { handle, runKey: toRunKey('pull', input.pullId), pullId: input.pullId, personal };
 }
 
-/** What a share by itself tells. */
+/** The events of a share by itself. */
 export const ALL_OF_A_SHARE = ['consent.missing', 'share.posted', 'share.ended'];
 
-/** Of the report of such a pull. */
+/** Plays a share of such a pull's report. */
 export async function playShare({ harness }: WebhookStage, pullId: string) {
   const input = shareInput({ pullId, productCode: 'CR' }, { profile: 'mixed' });
   const { shareId } = input;
@@ -184,10 +184,10 @@ export async function playShare({ harness }: WebhookStage, pullId: string) {
   return { handle, runKey: toRunKey('share', shareId), shareId };
 }
 
-/** What a review tells that had a row on hold: nothing of the rows that were answered. */
+/** The events of a review that had a row on hold. Answered rows emit none. */
 export const ALL_OF_A_REVIEW = ['inquiry.held', 'hold.resolved', 'portfolio.ended'];
 
-/** @param whileHeld what is done before the decision; returns the run that is decided in */
+/** @param whileHeld runs before the decision, and returns the run that the decision goes to */
 export async function playReview(
   { harness, directory }: WebhookStage,
   whileHeld: (handle: JourneyHandle) => Promise<JourneyHandle> = async (handle) => handle,
@@ -219,7 +219,7 @@ export function untilReview(handle: JourneyHandle, state: PortfolioStatus['state
   return untilQuery<PortfolioStatus>(handle, (status) => status.state === state);
 }
 
-/** All that could be delivered is; what could not has been given up. */
+/** Returns whether every event has been delivered or given up. */
 export const nothingWaits = ({ endpoints }: WebhookDeliveryStatus) => endpoints.every(({ waiting }) => waiting === 0);
 
 export interface WebhookScenario {
@@ -228,7 +228,7 @@ export interface WebhookScenario {
   play(stage: WebhookStage): Promise<WorkflowHandle>;
 }
 
-/** Each on a stage of this file. */
+/** Scenarios that play on a stage of this file. */
 export const WEBHOOK_SCENARIOS: WebhookScenario[] = [
   { name: 'lendingJourney-webhooks', play: async (stage) => (await playFully(stage)).handle },
   { name: 'lendingJourney-webhooksHeld', play: async (stage) => (await playHeld(stage)).handle },

@@ -1,33 +1,33 @@
 /**
- * Loaded before the worker's own program (`node --import`): makes the process stop at named points of an attempt and
- * ask its parent whether to go on. Everything else is the worker as it is.
+ * Loaded before the worker's own program (`node --import`). It makes the process stop at named points of an attempt and
+ * ask its parent whether to continue. The rest of the worker is unchanged.
  */
 import type { Payload } from '@temporalio/common';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { GatewayClient } from '../../src/gateway/gateway-client.ts';
 import { SqlLedger } from '../../src/ledger/ledger.ts';
 
-/** In the order in which an attempt comes to them. */
+/** The points in the order in which an attempt reaches them. */
 export type Point = 'beforeClaim' | 'afterClaim' | 'afterAnswer' | 'afterRecord' | 'encodeResult' | 'decodeResult';
 
-/** `fail`: throw here. `enlarge` (only at `encodeResult`): make it larger than any server takes. */
+/** `fail`: throw here. `enlarge` (only at `encodeResult`): make the result larger than any server accepts. */
 export type PointAnswer = 'goOn' | 'fail' | 'enlarge';
 
-/** To the parent. */
+/** The message to the parent. */
 export interface PointQuestion {
   id: number;
   point: Point;
-  /** Unknown where only a payload is seen. */
+  /** Unknown if only a payload is visible. */
   journeyId?: string;
 }
 
-/** From the parent. */
+/** The parent's answer. */
 export interface PointReply {
   id: number;
   answer: PointAnswer;
 }
 
-/** Beyond what a payload may have (2 MB by default), below what a message may have (4 MB). */
+/** Over the limit of a payload (2 MB by default), and below the limit of a message (4 MB). */
 const TOO_LARGE_BYTES = 3 * 1024 * 1024;
 
 const asked = new Map<number, (answer: PointAnswer) => void>();
@@ -36,7 +36,7 @@ process.on('message', ({ id, answer }: PointReply) => {
   asked.get(id)?.(answer);
   asked.delete(id);
 });
-// Without its parent the process could never go on.
+// Without its parent the process could never continue.
 process.on('disconnect', () => process.exit(1));
 // The open channel must not keep a stopping worker alive.
 process.channel?.unref();
@@ -84,7 +84,7 @@ const resultCodec = {
     Promise.all(
       payloads.map(async (payload) => {
         if (!isResult(payload) || (await ask('encodeResult')) !== 'enlarge') return payload;
-        // Spaces after a JSON text change nothing in what it says.
+        // Spaces after a JSON text do not change its value.
         return { ...payload, data: Buffer.concat([payload.data ?? Buffer.of(), Buffer.alloc(TOO_LARGE_BYTES, ' ')]) };
       }),
     ),
@@ -94,7 +94,7 @@ const resultCodec = {
   },
 };
 
-/** Every payload but an attempt's answer passes as it is. */
+/** Recognizes an attempt's answer. All other payloads pass unchanged. */
 function isResult({ data }: Payload): boolean {
   const text = Buffer.from(data ?? []).toString();
   return text.startsWith(RESULT_MARK) || text.includes(`"first":${RESULT_MARK}`);

@@ -5,35 +5,35 @@ import { type OwnedChild, startOwnedChild } from '../../src/local/child-process.
 import type { Point, PointAnswer, PointQuestion, PointReply } from './worker-points.ts';
 
 export interface Stop {
-  /** Resolves when the journey's attempt is at the point. It stays there; the process goes on otherwise. */
+  /** Resolves when the journey's attempt is at the point. Only the attempt stops there, not the process. */
   reached: Promise<void>;
   release(): void;
 }
 
 export interface WorkerProcess {
-  /** The journey's next arrival at this point stops there. */
+  /** Stops the journey's next attempt at this point. */
   stopAt(journeyId: string, point: Point): Stop;
   /** Sets the answer to the next arrival at this point, of any journey. */
   once(point: Point, answer: PointAnswer): void;
-  /** SIGKILL, as a power cut would. Resolves when it is dead. */
+  /** Sends SIGKILL, like a power cut. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** With the exit code, however it comes to its end. */
+  /** Resolves with the exit code when the process has ended for any reason. */
   ended: Promise<number | null>;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM. Resolves with the exit code. */
   terminate(): Promise<number | null>;
-  /** SIGSTOP and SIGCONT: no instruction of it runs in between. */
+  /** Stops and continues the whole process (SIGSTOP, SIGCONT). */
   freeze(): void;
   thaw(): void;
 }
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const POINTS = new URL('./worker-points.ts', import.meta.url).href;
-/** For a loaded machine; a second or two is usual. */
+/** Allows for a loaded machine; a second or two is usual. */
 const READY_WITHIN_MS = 60_000;
 
 interface Armed {
   point: Point;
-  /** Absent: whichever journey's. */
+  /** Default: any journey. */
   journeyId?: string;
   arrive(answer: (answer: PointAnswer) => void): void;
 }
@@ -52,7 +52,7 @@ export async function startWorkerProcess(env: NodeJS.ProcessEnv, cli?: string): 
   const armed = new Set<Armed>();
   child.process.on('message', (question: PointQuestion) => {
     const answer = (what: PointAnswer) => {
-      // It may be dead by now.
+      // The process may have ended.
       if (child.process.connected) child.process.send({ id: question.id, answer: what } satisfies PointReply);
     };
     const found = [...armed].find(

@@ -10,7 +10,7 @@ export async function bundleWorkflows(workflowInterceptorModules: string[] = [])
     failureConverterPath: FAILURE_CONVERTER_PATH,
     ...BUNDLE_OPTIONS,
     workflowInterceptorModules: [...BUNDLE_OPTIONS.workflowInterceptorModules, ...workflowInterceptorModules],
-    // Only warnings and errors: a line per bundle says nothing to a test run.
+    // Logs only warnings and errors, since a line per bundle does not help in a test run.
     logger: new DefaultLogger('WARN'),
   });
   return code;

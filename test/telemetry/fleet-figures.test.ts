@@ -70,7 +70,7 @@ test('the backlog is added up by the purpose of the task queues', async () => {
   assert.deepEqual(of('taskBacklog'), { journeys: 6, gateway: 12, webhooks: 2 });
 });
 
-test('a figure that cannot be read keeps its value, and the other figures are updated', async () => {
+test('a figure that cannot be read is not updated, and the other figures are', async () => {
   const away = async () => {
     throw new Error('the server does not answer');
   };

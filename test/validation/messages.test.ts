@@ -1,4 +1,4 @@
-/** The places that a refused message names. published-schemas.test.ts has what is accepted, with every member. */
+/** Tests the paths in refusals of messages. published-schemas.test.ts tests accepted messages with every member. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
@@ -35,7 +35,7 @@ function testRefusals(definition: Checked, cases: readonly Case[]): void {
 const SHARE = { shareId: 'S1', permissiblePurposeCode: '05' };
 
 describe('lendingJourney input', () => {
-  it('is accepted with nothing but what is required', () => {
+  it('is accepted with only the required fields', () => {
     const input = aJourney();
     assert.deepEqual(parseMessage(INPUTS.lendingJourney, input), input);
   });
@@ -50,7 +50,7 @@ describe('lendingJourney input', () => {
     ['no stage', { stages: [] }, ['/stages']],
     ['an unknown stage', { stages: ['PREQUAL', 'CR'] }, ['/stages/1']],
     ['a gate of a stage that is left out', { stages: ['PREQUAL'], gates: { PREAPP: {} } }, ['/gates/PREAPP']],
-    ['a gate before the first stage of all', { gates: { PREQUAL: {} } }, ['/gates']],
+    ['a gate before the first stage', { gates: { PREQUAL: {} } }, ['/gates']],
     [
       'a missing purpose code',
       { permissiblePurposeCodes: { PREQUAL: '01' } },
@@ -61,7 +61,7 @@ describe('lendingJourney input', () => {
       { shares: [{ shareId: 'S1', endUser: 'B' }] },
       ['/permissiblePurposeCodes/SECONDUSE'],
     ],
-    ['a share that names nobody', { shares: [SHARE] }, ['/shares/0/endUserCode']],
+    ['a share without a secondary user', { shares: [SHARE] }, ['/shares/0/endUserCode']],
     [
       'a share with the journey’s own end user',
       { shares: [{ ...SHARE, endUserCode: 'EU123' }] },
@@ -78,8 +78,8 @@ describe('lendingJourney input', () => {
       ['/shares/0/reportOf'],
     ],
     ['a duration in months', { sharesOpenFor: 'P1M' }, ['/sharesOpenFor']],
-    ['a duration of nothing', { sharesOpenFor: 'PT0S' }, ['/sharesOpenFor']],
-    ['a duration without end', { sharesOpenFor: 'P99999D' }, ['/sharesOpenFor']],
+    ['a zero duration', { sharesOpenFor: 'PT0S' }, ['/sharesOpenFor']],
+    ['an excessive duration', { sharesOpenFor: 'P99999D' }, ['/sharesOpenFor']],
     ['no applicants', { applicants: [] }, ['/applicants']],
     ['an SSN of eight digits', { applicants: [{ ...anApplicant(), ssn: '90012345' }] }, ['/applicants/0/ssn']],
   ];
@@ -99,7 +99,7 @@ describe('lendingJourney input', () => {
     assert.deepEqual([listPaths(() => parse(2)), listPaths(() => parse(3))], [['/applicants'], []]);
   });
 
-  it('is told all of its problems at once, within fields and between them', () => {
+  it('is refused with all problems at once, within and between fields', () => {
     const input = {
       ...{ journeyId: '', stages: ['PRECLOSE', 'PREQUAL'], permissiblePurposeCodes: {} },
       ...{ applicants: [null], shares: [{}] },
@@ -115,7 +115,7 @@ describe('lendingJourney input', () => {
     ]);
   });
 
-  it('is refused without a word of what it held', () => {
+  it('is refused without quoting its content', () => {
     const sentinel = 'Zebedee912345678';
     const input = {
       [sentinel]: sentinel,
@@ -131,7 +131,7 @@ describe('lendingJourney input', () => {
     assert.ok(!new InvalidInputError(problems).message.includes('Zebedee'));
   });
 
-  it('comes back in its normal form, which is accepted again unchanged', () => {
+  it('is returned in a normal form that is accepted unchanged', () => {
     const applicant = anApplicant();
     const input = aJourney({
       applicants: [{ ...applicant, addresses: [{ ...applicant.addresses[0], zip: '62701-1234', state: 'il' }] }],
@@ -153,8 +153,8 @@ describe('consent', () => {
   const { evidence, ...withoutEvidence } = aConsent();
   testRefusals(MESSAGES.consent, [
     ['a grant without evidence', withoutEvidence, ['/evidence']],
-    ['nobody it is for', aConsent({ secondaryUser: {} }), ['/secondaryUser/endUserCode']],
-    ['a decision that is none', aConsent({ decision: 'maybe' }), ['/decision']],
+    ['a missing secondary user', aConsent({ secondaryUser: {} }), ['/secondaryUser/endUserCode']],
+    ['an unknown decision', aConsent({ decision: 'maybe' }), ['/decision']],
     ['an instant without an offset', aConsent({ decidedAt: '2026-01-02T03:04:05' }), ['/decidedAt']],
     ['a day that does not exist', aConsent({ decidedAt: '2026-02-30T03:04:05Z' }), ['/decidedAt']],
     ['an applicant id of three characters', aConsent({ applicantId: '1AB' }), ['/applicantId']],
@@ -166,7 +166,7 @@ describe('consent', () => {
     ],
   ]);
 
-  it('is told what stands for a time that the sender has not', () => {
+  it('is refused without a time, with a hint to decidedNow', () => {
     const { decidedAt: _, ...without } = aConsent();
     assert.throws(() => parseMessage(MESSAGES.consent, without), /\/decidedAt is required: .* decidedNow: true/);
   });
@@ -190,15 +190,15 @@ describe('resolveInquiry', () => {
       { ...record, reference: { ...reference, applicants: twins } },
       ['/reference/applicants/1/consumerId'],
     ],
-    ['a reference that belongs to no record', { action: 'accept', outcome: 'noRecord', reference }, ['/reference']],
+    ['a reference without a record', { action: 'accept', outcome: 'noRecord', reference }, ['/reference']],
     ['an amend with an empty list', { action: 'amend', applicants: [] }, ['/applicants']],
     ['applicants with a resend', { applicants: [anApplicant()] }, ['/applicants']],
     ['an outcome with a resend', { outcome: 'record' }, ['/outcome']],
-    ['an attempt that is none', { attempt: 0 }, ['/attempt']],
-    ['an attempt in words', { attempt: '1' }, ['/attempt']],
-    ['an action that is none', { action: 'retry' }, ['/action']],
+    ['an invalid attempt number', { attempt: 0 }, ['/attempt']],
+    ['an attempt number in text', { attempt: '1' }, ['/attempt']],
+    ['an unknown action', { action: 'retry' }, ['/action']],
     ['a blank reason', { reason: ' ' }, ['/reason']],
-    ['a reason without end', { reason: 'x'.repeat(501) }, ['/reason']],
+    ['a reason that is too long', { reason: 'x'.repeat(501) }, ['/reason']],
     ['a line break in a name', { by: 'a\nb' }, ['/by']],
   ];
   testRefusals(
@@ -211,7 +211,7 @@ describe('advance', () => {
   const applicants = [{ ...anApplicant(), dob: '2026-02-30' }];
   testRefusals(MESSAGES.advance, [
     [
-      'a stage that is none, and applicants that the gateway would refuse',
+      'an unknown stage and applicants that the gateway would refuse',
       { journeyId: 'J1', to: 'CR', applicants },
       ['/to', '/applicants/0/dob'],
     ],
@@ -219,16 +219,16 @@ describe('advance', () => {
 });
 
 describe('withdraw', () => {
-  testRefusals(MESSAGES.withdrawJourney, [['lacking who and why', { journeyId: 'J1' }, ['/by', '/reason']]]);
+  testRefusals(MESSAGES.withdrawJourney, [['a missing operator and reason', { journeyId: 'J1' }, ['/by', '/reason']]]);
 });
 
 describe('requestShare', () => {
   testRefusals(MESSAGES.requestShare, [
-    ['a share that names nobody', { journeyId: 'J1', share: { shareId: 'S1' } }, ['/share/endUserCode']],
+    ['a share without a secondary user', { journeyId: 'J1', share: { shareId: 'S1' } }, ['/share/endUserCode']],
   ]);
 });
 
-it('applicants by themselves have paths under /applicants', () => {
+it('problems of a separate list of applicants have paths under /applicants', () => {
   const applicants = [{ ...anApplicant(), ssn: '1' }];
   assert.deepEqual(
     listPaths(() => parseApplicants(applicants)),

@@ -31,11 +31,11 @@ function refused(value: unknown, basePath?: string): Problem[] {
   return assert.fail('must be refused');
 }
 
-test('returns what the schema makes of a valid value', () => {
+test('the parser returns the parsed value if it is valid', () => {
   assert.deepEqual(parseWith(SCHEMA, { id: 'ab' }), { id: 'ab' });
 });
 
-test('says each rule in our own words', () => {
+test('problems state each rule in the project’s own words', () => {
   const cases: [value: unknown, path: string, rule: string][] = [
     [null, '', 'must be an object'],
     [undefined, '', 'is required'],
@@ -55,7 +55,7 @@ test('says each rule in our own words', () => {
   for (const [value, path, rule] of cases) assert.deepEqual(refused(value), [{ path, rule }]);
 });
 
-test('names the place of an unknown field and what is known there, and never the field', () => {
+test('a problem with an unknown field names its parent and the known fields, but not the field', () => {
   const [top] = refused({ id: 'ab', SENTINEL: 1 });
   assert.deepEqual(top, { path: '', rule: 'has an unknown field; known are id, count, kind, list, map, named, own' });
   assert.deepEqual(refused({ id: 'ab', list: [{ on: true, SENTINEL: 1 }] }), [
@@ -69,7 +69,7 @@ test('names the place of an unknown field and what is known there, and never the
   }
 });
 
-test('collects every problem, under the given base path', () => {
+test('the parser collects every problem under the given base path', () => {
   const problems = refused({ id: 'SENTINEL', count: 'SENTINEL', kind: 'SENTINEL' }, '/share');
   assert.deepEqual(
     problems.map(({ path }) => path),
@@ -78,6 +78,6 @@ test('collects every problem, under the given base path', () => {
   assert.ok(!JSON.stringify(problems).includes('SENTINEL'));
 });
 
-test('escapes path parts as RFC 6901 says', () => {
+test('paths are escaped as RFC 6901 requires', () => {
   assert.equal(toJsonPointer(['a/b', 'c~d', 0]), '/a~1b/c~0d/0');
 });

@@ -28,7 +28,7 @@ import {
 const root = join(import.meta.dirname, '..', '..');
 const published = publishedSchemas();
 
-/** An event as a run notes it, by its type: a schema that asks for more, or for something else, does not compile. */
+/** An event of a run, by its type. A published schema with other or more members does not compile. */
 type Told = WebhookBodies[keyof WebhookBodies];
 true satisfies Told extends z.infer<typeof webhookSchemas.webhookEventSchema> ? true : false;
 
@@ -41,7 +41,7 @@ function validator(name: string): ValidateFunction {
   return ajv.getSchema(String(schema.$id)) ?? ajv.compile(schema);
 }
 
-/** Whether the worker takes the value where it takes the published file's. */
+/** Checks whether the worker accepts a value for the message of a published file. */
 function isTaken(name: string, value: unknown): boolean {
   try {
     parseMessage(DEFINITIONS.get(name) ?? assert.fail(name), value);
@@ -52,7 +52,7 @@ function isTaken(name: string, value: unknown): boolean {
   }
 }
 
-/** Where JSON Schema cannot say it, the schema's own description does. */
+/** Rules that JSON Schema cannot express. The description of the schema names them. */
 const NAMED_RULES: [string, string, object][] = [
   ['lending-journey-input', 'Stages keep the order', aJourney({ stages: ['PREAPP', 'PREQUAL'] })],
   ['lending-journey-input', 'A gate is that of a stage', aJourney({ stages: ['PREQUAL'], gates: { PREAPP: {} } })],
@@ -85,7 +85,7 @@ const NAMED_RULES: [string, string, object][] = [
 ];
 
 describe('the published schemas', () => {
-  it('are those that lie in schemas/ (else: npm run schemas)', () => {
+  it('are the files in schemas/ (else: npm run schemas)', () => {
     const files = readdirSync(join(root, 'schemas')).filter((file) => !file.endsWith('.openapi.json'));
     assert.deepEqual(files.sort(), [...published.keys()].map((name) => `${name}.json`).sort());
     for (const [name, schema] of published) {
@@ -97,15 +97,15 @@ describe('the published schemas', () => {
     for (const name of published.keys()) validator(name);
   });
 
-  it('have a sample here where they are of an input or a message', () => {
+  it('have a sample here for each input and message', () => {
     const taken = [...published].filter(([, { title }]) => /^(Input of|The update|The signal)/.test(String(title)));
     assert.ok(taken.length > 10);
-    // A consent in a wrapper: the worker reads no other member.
+    // This input wraps a consent, and the worker reads no other member.
     const withoutSample = ['record-late-consent-input'];
     assert.deepEqual(taken.map(([name]) => name).sort(), [...Object.keys(SAMPLES), ...withoutSample].sort());
   });
 
-  it('and every message of a journey are on the pages for callers', () => {
+  it('come with pages for callers that name every message and query of a journey', () => {
     const ofJourneys = Object.values<Message>(MESSAGES).filter(({ to }) => to === 'journey');
     const sent = ofJourneys.flatMap(({ updates, signals }) => Object.keys({ ...updates, ...signals }));
     const names = [...sent, ...Object.keys(QUERIES.journey)];
@@ -117,7 +117,7 @@ describe('the published schemas', () => {
     }
   });
 
-  it('take a form that is not only JavaScript’s: no shorthand classes but whitespace, no look-around, no Unicode classes', () => {
+  it('use portable patterns: no look-around, no Unicode classes, and of the shorthands only \\s', () => {
     const patterns = [...JSON.stringify([...published.values()]).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)];
     assert.ok(patterns.length > 50);
     for (const [, text] of patterns) {
@@ -126,9 +126,9 @@ describe('the published schemas', () => {
   });
 });
 
-describe('what a published schema says of an input', () => {
+describe('a published schema of an input', () => {
   for (const [name, samples] of Object.entries(SAMPLES)) {
-    it(`is what the worker says: ${name}`, () => {
+    it(`agrees with the worker's validation: ${name}`, () => {
       const isValid = validator(name);
       for (const sample of samples) {
         assert.ok(isTaken(name, sample), name);
@@ -141,7 +141,7 @@ describe('what a published schema says of an input', () => {
     });
   }
 
-  it('admits every form that the worker admits', () => {
+  it('accepts every form that the worker accepts', () => {
     const durations = ['P1D', 'PT1H', 'PT1M', 'PT1S', 'P1DT1S', 'P3650D', 'PT24H30M', 'P1DT2H3M4S', 'PT1H4S'];
     const addresses = ['::', '::1', 'fe80::1', '2001:db8::192.0.2.1', '::ffff:192.0.2.128', '1:2:3:4:5:6:7:8'];
     const instants = ['2024-02-29T23:59:59Z', '2026-01-02T03:04:05.123456789-23:59', '2026-01-02T03:04:05+14:00'];
@@ -161,7 +161,7 @@ describe('what a published schema says of an input', () => {
     }
   });
 
-  it('leaves to the worker only rules that a description names', () => {
+  it('leaves to the worker only rules that its descriptions name', () => {
     for (const [name, words, input] of NAMED_RULES) {
       const isValid = validator(name);
       assert.equal(isTaken(name, input), false, words);
@@ -171,8 +171,8 @@ describe('what a published schema says of an input', () => {
   });
 });
 
-describe('what a published schema says of an answer', () => {
-  it('holds for everything that recorded runs answered', () => {
+describe('a published schema of an answer', () => {
+  it('accepts every answer in the recorded histories', () => {
     const counts = { event: 0, result: 0, answer: 0, refusedInput: 0, lateConsent: 0 };
     const directory = join(root, 'test', 'histories');
     for (const file of readdirSync(directory)) {
@@ -209,7 +209,7 @@ interface RecordedEvent {
 
 type Kind = 'event' | 'result' | 'answer' | 'refusedInput' | 'lateConsent';
 
-/** Schemas of the result and of an update's answer, by the beginning of a history's name. */
+/** The schemas of a run's result and of its update answers, by the prefix of the history's file name. */
 const ANSWERED_BY: readonly [file: string, result: string, answer: string][] = [
   ['webhookDelivery', '', ''],
   ['recordLateConsent', 'record-late-consent-result', ''],
@@ -238,7 +238,7 @@ function answerOf(event: RecordedEvent, file: string): [Kind, string, unknown] |
     : undefined;
 }
 
-/** Recorded in the clear; one that is encrypted is not looked at. */
+/** Decodes a payload that was recorded in the clear. Returns `undefined` if it is encrypted. */
 function decodedOf(payloads: Payloads | undefined): unknown {
   const [payload] = payloads?.payloads ?? [];
   if (!payload || Buffer.from(payload.metadata.encoding, 'base64').toString() !== 'json/plain') return undefined;
@@ -250,7 +250,7 @@ const WRONG: unknown[] = [
   ...['', '   ', 'bad\u0007bell', 'x'.repeat(9_000), 'Ünïcode', ' '],
 ];
 
-/** Every member in turn left out or replaced, and one added to every object. */
+/** Yields the value with each member omitted or replaced in turn, and with a member added to each object. */
 function* changes(value: unknown, path = ''): Generator<[string, unknown]> {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {

@@ -2,7 +2,7 @@ import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { INPUTS } from '../../src/messages/inputs/all-inputs.ts';
 import type { Checked } from '../../src/messages/message.ts';
 
-/** Valid messages, of which a test changes one part. All data are invented: SSNs start with 9, phones are 555-01xx. */
+/** Valid messages that tests change. All data are invented: SSNs start with 9, phones are 555-01xx. */
 
 export function anApplicant(applicantId = '1A') {
   return {
@@ -81,13 +81,13 @@ const SHARE_REPORT = {
   ...{ permissiblePurposeCode: '02', awaitConsentFor: 'P30D', consentValidFor: 'P90D' },
 };
 
-/** A decision to a run of another kind than a journey. */
+/** A decision for a run that is not a journey. */
 function aDecisionOf(address: Record<string, string>, change: Record<string, unknown> = {}): Record<string, unknown> {
   const { journeyId: _, ...decision } = aDecision(change);
   return { ...decision, ...address };
 }
 
-/** Every member that may be there is there. */
+/** Samples of each input and message. Together they have every optional member. */
 export const SAMPLES: Record<string, object[]> = {
   'lending-journey-input': [
     aJourney({
@@ -154,7 +154,7 @@ export const SAMPLES: Record<string, object[]> = {
   withdraw: [{ journeyId: 'J-1', by: 'Platform', reason: 'the loan was called off' }],
 };
 
-/** By the name of the published schema. */
+/** The definitions, by the name of the published schema. */
 export const DEFINITIONS = new Map<string, Checked>(
   [...Object.values<Checked>(MESSAGES), ...Object.values<Checked>(INPUTS)].flatMap((definition) =>
     definition.published ? [[definition.published.file, definition]] : [],

@@ -1,4 +1,4 @@
-/** One message to one endpoint: signed, bounded, to where it may go. */
+/** Tests the signature, the limits and the permitted addresses of the webhook sender. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
@@ -35,7 +35,7 @@ function failsWith(code: string, more: object = {}) {
   };
 }
 
-test('signs exactly the bytes that it sends', async (t) => {
+test('the sender signs exactly the bytes that it sends', async (t) => {
   const { receiver, sender, endpoint } = await meet(t);
   assert.equal(await sender.send(endpoint('/ok'), MESSAGE), 204);
   const [one] = receiver.received;
@@ -44,7 +44,7 @@ test('signs exactly the bytes that it sends', async (t) => {
   assert.ok(one?.event, 'the library verifies it');
 });
 
-test('signs with every current secret, so that a receiver may know either', async (t) => {
+test('the sender signs with every current secret, so that a receiver can verify with any of them', async (t) => {
   const { secret, receiver, sender, endpoint } = await meet(t);
   const next = newWebhookSecret();
   await sender.send(endpoint('/ok', { readSecrets: async () => [next, secret] }), MESSAGE);
@@ -52,13 +52,13 @@ test('signs with every current secret, so that a receiver may know either', asyn
   assert.ok(one?.event);
   assert.equal(String(one.headers['webhook-signature']).split(' ').length, 2);
   assert.ok(new Webhook(next).verify(one.body, one.headers as Record<string, string>));
-  // A secret that is broken keeps it from being sent: a receiver that knows that one would refuse.
+  // A malformed secret prevents sending, since a receiver with only that secret would refuse the message.
   const broken = endpoint('/ok', { readSecrets: async () => [secret, 'whsec_short'] });
   await assert.rejects(sender.send(broken, MESSAGE), failsWith('WebhookSecretUnreadable'));
   assert.equal(receiver.received.length, 1);
 });
 
-test('takes nothing but success for success', async (t) => {
+test('the sender treats only a 2xx status as delivered, and follows no redirect', async (t) => {
   const { receiver, sender, endpoint } = await meet(t);
   receiver.answer('/gone', 410);
   receiver.answer('/busy', (response) => response.writeHead(503, { 'retry-after': '7' }).end('come back'));
@@ -72,7 +72,7 @@ test('takes nothing but success for success', async (t) => {
   assert.ok(!receiver.received.some(({ path }) => path === '/elsewhere'), 'a redirect is not followed');
 });
 
-test('is not held up by an answer that never ends, nor by one that never comes', async (t) => {
+test('the sender waits only until its time-out for an answer that is endless or missing', async (t) => {
   const { receiver, sender, endpoint } = await meet(t, { timeoutMs: 300 });
   receiver.answer('/endless', (response) => {
     response.writeHead(200);
@@ -88,7 +88,7 @@ test('is not held up by an answer that never ends, nor by one that never comes',
   await assert.rejects(sender.send(endpoint('/hang'), MESSAGE), failsWith('WebhookTimedOut'));
 });
 
-test('leaves its slots to others where one endpoint hangs', async (t) => {
+test('an endpoint that hangs does not use up the slots of other endpoints', async (t) => {
   const { receiver, sender, endpoint } = await meet(t, { timeoutMs: 300 });
   receiver.answer('/hang', 'hang');
   const sends = Array.from({ length: 9 }, () => sender.send(endpoint('/hang'), MESSAGE).catch((error) => error));
@@ -97,7 +97,7 @@ test('leaves its slots to others where one endpoint hangs', async (t) => {
   assert.equal(await sender.send(endpoint('/ok'), MESSAGE), 204);
 });
 
-test('connects to no inner address, by name or by number', async (t) => {
+test('the sender does not connect to a private address, given by name or by number', async (t) => {
   const lookups: string[] = [];
   const { receiver, sender, endpoint } = await meet(t, {
     lookup: (hostname, _, callback) => {
@@ -116,7 +116,7 @@ test('connects to no inner address, by name or by number', async (t) => {
   assert.deepEqual(receiver.received, [], 'nothing was connected to');
 });
 
-test('connects to what it has checked, and to nothing that the name leads to the next time', async (t) => {
+test('the sender connects only to the address that it checked, even if the name then resolves to another', async (t) => {
   const answers = ['127.0.0.1', '127.0.0.2'];
   const { receiver, sender, endpoint } = await meet(t, {
     lookup: (_, __, callback) => callback(null, [{ address: answers.shift() ?? '127.0.0.2', family: 4 }]),
@@ -131,7 +131,7 @@ test('connects to what it has checked, and to nothing that the name leads to the
   assert.equal(receiver.received.length, 1);
 });
 
-test('lets go of a connection that ended up at another address', async (t) => {
+test('the sender closes a connection whose remote address is not permitted', async (t) => {
   const verdicts = [true, false];
   const { receiver, sender, endpoint } = await meet(t, {
     lookup: (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
@@ -144,7 +144,7 @@ test('lets go of a connection that ended up at another address', async (t) => {
   assert.deepEqual(receiver.received, []);
 });
 
-test('says nothing of an endpoint in its errors', async (t) => {
+test('errors of the sender contain neither the path nor the secret of an endpoint', async (t) => {
   const { sender, endpoint } = await meet(t);
   const secretive = endpoint('/ok', { url: 'http://127.0.0.1:1/hooks/TOKEN-IN-PATH' });
   await assert.rejects(sender.send(secretive, MESSAGE), (error: Error) => {

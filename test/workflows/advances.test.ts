@@ -1,4 +1,4 @@
-/** What `advance` may ask for, as a journey stands. */
+/** The advances that a journey accepts in each of its states. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GrantFault } from '../../src/consent/consent-record.ts';
@@ -17,7 +17,7 @@ function repeatOf(repeat: StageStatus['productCode'], occurrence = 2): AdvanceMe
   return { journeyId: 'J', repeat, occurrence, ...who };
 }
 
-/** A journey whose stages stand as they are given, the rest pending. */
+/** Makes a journey whose stages have the given states; the others are pending. */
 const NOW = new Date().toISOString();
 
 function journeyAt(...states: StageStatus['state'][]): Journey {
@@ -44,7 +44,7 @@ test('a repeat is accepted only for the latest stage, whether it is answered or 
   assert.match(checkAdvance(closing, repeatOf('PRECLOSE'))?.reason ?? '', /ending/);
 });
 
-test('a repeat with the next occurrence is accepted, with the last one it is a duplicate, and with any other it is refused', () => {
+test('a repeat is accepted with the next occurrence, a duplicate with the last one, and refused with any other', () => {
   const journey = journeyAt('record');
   assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), true);
   assert.equal(takeAdvance(journey, repeatOf('PREQUAL'), NOW), false);

@@ -59,7 +59,7 @@ const json = (text: string) => payload(text, 'json/plain');
 const lists = (count: number) => '['.repeat(count) + ']'.repeat(count);
 const EVENT = { id: 'e', type: 't'.repeat(3_000), timestamp: 'never', data: {}, endpoints: [] };
 
-/** By what is wrong with them. */
+/** Payloads by the fault that they have. */
 const PAYLOADS: Readonly<Record<string, Payload[] | null>> = {
   ...{ none: null, empty: [], withoutKey: [payload('')], foreign: [payload('x', 'other/encoding')] },
   ...{ sealedByNobody: [payload('x', 'binary/encrypted-cj1')], external: [externalReference()] },
@@ -77,7 +77,7 @@ const PAYLOADS: Readonly<Record<string, Payload[] | null>> = {
   events: [json(JSON.stringify({ events: [EVENT] }))],
 };
 
-/** Claims to lie in a storage outside of Temporal. */
+/** Makes a payload that refers to external storage. */
 function externalReference(): Payload {
   const reference: object = { ...json('{}'), externalPayloads: [{ sizeBytes: 5 }] };
   return reference as Payload;
@@ -85,16 +85,16 @@ function externalReference(): Payload {
 
 type Sent = [name: string, payloads: Payload[] | null];
 
-/** Each name once without and once with a payload that nothing can read; names that a run knows with all of them. */
+/** Lists unknown names without and with an unreadable payload, and known names with all payloads. */
 function allMessages(known: readonly string[]): Sent[] {
   const { none = null, withoutKey = null } = PAYLOADS;
   const unknown = [...RESERVED, ...UNKNOWN].flatMap((name) => [none, withoutKey].map((sent): Sent => [name, sent]));
   return [...unknown, ...known.flatMap((name) => Object.values(PAYLOADS).map((sent): Sent => [name, sent]))];
 }
 
-/** Counts the lists that were made, so that the quarters take turns. */
+/** Counts the lists made so far, so that the quarters alternate. */
 let turn = 0;
-/** Each run gets every message where there is time, and every fourth otherwise: another quarter than the run before. */
+/** In slow runs each run gets every message. Otherwise it gets a quarter, another one than the run before. */
 function messages(known: readonly string[]): Sent[] {
   const all = allMessages(known);
   if (runsSlowParts) return all;
@@ -104,7 +104,7 @@ function messages(known: readonly string[]): Sent[] {
 
 type Run = Pick<JourneyHandle, 'workflowId' | 'fetchHistory' | 'result'>;
 
-/** Sends signals, updates and queries that no run can do anything with. Resolves to the number of signals. */
+/** Sends signals, updates and queries that no run can handle. Resolves to the number of signals. */
 async function sendEverything({ client }: Harness, { workflowId }: Run, updates: readonly string[]): Promise<number> {
   const { namespace } = client.options;
   const execution = { workflowId };
@@ -141,7 +141,7 @@ test('the Temporal server refuses messages without a name or with a name that is
   }
 });
 
-/** More than a payload may have: the SDK could not even refuse it, since its refusal repeats the update. */
+/** The payload is over the limit. The SDK could not even refuse it, since its refusal repeats the update. */
 test('the Temporal server refuses an update that no worker could answer', async () => {
   const { client } = stage.harness;
   const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
@@ -159,7 +159,7 @@ test('the Temporal server refuses an update that no worker could answer', async 
   await assertSound(stage.harness, handle);
 });
 
-/** No task failed, and the messages are played in a replay as they were at first. */
+/** Asserts that no workflow task failed, and that a replay processes the messages as the run did. */
 async function assertSound({ config, client }: Harness, run: Run): Promise<void> {
   const events = await eventsOf(run as JourneyHandle);
   const failed = events.filter(

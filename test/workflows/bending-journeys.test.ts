@@ -1,4 +1,4 @@
-/** Journeys that bend, each with what the gateway posted and what the ledger says of it. */
+/** Journeys that change on their way, compared with the gateway's postings and the ledger's attempts. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { AuditedAttempt } from '../../src/ledger/audit/audited.ts';
@@ -39,7 +39,7 @@ async function played(name: keyof typeof BENDING_SCENARIOS): Promise<Played> {
   const result = await handle.result();
   const inquiries = await inquiriesOf(harness, result.journeyId);
   const posted = await harness.posted(handle);
-  // What the gateway has posted is what the ledger says may have been: neither more nor less.
+  // The gateway has posted exactly the inquiries that, by the ledger, may have been posted.
   const answered = inquiries.filter(({ attempts }) => attempts.some(({ state }) => state !== 'refused'));
   assert.deepEqual(
     posted.map(({ customerTraceNumber }) => customerTraceNumber).sort(),
@@ -48,7 +48,7 @@ async function played(name: keyof typeof BENDING_SCENARIOS): Promise<Played> {
   return { handle, result, inquiries };
 }
 
-/** Every attempt of the journey as an auditor reads it. */
+/** Reads every attempt of the journey as an auditor sees it. */
 function audited({ result: { journeyId } }: Played): Promise<AuditedAttempt[]> {
   return withLedger(harness, async (ledger) => {
     const attempts: AuditedAttempt[] = [];
@@ -57,7 +57,7 @@ function audited({ result: { journeyId } }: Played): Promise<AuditedAttempt[]> {
   });
 }
 
-/** The reference that the journey's first share was posted with. */
+/** Finds the report reference with which the journey's first share was posted. */
 async function referenceShared({ handle }: Played): Promise<string | undefined> {
   const inputs = (await eventsOf(handle)).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
     scheduled?.activityType?.name === 'submitInquiry'

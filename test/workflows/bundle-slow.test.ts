@@ -20,21 +20,21 @@ test('the workflow bundle has workflow code and message checks, and no activity,
   assert.ok(modules.has('src/workflows/journey/lending-journey.ts'));
   for (const path of modules) {
     if (!path.startsWith('src/')) continue;
-    // All runs of a thread share the modules: state of one run must not be another's.
+    // All runs of a thread share the modules, so a module must not keep the state of a run.
     assert.doesNotMatch(readFileSync(path, 'utf8'), /^(export )?let /m, path);
   }
-  // Runs in the workflow's sandbox by design: it has no key and opens nothing.
+  // The failure converter runs in the workflow's sandbox by design. It has no key and decrypts nothing.
   modules.delete('src/protection/payloads/failure-converter.ts');
   for (const path of modules) {
     assert.doesNotMatch(path, /^src\/(activities|gateway|ledger|protection|local|cli|client|config)\//);
-    // Preloaded: no clock, nothing of Node, no applicant's table.
+    // Preloaded modules have no clock, no Node modules and no table of applicants.
     assert.doesNotMatch(path, /^src\/fields\/(applicant|request)-schemas/);
     assert.doesNotMatch(
       path,
       /^node_modules\/(undici|pg|pino|fastify|commander|@temporalio\/(client|worker|activity))\//,
     );
   }
-  // What ES2017 makes of private fields: a `WeakMap` for each.
+  // ES2017 would compile each private field to a `WeakMap`.
   assert.doesNotMatch(program, /_class_private_/);
   t.diagnostic(`${Math.round(program.length / 1000)} kB without its source map, ${modules.size} modules`);
 });
@@ -47,7 +47,7 @@ const REFERENCE = {
 };
 const { journeyId: _, ...decision } = aDecision({ action: 'accept', outcome: 'record', reference: REFERENCE });
 
-/** Each check with messages that it takes. */
+/** Pairs each check with messages that it accepts. */
 const TAKEN: CheckCase[] = [
   ['withdrawJourney', { journeyId: 'J-1', ...WHO }],
   ['withdrawPull', { pullId: 'P-1', ...WHO }],
@@ -73,7 +73,7 @@ const TAKEN: CheckCase[] = [
 ];
 const HOSTILE = [null, 7, 'x', [], {}, { undecodable: { reason: 'tampered' } }];
 
-/** The same with things wrong in them. */
+/** Makes invalid variants of a message. */
 function changed([check, message, ...rest]: CheckCase): CheckCase[] {
   const trees = fc.sample(treeMutations(['by', 'shareId', 'applicants', 'evidence', 'action'], 3), {
     numRuns: 40,
@@ -95,7 +95,7 @@ test('every message check gives the same result in a run, in a later run of the 
     bundlerOptions: { preloadModules: BUNDLE_OPTIONS.preloadModules },
   });
   const { workflow } = new Client({ connection, namespace });
-  // As JSON has them: without members that are undefined.
+  // JSON drops members that are undefined.
   const cases = JSON.parse(JSON.stringify([...TAKEN, ...TAKEN.flatMap(changed)])) as CheckCase[];
   const expected = verdictsOn(cases);
   assert.deepEqual(

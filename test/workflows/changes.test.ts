@@ -30,7 +30,7 @@ after(async () => {
   await harness?.close();
 });
 
-/** One applicant's file moves between preapproval and closing, the other's stays. */
+/** One applicant's credit file changes between PREAPP and PRECLOSE; the other's does not. */
 function movingInput(overrides: Partial<LendingJourneyInput> = {}): LendingJourneyInput {
   return journeyInput({
     stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'],
@@ -75,7 +75,7 @@ test('the result counts what changed since PREAPP, and the ledger keeps the list
   assert.equal(moved?.newAddresses[0]?.line1, '77 MOVING LANE');
   assert.deepEqual([same?.newAccounts, same?.changedAccounts, same?.newNames], [[], [], []]);
 
-  // The harness leaves payloads in the clear: what is in the history could be read here.
+  // The harness does not encrypt payloads, so the test can read what the history has.
   const history = historyToJSON(await handle.fetchHistory()).replaceAll(/"data": "([^"]*)"/g, (_, data: string) =>
     Buffer.from(data, 'base64').toString(),
   );

@@ -1,4 +1,4 @@
-/** Messages in the clear that look harmless, and lead to a posting: outside the sandbox they must not. */
+/** Messages in the clear that look harmless and could lead to a posting are refused outside the sandbox. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -56,7 +56,7 @@ for (const [what, decoy] of [
     const clear = await clearClient(harness);
     const before = ((await (await fetch(`${harness.sandboxUrl}/_sandbox/requests`)).json()) as unknown[]).length;
     const scheduleId = `S-${randomUUID().slice(0, 8)}`;
-    // As ITINs may look: this profile sends them.
+    // These SSNs look like ITINs, which this profile sends.
     const text = csvText(2).replaceAll(/,9\d{8},/g, () => `,91270000${Math.floor(Math.random() * 9)},`);
     const file = await writePortfolio(directory, 'scheduled.csv', text);
     const order = { endUserCode: 'EU123', permissiblePurposeCode: '01', file };
@@ -95,7 +95,7 @@ test('a continued state that the caller forged is refused, also in a start with 
   const keys = await openKeyRing({ ...config, keyRingMayBeMade: false });
   const converter = createDataConverter({ keys, namespace, mode: 'client' });
   const [codec] = converter.payloadCodecs ?? [];
-  // The first one as a reader of Temporal can copy it from another start; the second one in the clear.
+  // The input is encrypted, as a reader of Temporal can copy it from another start. The state is in the clear.
   const payloadCodecs = [
     {
       encode: async ([input, ...others]: Payload[]) => [

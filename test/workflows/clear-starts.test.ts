@@ -1,4 +1,4 @@
-/** Starts and messages in the clear at a worker in the sandbox that encrypts: none is processed. */
+/** A worker in the sandbox that encrypts processes no start and no message in the clear. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -43,7 +43,7 @@ const ssn = newSsn();
 const person = { ...applicant('1A'), ssn };
 const order = { file: 'customers.csv', endUserCode: 'EU123', permissiblePurposeCode: '01' };
 
-/** One start of each workflow type, by its name. Each is one that would be taken if it came encrypted. */
+/** One start of each workflow type, by name. Each would be accepted if it were encrypted. */
 const STARTS: Record<keyof typeof workflows, { workflowId: string; input: object }> = {
   lendingJourney: {
     workflowId: `journey-${id}`,
@@ -91,7 +91,7 @@ describe('a start in the clear on a worker that encrypts', { concurrency: 5 }, (
     test(`fails with an error that says how to send it: ${workflow}`, async () => {
       await writePortfolio(directory, order.file, csvText(1));
       const { taskQueue } = harness.config;
-      // One that is taken would wait for long.
+      // A start that is accepted would wait for a long time.
       const options = { workflowId, taskQueue, args: [input], workflowExecutionTimeout: '1 minute' } as const;
       const run = clear.workflow.execute<Workflow>(workflow, options);
       const { type, message, details } = await failureOf(run);
@@ -101,7 +101,7 @@ describe('a start in the clear on a worker that encrypts', { concurrency: 5 }, (
 
       const { events } = await harness.client.workflow.getHandle(workflowId).fetchHistory();
       const failure = events?.at(-1)?.workflowExecutionFailedEventAttributes?.failure;
-      // Who sends in the clear has no key: only this sentence is left readable.
+      // A caller who sends in the clear has no key, so only this sentence is readable.
       assert.deepEqual([failure?.message, failure?.stackTrace ?? ''], [CLEAR_START_MESSAGE, '']);
       assert.ok(failure?.applicationFailureInfo?.details?.payloads?.every(wasEncrypted));
       assert.ok(!events?.some(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes));

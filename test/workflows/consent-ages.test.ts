@@ -1,4 +1,4 @@
-/** A grant that is too old: whom its share waits for then, in status, in the list and in the events. */
+/** A share whose grant is too old waits for that applicant, in the status, the list and the events. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
@@ -72,7 +72,7 @@ describe('a share with a grant that is too old', { concurrency: 4 }, () => {
     await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
     await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', ...decidedAgo(0) }));
     assert.deepEqual((await statusOf(handle)).shares[0]?.waitingFor, ['2A']);
-    // No message comes, and the query alone cannot tell the time: the share's own timer does.
+    // No message arrives and a query does not advance the run's clock, so only the share's timer shows the age.
     const again = await untilStatus(handle, ({ shares: [share] }) => share?.waitingFor.length === 2);
     assert.deepEqual(again.shares[0]?.waitingFor, ['1A', '2A']);
     const told = await missingTold(journeyId, 3);

@@ -1,4 +1,4 @@
-/** docs/shares.md, "What an answer says": each row, while the journey goes on, after its end, and without any run. */
+/** Checks each row of docs/shares.md, "What an answer says": during the journey, after it, and without a run. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ const ROWS = (PAGE.split('## What an answer says')[1]?.split('\n## ')[0] ?? '')
 const DECISIONS = { grant: 'granted', deny: 'denied', revoke: 'revoked' } as const;
 const HOUR_AGO = Date.now() - 3_600_000;
 
-/** `grant C-1 at 1`, as a message. */
+/** Parses `grant C-1 at 1` to a message. */
 function messageOf(words: string, journeyId: string): ConsentMessage {
   const [, verb, consentId = '', minute] = /^(grant|deny|revoke) (\S+) at (\d)$/.exec(words) ?? [];
   const decision = DECISIONS[verb as keyof typeof DECISIONS];
@@ -53,7 +53,7 @@ async function sayLate(consent: ConsentMessage): Promise<Stands> {
   return recorded.stands;
 }
 
-/** A journey whose share waits for another applicant all the while. */
+/** Starts a journey whose share waits for another applicant throughout the test. */
 async function startWaiting(journeyId: string) {
   const share = { shareId: 'S1', endUserCode: 'EU999' };
   const applicants = [applicant('1A'), applicant('2A')];

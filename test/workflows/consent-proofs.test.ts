@@ -1,4 +1,4 @@
-/** Consents that must be proved, through real signals and updates, counted at the gateway. */
+/** Consents that need a proof, sent as real signals and updates, and counted at the gateway. */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
@@ -38,7 +38,7 @@ function revocationOf({ evidence: _, ...grant }: ConsentMessage): ConsentMessage
   return { ...grant, decision: 'revoked' };
 }
 
-/** The proofs that the ledger keeps for a journey, as they lie there. */
+/** Reads the stored proofs of a journey from the ledger's table. */
 function proofsIn(journeyId: string): unknown[] {
   const database = new DatabaseSync(harness.config.ledger.url.slice('file:'.length), { readOnly: true });
   try {

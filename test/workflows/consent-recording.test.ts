@@ -36,7 +36,7 @@ function database(): DatabaseSync {
   return new DatabaseSync(harness.config.ledger.url.slice('file:'.length));
 }
 
-/** Which messages of an owner the ledger has, as `<consentId> <decision>`, in the order in which it got them. */
+/** Reads a run's consents from the ledger as `<consentId> <decision>`, in the order of their arrival. */
 function recorded(runKey: string): string[] {
   using reading = database();
   const rows = reading
@@ -112,7 +112,7 @@ describe('a consent that a run receives', () => {
       ]);
       const again = await update(handle, 'recordConsent', messages[0] as ConsentMessage);
       assert.deepEqual([again.duplicate, again.recorded], [true, false]);
-      // The same in another order of its members.
+      // The same message with its members in another order.
       const turned = Object.fromEntries(Object.entries(messages[0] as ConsentMessage).reverse()) as ConsentMessage;
       assert.equal((await update(handle, 'recordConsent', turned)).duplicate, true);
     } finally {

@@ -1,4 +1,4 @@
-/** Consent in all its orders, through real signals and updates, counted at the gateway. */
+/** Consents in every order, sent as real signals and updates, and counted at the gateway. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -76,7 +76,7 @@ describe('a share', { concurrency: 8 }, () => {
 
   test('is not retried if it is revoked while the gateway throttles it', async () => {
     const journeyId = `T-${randomUUID().slice(0, 13)}`;
-    // For longer than the revocation can take on any machine.
+    // The gateway throttles for longer than the revocation can take on any machine.
     const wait = { fault: 'status', status: 429, retryAfter: 3_000 };
     await harness.addFaults([{ customerTraceNumber: traceOf(harness, journeyId, 'SECONDUSE', 'S1'), ...wait }]);
     const { handle } = await startJoint({ journeyId, applicants: [applicant('1A')] });
@@ -138,7 +138,7 @@ interface Step {
   wrong: 'nothing' | 'journey' | 'secondaryUser';
 }
 
-/** The oracle, restated: what each applicant has said by the end, in any order, leaves one grant untouched. */
+/** States the oracle: by the end each applicant has a grant that no denial or revocation cancels. */
 function everybodyGranted(steps: readonly Step[]): boolean {
   return ['1A', '2A'].every((applicantId) => {
     const mine = steps.filter((step) => step.applicantId === applicantId && step.wrong !== 'journey');
@@ -169,7 +169,7 @@ test('no sequence of consents posts a share twice, or without the grant of every
     }),
     { minLength: 2, maxLength: 7 },
   );
-  // Every prefix may already have been enough to post: then the share was rightly posted at that moment.
+  // A prefix of the sequence may already permit the posting, which is then correct.
   const sequences = fc.sample(steps, { numRuns: 40, seed: 20_261_121 });
   const now = Date.now();
   let postedInAll = 0;
@@ -190,11 +190,11 @@ test('no sequence of consents posts a share twice, or without the grant of every
       postedInAll += posted;
       assert.ok(posted <= 1, `posted ${posted} times: ${JSON.stringify(sequence)}`);
       if (posted === 1) assert.ok(mayPost, `posted without a grant: ${JSON.stringify(sequence)}`);
-      // It may be on its way to its end by itself.
+      // The run may be about to end by itself.
       await handle.terminate().catch((error) => assert.ok(error instanceof WorkflowNotFoundError, error));
     }),
   );
-  // Were it none, the test would pass on a journey that shares nothing.
+  // Without this check the test would pass on a journey that shares nothing.
   assert.ok(postedInAll >= 3);
   t.diagnostic(`${postedInAll} of ${sequences.length} sequences ended in a posting`);
 });

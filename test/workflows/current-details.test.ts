@@ -1,4 +1,4 @@
-/** What the Temporal UI shows of a run, out of what the run knows. */
+/** The details of a run that the Temporal UI shows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';

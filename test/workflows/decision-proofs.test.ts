@@ -1,4 +1,4 @@
-/** Decisions that must be proved, through real updates, counted at the gateway; one worker for all. */
+/** Decisions that need a proof, sent as real updates and counted at the gateway; one worker for all tests. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -35,14 +35,14 @@ const REFUSED = '/proof is refused: ';
 let harness: Harness;
 let journeys: LedgerJourneys;
 let directory: string;
-/** Of this process, which runs other files too. */
+/** The variables that this process had before, since it runs other files too. */
 const ownVariables = new Map<string, string | undefined>();
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'credit-journey-decisions-'));
   harness = await startHarness({ proving: true, env: { PORTFOLIO_DIR: directory } });
   const { config, dataDir } = harness;
-  // What a program beside the ledger has in its environment, as the worker has it.
+  // A program beside the ledger has the same environment as the worker.
   for (const [name, file] of Object.entries({
     GATEWAY_PROFILES_FILE: join(dataDir, 'profiles.json'),
     CONSENT_JWKS_FILE: config.consentKeysFile,
@@ -68,7 +68,7 @@ function inLedger(runKey: string): Promise<InquiryView[]> {
   return withLedger(harness, (ledger) => ledger.inquiriesOf(runKey));
 }
 
-/** Who decided what, by which key, about the owner's inquiries. */
+/** Reads who decided what, and with which key, about the run's inquiries. */
 async function decided(runKey: string): Promise<(string | undefined)[][]> {
   const inquiries = await inLedger(runKey);
   return inquiries.flatMap(({ decisions }) => decisions.map(({ action, by, provenBy }) => [action, by, provenBy]));
@@ -81,7 +81,7 @@ async function sentFor(runKey: string): Promise<number> {
 
 type Message = Omit<ResolveInquiryMessage, 'journeyId'>;
 
-/** To have it sent again. */
+/** Makes a decision to resend. */
 function resendOf(
   { customerTraceNumber, attempts }: Pick<HoldStatus, 'customerTraceNumber' | 'attempts'>,
   change: object = {},
@@ -93,7 +93,7 @@ function resendOf(
   };
 }
 
-/** A journey on hold whose request was lost before it was posted. */
+/** Starts a journey whose inquiry is held because its request was lost before the posting. */
 async function heldJourney(
   profile = 'deciding',
 ): Promise<{ handle: JourneyHandle; journeyId: string; hold: HoldStatus }> {
@@ -103,7 +103,7 @@ async function heldJourney(
   return { handle, journeyId: input.journeyId, hold: holds[0] ?? assert.fail() };
 }
 
-/** With everything that a namespace gives, and a key of one's own. */
+/** Signs with a key of its own, with all that a caller with access to the namespace can read. */
 async function forged(message: Message): Promise<Message & { proof: string }> {
   const { privateKey } = await generateKeyPair('ES256');
   const payload = { decision: decisionContent('sandbox', message), iat: 1, exp: 9_999_999_999 };
@@ -111,7 +111,7 @@ async function forged(message: Message): Promise<Message & { proof: string }> {
   return { ...message, proof };
 }
 
-/** Each proof that must not do, and why. */
+/** Makes each invalid proof, with the reason of its refusal. */
 async function badProofs(message: Message): Promise<[object, string][]> {
   const past = Math.floor(Date.now() / 1000) - 3_600;
   return [

@@ -1,6 +1,6 @@
 /**
- * Consents that arrive before their journey, or name an unknown journey or share. The run finds the former, the list of
- * unmatched consents shows the latter, and none is lost.
+ * Consents that arrive before their journey, or name an unknown journey or share. A new run receives the former, the
+ * list of unmatched consents shows the latter, and none is lost.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -48,7 +48,7 @@ async function unmatchedOf(journeyId: string): Promise<string[]> {
   return all.filter((one) => one.runKey === journeyId).map((one) => `${one.consentId} ${one.unmatched}`);
 }
 
-/** By then the run has heard what was said before it. */
+/** In this state the run has received the consents from before its start. */
 function isWaiting({ state }: { state: string }): boolean {
   return state === 'waitingForConsent';
 }
@@ -118,7 +118,7 @@ describe('a consent that comes before its journey', { concurrency: 4 }, () => {
     const input = inputOf();
     const handle = await harness.start(input);
     await untilStatus(handle, isWaiting);
-    // As it is where the caller found no run, and one was started before the ledger had the consent.
+    // The caller found no run, and a run was started before the ledger had the consent.
     const consent = consentMessage(input.journeyId, { applicantId: '1A' });
     await harness.client.workflow.execute('recordLateConsent', {
       workflowId: `late-consent-${randomUUID()}`,

@@ -1,4 +1,4 @@
-/** What a profile allows, asked when a share is requested, and again when it has been corrected. */
+/** A profile's allowed values are checked when a share is requested, and again after the profile is corrected. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -27,7 +27,7 @@ after(async () => {
   await harness?.close();
 });
 
-/** Does something while the default profile allows no more than this; the tests of this file take turns. */
+/** Runs `act` while the default profile allows only this. The tests of this file take turns. */
 async function whileAllowed<T>(allowed: GatewayProfile['allowed'], act: () => Promise<T>): Promise<T> {
   const profiles = harness.config.profiles as Map<string, GatewayProfile>;
   const own = profiles.get('default') ?? assert.fail();
@@ -42,7 +42,7 @@ function resend({ customerTraceNumber, attempts: attempt }: HoldStatus): Omit<Re
 
 const { journeyId: _, ...grant } = consentMessage('', { applicantId: '1A' });
 
-/** Of one product in the whole sandbox: of each journey there is one. */
+/** Counts the SECONDUSE postings for an end user in the whole sandbox. */
 async function postedTo(endUserCode: string): Promise<number> {
   const answer = await fetch(`${harness.sandboxUrl}/_sandbox/inquiries`);
   const posted = (await answer.json()) as { productCode: string; endUserCode?: string }[];
@@ -81,7 +81,7 @@ test('a share that is requested as the journey’s last stage ends is accepted, 
       (error: CallError) => error.code,
     ),
   );
-  // The run took each share that it accepted. Requests after its end got an error that says so.
+  // The run posted each share that it accepted. Requests after its end failed with an error that says so.
   const answers = await Promise.all(asked);
   const accepted = answers.filter((answer) => answer === 'accepted').length;
   assert.ok(answers.every((answer) => ['accepted', 'shareAfterEnd', 'updateRefused'].includes(answer)));
@@ -101,7 +101,7 @@ test('a journey’s share that is held for its profile is posted once after the 
     assert.deepEqual(held.problems, [{ path: '/endUserCode', rule }]);
     assert.deepEqual(held.allowedActions, ['resend', 'abandon']);
     await journey.resolveInquiry(resend(held));
-    // The profile is as it was: held anew, under a decision of its own.
+    // The profile is still wrong, so the resend is held again and needs another decision.
     for await (const { holds } of journey.watch()) {
       const [anew] = holds;
       if (anew && anew.since !== held.since) return anew;
@@ -128,7 +128,7 @@ test('a stage that a resend continued is sent once, also after resets to before 
   const sent = (await harness.received(handle)).map(({ productCode }) => productCode);
   assert.deepEqual(sent, ['PREQUAL', 'PREAPP']);
   const { stages } = await journey.status();
-  // Temporal forgets the attempt, and hears the decision again. The ledger has the attempt by now.
+  // The reset drops the attempt from the history and replays the decision. The ledger still has the attempt.
   for (const before of [await taskOfMessage(handle, 'resolveInquiry'), await taskBeforeSend(handle, 2)]) {
     const again = await resetTo(harness, handle, before);
     await again.result();

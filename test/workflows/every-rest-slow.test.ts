@@ -1,7 +1,7 @@
 /**
- * Every scenario once more, with messages where its runs rest: a query, a refused update, a signal and an accepted update,
- * each sent alone. Each history of the chain must replay, also where the run is due to hand over at any count of events,
- * and where a worker without a cache plays each task from the start.
+ * Plays every scenario again with messages at each wait of its runs: a query, a refused update, a signal and an
+ * accepted update, each sent alone. Each history of the chain must replay, also if the run continues as new at any count of
+ * events, and if a worker without a cache replays each workflow task from the start.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, mock, test } from 'node:test';
@@ -15,26 +15,26 @@ import { type Harness, type JourneyHandle, startHarness } from '../support/journ
 import { RECORDED_SCENARIOS, type Scenario, type Stage } from '../support/scenarios.ts';
 import { fetchChain, replay } from '../support/temporal.ts';
 
-/** An activity's end is played meanwhile, and the run rests at a timer, or at the end of all. */
+/** In this time the run processes the end of an activity, and waits at a timer or completes. */
 const UNTIL_REST_MS = 30;
 /** A message may come while a scenario has no worker. */
 const LONGEST_MESSAGE_MS = 2_000;
 /** A scenario may leave a run open. */
 const OPEN_FOR_MS = 200;
-/** Longer than any wait of the scenarios. */
+/** The limit for a scenario, longer than any of its waits. */
 const LONGEST_PLAY_MS = 60_000;
-/** An accepted update is recorded by an activity, which is a rest in its turn. */
+/** An activity records an accepted update, and the run waits for it too. */
 const MOST_RESTS = 40;
-/** Below the fewest, a run would hand over before it has done anything. */
+/** With fewer events a run would continue as new before it has done anything. */
 const [FEWEST_EVENTS, MOST_EVENTS] = [9, 45];
 /** Each count is played with a tenth of the scenarios, and each scenario with several counts. */
 const SCENARIOS_APART = 10;
-/** A test ends after some minutes, and a machine may be busy. */
+/** The scenarios are split into parts, since a test must end within minutes on a busy machine. */
 const PARTS = 4;
 
 type Message = 'query' | 'refusedUpdate' | 'signal' | 'acceptedUpdate';
 
-/** Messages that change nothing which a scenario waits for. */
+/** Sends a message that does not change the states that a scenario waits for. */
 function send(client: Client, workflowId: string, message: Message, index: number): Promise<unknown> {
   const handle = client.workflow.getHandle(workflowId);
   switch (message) {
@@ -49,7 +49,7 @@ function send(client: Client, workflowId: string, message: Message, index: numbe
   }
 }
 
-/** A consumer denies a share that the journey does not have. */
+/** Makes a denial of a share that the journey does not have. */
 function denial(workflowId: string, index: number): object {
   return {
     ...{ journeyId: workflowId.slice('journey-'.length), shareId: `NONE-${index}`, applicantId: '1A' },
@@ -60,7 +60,7 @@ function denial(workflowId: string, index: number): object {
 
 /** Sends messages to each run: before an activity begins, after it has ended, and around each message of the scenario. */
 class Disturber {
-  /** How often each run has been disturbed. */
+  /** Counts how often each run has been disturbed. */
   readonly rests = new Map<string, number>();
   messages: readonly Message[] = [];
   sent = 0;
@@ -76,7 +76,7 @@ class Disturber {
       const { workflowExecution, activityType } = activityInfo();
       if (!workflowExecution) return next(input);
       const { workflowId } = workflowExecution;
-      // What an accepted update leads to is no place for the next one.
+      // The activity that an accepted update schedules is not disturbed by another one.
       const leavesOut = /consent/i.test(activityType) ? 'acceptedUpdate' : undefined;
       await this.disturb(workflowId, leavesOut);
       try {
@@ -122,7 +122,7 @@ class Disturber {
     for (const message of this.messages) {
       if (message === leavesOut || (message === 'acceptedUpdate' && !workflowId.startsWith('journey-'))) continue;
       this.sent++;
-      // It may be refused, or meet the run's end.
+      // The message may be refused, or the run may have ended.
       await this.#client.connection
         .withDeadline(Date.now() + LONGEST_MESSAGE_MS, () => send(this.#client, workflowId, message, rest))
         .catch(() => undefined);
@@ -147,7 +147,7 @@ async function play(harness: Harness, disturber: Disturber, scenario: Scenario):
   if (status.name === 'RUNNING') await sleep(OPEN_FOR_MS);
 }
 
-/** The histories of what has been disturbed; what is still open ends. */
+/** Reads the histories of the disturbed runs, and terminates the open ones. */
 async function* fetchHistories({ client }: Harness, { rests }: Disturber): AsyncGenerator<HistoryAndWorkflowId> {
   for (const workflowId of rests.keys()) {
     const handle = client.workflow.getHandle(workflowId);
@@ -164,13 +164,13 @@ interface Plays {
   harness: Harness;
   disturber: Disturber;
   atOnce: number;
-  /** Counts the scenarios that came to their end. */
+  /** Counts the scenarios that completed. */
   ended: number;
 }
 
 /**
- * Plays the scenarios, some of them at the same time. Messages take time, so a scenario may give up a wait that is short
- * without them, or find the run at its end: its runs are judged like the others.
+ * Plays the scenarios, some of them at the same time. Messages take time, so a scenario may fail because a short wait
+ * times out or a run has ended. Its histories are checked like the others.
  */
 async function playAll(plays: Plays, scenarios: readonly Scenario[]): Promise<void> {
   const { harness, disturber, atOnce } = plays;
@@ -202,10 +202,10 @@ async function assertEachReplays({ harness, disturber, ended }: Plays): Promise<
 
 for (const { title, worker, apart, atOnce } of [
   { title: 'with a cache', worker: {}, apart: 1, atOnce: 6 },
-  // It plays one task at a time, and all of the history for each message.
+  // Without a cache the worker replays the whole history for each message, one task at a time.
   { title: 'that plays each task from the start', worker: { maxCachedWorkflows: 0 }, apart: 4, atOnce: 2 },
 ]) {
-  describe(`in a worker ${title}, a run`, () => {
+  describe(`a run in a worker ${title}`, () => {
     let harness: Harness;
     let disturber: Disturber;
     before(async () => {
@@ -253,7 +253,7 @@ function everyNth<T>(items: readonly T[], n: number, offset = 0): T[] {
   return items.filter((_, index) => index % n === offset % n);
 }
 
-/** Each worker of this process gets one more interceptor: the product's worker takes none. */
+/** Adds an interceptor to each worker of this process, since the product's worker has no option for it. */
 function interceptActivities(make: () => ActivityInboundCallsInterceptor): void {
   const create = Worker.create.bind(Worker);
   mock.method(Worker, 'create', (options: WorkerOptions) => {

@@ -1,4 +1,4 @@
-/** Waits that people make longer while they last: at a gate, and of a share for consent. */
+/** Operators extend waits: of a journey at a gate, and of a share for consent. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';

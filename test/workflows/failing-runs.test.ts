@@ -1,4 +1,4 @@
-/** A run whose workflow tasks fail is shown wherever an operator looks, until it goes on. */
+/** A run whose workflow tasks fail is shown by doctor and the metrics until it continues. */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => harness?.close());
 
-/** What doctor says, and the figure that the metric `failing_runs` shows. */
+/** Reads doctor's status and the value of the metric `failing_runs`. */
 async function shown() {
   const { client, config } = harness;
   const context = { config, temporal: async () => client } as Parameters<typeof failingRunsCheck.run>[0];
@@ -26,7 +26,7 @@ async function shown() {
   return { doctor: check.status, metric: await countFailingRuns(client, config.taskQueue) };
 }
 
-/** The journey's input is under a key that the worker gets later. */
+/** Starts a journey whose input is encrypted with a key that the worker gets later. */
 async function startUnderForeignKey(file: string): Promise<JourneyHandle> {
   const { connection, options } = harness.client;
   const { namespace } = options;

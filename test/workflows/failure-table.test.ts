@@ -1,4 +1,4 @@
-/** docs/protocol.md's failure table as a journey meets it: what it is held for, and what the gateway received. */
+/** Plays docs/protocol.md's failure table in journeys: their holds, and the requests of the gateway. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JourneyStatus } from '../../src/messages/journey/shapes.ts';
@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => harness?.close());
 
-/** What a person may decide about each. */
+/** The decisions that are allowed for each type of hold. */
 const ACTIONS: Record<string, HoldAction[]> = {
   NotEntitled: ['resend', 'abandon'],
   RequestRefused: ['amend', 'abandon'],
@@ -39,7 +39,7 @@ type Held = [lastFour: string, what: string, failureType: string, posted: number
 const status =
   (failureType: string) =>
   (code: number): Held => [`1${code}`, String(code), failureType, 0];
-/** One of each kind: test/sandbox/failure-table.test.ts has every fault, as the client reads it. */
+/** One fault of each kind. test/sandbox/failure-table.test.ts has every fault, as the client reads it. */
 const HELD: Held[] = [
   status('NotEntitled')(403),
   ...[422, 302].map(status('RequestRefused')),
@@ -139,7 +139,7 @@ describe('the body of a refused request', { concurrency: 4 }, () => {
 });
 
 describe('an operator’s decision', { concurrency: 12 }, () => {
-  test('sends the request once more with the same trace number if it is resend', async () => {
+  test('sends the request once more with the same trace number (resend)', async () => {
     const { handle, journeyId } = await startWith('4001');
     const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
     const message = decideOn(journeyId, holds[0]?.customerTraceNumber, { action: 'resend' });
@@ -152,7 +152,7 @@ describe('an operator’s decision', { concurrency: 12 }, () => {
     assert.equal((await harness.posted(handle)).length, 1);
   });
 
-  test('keeps the hold and says why if it accepts another person’s report, until it has the right one', async () => {
+  test('keeps the hold with a reason if it accepts another person’s report, and ends it with the right one', async () => {
     const other = await startWith('0001');
     const { reference: theirs } = (await other.handle.result()).stages[0] ?? {};
     assert.ok(theirs);
@@ -169,13 +169,13 @@ describe('an operator’s decision', { concurrency: 12 }, () => {
     assert.match(held?.refusedDecision?.reason ?? '', number);
     const own = { ...theirs, reportReferenceNumber: `RPT-${journeyId.slice(-8)}` };
     assert.match(await refusalOf(decide('D-own', own)), /^\/reference\/applicants\/0\/consumerId must be confirmed/);
-    // The same decision, corrected: nothing was decided under its id.
+    // A refused decision leaves its id free, so the corrected one can use it.
     await decide('D-own', own, { confirmConsumerIds: true });
     assert.deepEqual((await handle.result()).stages[0]?.reference, own);
     assert.equal((await harness.received(handle)).length, 1);
   });
 
-  test('makes a new inquiry with the same or with corrected applicants if it is amend', async () => {
+  test('makes a new inquiry with the same or with corrected applicants (amend)', async () => {
     const { handle, journeyId } = await startWith('1422');
     const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
     const first = holds[0]?.customerTraceNumber ?? '';

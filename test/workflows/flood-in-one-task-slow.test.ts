@@ -1,4 +1,4 @@
-/** What comes while no worker runs is one workflow task, and the SDK breaks a task off that takes longer than 5 s. */
+/** Messages that arrive without a worker are one workflow task, which must not take the SDK more than 5 s. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { bundleWorkflows } from '../support/workflow-bundle.ts';
 
 installLogger(createLogger('ERROR'), 'ERROR');
 
-/** As many as Temporal takes in one run. */
+/** The number of signals that Temporal accepts in one run. */
 const MOST_SIGNALS = 10_000;
 
 interface Flood {
@@ -39,14 +39,14 @@ const FLOODS: Record<string, Flood> = {
   },
 };
 
-/** A recorded run that was on hold, and a task with a flood that no worker has done yet. */
+/** Makes a history of a run on hold with a last, unprocessed workflow task that has the flood. */
 function floodedHistory({ signalName, message }: Flood) {
   const recorded = readFileSync(join(import.meta.dirname, '..', 'histories', 'lendingJourney-held.json'), 'utf8');
   const history = historyFromJSON(JSON.parse(recorded));
   const events = history.events ?? [];
   const { input } = events[0]?.workflowExecutionStartedEventAttributes ?? {};
   const { journeyId } = defaultPayloadConverter.fromPayload<{ journeyId: string }>(input?.payloads?.[0] ?? {});
-  // The recording may have ended within a task: the flood comes before that one.
+  // The recording may have ended within a workflow task, which the flood must precede.
   while (Object.values(BEGUN).includes(Number(events.at(-1)?.eventType))) events.pop();
   const last = events.at(-1);
   assert.ok(last);
@@ -66,7 +66,7 @@ function floodedHistory({ signalName, message }: Flood) {
   return history;
 }
 
-/** By `temporal.api.enums.v1.EventType`. */
+/** Values of `temporal.api.enums.v1.EventType`. */
 const BEGUN = { scheduled: 5, started: 6 };
 const EVENT_TYPES = { ...BEGUN, signaled: 26 };
 
@@ -77,7 +77,7 @@ before(async () => {
   code = await bundleWorkflows([TASK_SIZES]);
 });
 
-/** The tasks that were done: of how many messages and answers, and whether their promises have stacks. */
+/** Returns the completed tasks: their numbers of jobs, and whether their promises have stacks. */
 async function tasksDone(flood: Flood): Promise<{ jobs: number; hasStacks: boolean }[]> {
   const tasks: { jobs: number; hasStacks: boolean }[] = [];
   const done = {
@@ -88,12 +88,12 @@ async function tasksDone(flood: Flood): Promise<{ jobs: number; hasStacks: boole
   return tasks;
 }
 
-describe(`${MOST_SIGNALS} signals that came while no worker ran are one task, which is done in time:`, () => {
+describe(`a workflow task with ${MOST_SIGNALS} signals that came without a worker completes in time with`, () => {
   for (const [name, flood] of Object.entries(FLOODS)) {
     test(name, async () => {
       const tasks = await tasksDone(flood);
       const flooded = tasks.pop();
-      // The end of an activity may have come with them.
+      // The task may also have the completion of an activity.
       assert.ok(flooded && flooded.jobs >= MOST_SIGNALS && flooded.jobs <= MOST_SIGNALS + 1, String(flooded?.jobs));
       assert.equal(flooded.hasStacks, false);
       assert.ok(tasks.every(({ hasStacks }) => hasStacks));

@@ -1,4 +1,4 @@
-/** Floods as large as Temporal lets them be. Minutes long. */
+/** Floods as large as Temporal allows. The tests take minutes. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
@@ -8,9 +8,9 @@ import { consentMessage, type Harness, journeyInput, startHarness } from '../sup
 import { patiently } from '../support/patiently.ts';
 
 /**
- * By default the server takes 10,000 in one run. While signals never stop, it lets no run hand over, and the one task
- * that takes them all at last has 10 s: too little for a slow machine (docs/journeys.md). So a run takes fewer here;
- * flood-in-one-task-slow.test.ts has a task of 10,000.
+ * By default the server accepts 10,000 signals in one run. While signals never stop, it lets no run continue as new.
+ * The one workflow task that gets them all has 10 s, too little for a slow machine (docs/journeys.md). So a run accepts
+ * fewer here; flood-in-one-task-slow.test.ts has a task of 10,000.
  */
 const MOST_SIGNALS_IN_A_RUN = 3_000;
 

@@ -1,4 +1,4 @@
-/** A flood in small: what floods-slow.test.ts does with as many messages as Temporal takes. */
+/** A small flood. floods-slow.test.ts sends as many messages as Temporal accepts. */
 import { after, before, test } from 'node:test';
 import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { floodedJourney, HANDS_OVER_SOON } from '../support/floods.ts';
@@ -8,7 +8,7 @@ let server: TemporalServer;
 let harness: Harness;
 
 before(async () => {
-  // A server proper takes 10,000 signals in one run.
+  // By default a server accepts 10,000 signals in one run.
   server = await startTemporalServer({ headless: true, dynamicConfig: { 'history.maximumSignalsPerExecution': 200 } });
   harness = await startHarness({ server, env: HANDS_OVER_SOON });
 });

@@ -1,4 +1,4 @@
-/** A run that receives very many messages hands over to a new one, and nothing about it is lost or done twice. */
+/** A run that receives very many messages continues as new, and neither loses nor repeats anything. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -100,7 +100,7 @@ describe('a journey that continues as new because of its long history', () => {
   test('gives the attempt after a waiting retry the next number', async () => {
     const input = journeyInput({ stages: ['PREQUAL'] });
     const customerTraceNumber = traceOf(harness, input.journeyId, 'PREQUAL');
-    // As long as a flood may take on a busy machine.
+    // The retry waits for as long as a flood may take on a busy machine.
     await harness.addFaults([{ customerTraceNumber, fault: 'status', status: 429, retryAfter: 20, times: 1 }]);
     const handle = await harness.start(input);
     await untilStatus(handle, ({ waitingFor }) => waitingFor?.startsWith('waiting') === true);
@@ -163,10 +163,10 @@ test('a reset of the run before a continue-as-new sends nothing twice', async ()
     reason: 'test',
   });
   await untilNextRun(handle, runs.after);
-  // The server gives the new run the messages of both runs again.
+  // The server sends the messages of both runs to the new run again.
   await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
   await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
-  // The handle of a start is bound to the runs that the reset has ended.
+  // The handle of the start refers to the runs that the reset has ended.
   await harness.client.workflow.getHandle(handle.workflowId).result();
   assert.equal((await harness.posted(handle)).length, 3);
 });

@@ -1,4 +1,4 @@
-/** A run that hands over acts as its twin that receives the same messages and does not. */
+/** A run that continues as new is compared with a twin that gets the same messages and does not. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -27,7 +27,7 @@ import { untilQuery } from '../support/until-query.ts';
 interface Twin {
   harness: Harness;
   ledger: Ledger;
-  /** Floods the run; one of the twins hands over then. */
+  /** Floods the run. One of the twins then continues as new. */
   flood(handle: JourneyHandle): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ const share = { shareId: 'S1', endUserCode: 'EU999' };
 const two = () => [applicant('1A'), applicant('2A')];
 const withdrawal = { by: 'test', reason: 'done' };
 
-/** Latest run: a handle of a start follows the chain only for `result`. */
+/** Returns a handle of the latest run, since the handle of a start follows the chain only for `result`. */
 async function started({ harness }: Twin, overrides: Partial<LendingJourneyInput>) {
   const input = journeyInput({ stages: ['PREQUAL'], ...overrides });
   const { workflowId } = await harness.start(input);
@@ -79,7 +79,7 @@ async function decide(handle: JourneyHandle, owner: object, decision: object = {
 
 interface Row {
   name: string;
-  /** Returns the run and what else is to be compared. */
+  /** Returns the run and further values to compare. */
   play(twin: Twin): Promise<{ handle: JourneyHandle; runKey: string; seen?: unknown }>;
 }
 
@@ -112,7 +112,7 @@ const ROWS: readonly Row[] = [
       await handle.result();
       await twin.harness.start(input);
       await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
-      // The run does not know the grant of the start before; the ledger does.
+      // The ledger knows the grant of the earlier start, and the run does not.
       const decidedAt = new Date(Date.now() - 60_000).toISOString();
       await handle.signal('consent', { ...grant, decidedAt });
       await untilStatus(handle, ({ refusedMessages }) => refusedMessages.some(({ consentId }) => consentId === 'C1'));
@@ -183,7 +183,7 @@ async function heldShare(twin: Twin, whileItWaits?: () => Twin['flood']) {
   return { handle, shareId: input.shareId };
 }
 
-/** Twins have numbers of their own: each is named by its place. Of their instants and sums only the members are compared. */
+/** Twins have different numbers, which are replaced by their positions. Of instants and sums only the keys count. */
 const NUMBERS = /"(customerTraceNumber|reportReferenceNumber|consumerId|runKey)":"([^"]+)"/g;
 
 function comparable(answer: unknown, runKey: string): unknown {
@@ -237,7 +237,7 @@ test('a decision in the first workflow task after a continue-as-new is accepted 
     }),
   );
   await harness.stopWorker();
-  // The next run begins anew while no worker runs: what is sent now is in its first task.
+  // The next run is reset while no worker runs, so messages that are sent now are in its first workflow task.
   const answers = held.map(async ({ handle, runId, owner, hold, first }) => {
     await resetTo(harness, handle, first, { runId });
     const { customerTraceNumber, attempts: attempt } = hold ?? {};

@@ -1,4 +1,4 @@
-/** What a run hands over, member by member: the next run takes each up, and would hand the same over again. */
+/** The state that a run continues with: the next run restores each member and would pass on the same state. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunConfig } from '../../src/activities/contract.ts';
@@ -103,7 +103,7 @@ function consentsTo(journeyId: string, shareId: string): Required<CarriedConsent
   };
 }
 
-/** Through JSON, as Temporal hands it over. */
+/** Copies the state through JSON, as Temporal does. */
 function copied<T>(state: T): T {
   return JSON.parse(JSON.stringify(state));
 }

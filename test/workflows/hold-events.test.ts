@@ -1,4 +1,4 @@
-/** Which events of a hold are the same one: a receiver keeps an id, and drops what comes under it again. */
+/** The ids of a hold's events: a receiver drops an event whose id it already has. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
@@ -17,7 +17,7 @@ const decision: Decision = {
   ...{ providerSaid: 'notPosted', receivedAt: AT },
 };
 
-/** What makes the id of the event that the decision has ended the hold, and what the event says. */
+/** Returns the key and the data of the event `hold.resolved`; the key determines its id. */
 function resolved(verdict: Parameters<Holds['settle']>[1]): { key: string; body: unknown } {
   const emitted: Parameters<EventsOut['emit']>[] = [];
   const events = { emit: (...event: (typeof emitted)[number]) => void emitted.push(event) };

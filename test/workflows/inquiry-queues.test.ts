@@ -1,4 +1,4 @@
-/** On which queue an attempt is dispatched: the run's own where a permit is free, the profile's gateway queue otherwise. */
+/** An attempt is dispatched on the workflow queue if a slot is free, and else on the profile's gateway queue. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { eventsOf, schedulesAttempt } from '../hazards/operator-hands.ts';
@@ -14,7 +14,7 @@ import { ON_GATEWAY_QUEUE } from '../support/short-timeouts.ts';
 
 let harness: Harness;
 before(async () => {
-  // One permit for the workflow queue.
+  // The workflow queue has one slot.
   harness = await startHarness({ env: { GATEWAY_CONNECTIONS: '2' } });
 });
 after(() => harness?.close());
@@ -23,7 +23,7 @@ function oneStage(lastFour = '0001') {
   return journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
 }
 
-/** The queue of each activity that was to submit an inquiry. */
+/** Returns the queue of each scheduled `submitInquiry`. */
 async function queuesOf(handle: JourneyHandle): Promise<('workflow' | 'gateway')[]> {
   const scheduled = (await eventsOf(handle)).flatMap((event) =>
     schedulesAttempt(event) ? [event.activityTaskScheduledEventAttributes?.taskQueue?.name ?? ''] : [],

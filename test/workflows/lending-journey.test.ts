@@ -308,7 +308,7 @@ describe('a journey', { concurrency: 8 }, () => {
       taskQueue: harness.config.taskQueue,
       args: [input],
     });
-    // Even a caller whose reuse policy allows it gets the ledger's answer, and sends nothing.
+    // A run that the caller's reuse policy allows ends with the ledger's answer and sends nothing.
     const result = (await again.result()) as JourneyResult;
     assert.equal(result.stages[0]?.state, 'record');
     assert.equal((await harness.received(handle)).length, 1);

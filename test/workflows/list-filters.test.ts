@@ -1,4 +1,4 @@
-/** The search attributes of a journey, and the list filters that docs/operating.md gives. */
+/** The search attributes of a journey, and the list filters of docs/operating.md. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,7 +64,7 @@ describe('the documented list filters', { concurrency: true }, () => {
     }
   }
 
-  /** Visibility lags. */
+  /** Waits for the list, since visibility lags behind. */
   async function untilListed(filter: string, workflowId: string, expected = true): Promise<void> {
     const endsAt = performance.now() + WAIT_LIMIT_MS;
     while ((await isListed(filter, workflowId)) !== expected) {

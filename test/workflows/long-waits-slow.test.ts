@@ -31,7 +31,7 @@ before(async () => {
   environment = await startTimeSkippingEnvironment();
   harness = await startHarness({
     server: { address: environment.address, namespace: environment.namespace ?? 'default', skipsTime: true },
-    // A look each minute of all those days would be all that the server has time for.
+    // Polling once a minute for all those days would take all of the server's time.
     env: { PORTFOLIO_DIR: portfolios, LEDGER_WATCH_EVERY_MS: '86400000' },
   });
 });
@@ -43,7 +43,7 @@ after(async () => {
 
 const DAY_MS = 86_400_000;
 
-/** Awaits the result through the environment's own client: that is what lets time skip. */
+/** Awaits the result through the environment's own client, which lets time skip. */
 function resultOf(handle: JourneyHandle): Promise<JourneyResult> {
   return environment.client.workflow.getHandle(handle.workflowId).result() as Promise<JourneyResult>;
 }
@@ -101,7 +101,7 @@ test('an inquiry is held if the gateway is unreachable for longer than giveUpAft
   } = await untilStatus(handle, ({ holds }) => holds.length > 0);
   await skipping;
   assert.equal(hold?.failureType, 'TokenUnavailable');
-  // The timer of its row decides nothing.
+  // The timer that shows the hold as a row in the UI decides nothing.
   await environment.sleep(400 * DAY_MS);
   assert.deepEqual((await statusOf(handle)).holds, [hold]);
   assert.deepEqual(await waitingRows(handle), ['ON HOLD · TokenUnavailable · PREQUAL · see User Metadata']);
@@ -145,7 +145,7 @@ test('a journey that stays open for shares accepts a share in that time, and the
   assert.equal((await harness.posted(handle)).length, 2);
 });
 
-/** Time skips while nothing runs, and the review's activities are real: looks until it is as wanted. */
+/** Polls the review, since time skips while nothing runs and the review's activities are real. */
 async function untilReview(
   handle: JourneyHandle,
   isWanted: (status: PortfolioStatus) => boolean,

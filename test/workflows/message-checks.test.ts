@@ -1,4 +1,4 @@
-/** The checks that runs make of messages, outside a run. What they say inside: bundle.test.ts. */
+/** The message checks, outside a run. bundle-slow.test.ts has them inside a run. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MESSAGES } from '../../src/messages/all-messages.ts';

@@ -1,4 +1,4 @@
-/** A worker that believes itself in the provider's test environment, beside a real server, ledger and stand-in gateway. */
+/** A worker in the environment `uat`, with a real server, a real ledger and a stand-in gateway. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -20,7 +20,7 @@ import {
   update,
 } from '../support/journey-harness.ts';
 
-/** As an ITIN may look: this profile sends it. */
+/** This SSN looks like an ITIN, which this profile sends. */
 const SENT_SSN = '912700001';
 const REFUSED_SSN = '912110001';
 
@@ -131,7 +131,7 @@ describe('messages in the clear outside the sandbox', () => {
     assert.equal((await statusOf(handle)).shares[0]?.state, 'withdrawn');
     await sent('withdraw', { journeyId, by: 'platform', reason: 'the applicant has withdrawn' });
     assert.equal((await statusOf(handle)).refusedMessagesTotal, 1);
-    // The same decision, encrypted, is taken.
+    // The same decision is accepted when it is encrypted.
     await update(handle, 'resolveInquiry', decision);
     assert.equal((await handle.result()).outcome, 'withdrawn');
   });

@@ -1,4 +1,4 @@
-/** How long an inquiry waits before it is tried again, and what the lists say meanwhile. Without a server. */
+/** Computes waits before a retry, and the reason that lists show meanwhile. Needs no server. */
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { InquiryFailure, RunConfig } from '../../src/activities/contract.ts';

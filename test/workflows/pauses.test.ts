@@ -1,4 +1,4 @@
-/** Inquiries are paused and resumed by the command line, while runs of each kind wait; on one worker. */
+/** The command line pauses and resumes inquiries while runs of each kind wait, on one worker. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { reportPull, startPull } from '../support/pull-scenarios.ts';
 import { untilQuery } from '../support/until-query.ts';
 
 const GIVE_UP_MS = 3_000;
-/** The first wait is at least half of this: what goes on before was woken. */
+/** The first wait is at least half of this, so a run that continues earlier was woken. */
 const FIRST_WAIT_MS = 120_000;
 const AUTHORIZATION = ['--by', 'ops-7', '--reason', 'wrong purpose codes'];
 
@@ -41,7 +41,7 @@ after(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Everything that the gateway has received. */
+/** Returns all requests that the gateway has received. */
 async function requests(): Promise<{ customerTraceNumber: string; posted: boolean }[]> {
   return (await fetch(`${stage.harness.sandboxUrl}/_sandbox/requests`)).json() as Promise<never>;
 }
@@ -55,7 +55,7 @@ async function startReview(): Promise<JourneyHandle> {
   return (await client.workflow.start('portfolioReview', options)) as unknown as JourneyHandle;
 }
 
-/** Of the current run. */
+/** Counts the attempts of the current run. */
 async function attemptsOf({ workflowId }: JourneyHandle): Promise<number> {
   const { events = [] } = await stage.harness.client.workflow.getHandle(workflowId).fetchHistory();
   return (events ?? []).filter(schedulesAttempt).length;
@@ -74,7 +74,7 @@ describe('a pause of inquiries', () => {
     assert.equal((await done('pause', ...AUTHORIZATION)).kind, 'duplicate');
 
     const before = (await requests()).length;
-    // Throttled once: a failure that is retried, after a pause that was longer than retries go on.
+    // The gateway throttles the first attempt, which is retried after a pause that is longer than `giveUpAfter`.
     const journey = await harness.start(
       journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('3429'))] }),
     );
@@ -90,7 +90,7 @@ describe('a pause of inquiries', () => {
     assert.equal(await attemptsOf(pull), 0, 'the next run goes on waiting');
     await delay(GIVE_UP_MS + 200 - (performance.now() - pausedSince));
 
-    // Whoever sends it, and with what: it wakes the run, and the ledger refuses it again.
+    // The signal wakes the run whatever its arguments are, and the ledger refuses the claim again.
     await journey.signal('inquiriesResumed', { applicants: 7 }, 'junk');
     await untilAttempts(journey, 2);
     const { state, holds } = await untilStatus(journey, (status) => /paused/.test(status.waitingFor ?? ''));
@@ -136,7 +136,7 @@ describe('a pause of inquiries', () => {
     await untilQuery<{ waitingFor?: string }>(ended, (status) => /paused/.test(status.waitingFor ?? ''));
     await ended.terminate('a test');
     assert.deepEqual((await done('resume', ...AUTHORIZATION)).runs, { woken: 0, closed: 1, unreached: 0 });
-    // Nothing was sent under its id.
+    // Nothing was sent under the pull's id.
     const other = await startPull(harness, { ...input, productCode: 'PREQUAL' });
     assert.equal(((await other.result()) as unknown as { outcome: string }).outcome, 'record');
     for (const wrong of [['pause', '--by', 'ops'], ['resume'], ['pause', '--profile', 'S9 1', ...AUTHORIZATION]]) {

@@ -1,4 +1,4 @@
-/** As `played-again.test.ts`, where queries and tasks race: many runs, of which some meet the moment. */
+/** Extends `played-again.test.ts` to races of queries and workflow tasks. Only some of the runs meet the race. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,7 @@ import { assertReplays, workflowBundle } from '../support/temporal.ts';
 
 const AT_ONCE = 8;
 const WATCHERS = 3;
-/** Where the query is first in about half of them. */
+/** The query wins in about half of the races. */
 const RACES = 4;
 const APPLICANTS = ['1A', '2A'];
 const SHARES = ['S1', 'S2'];
@@ -39,7 +39,7 @@ async function drained(statuses: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of statuses);
 }
 
-/** Returns what to await once a worker runs: the message has reached the server by now, and waits there. */
+/** Sends a message that waits at the server, and returns the answer to await once a worker runs. */
 async function sendToNoWorker<T>(send: () => Promise<T>): Promise<{ answer: Promise<T> }> {
   const answer = send();
   answer.catch(() => undefined);
@@ -47,7 +47,7 @@ async function sendToNoWorker<T>(send: () => Promise<T>): Promise<{ answer: Prom
   return { answer };
 }
 
-/** Returns the history of a journey that was watched. */
+/** Returns the history of a journey whose status was watched. */
 async function historyOfWatched() {
   const input = journeyInput({
     stages: ['PREQUAL'],
@@ -70,8 +70,8 @@ async function historyOfWatched() {
 }
 
 /**
- * A query may come in any workflow task. The SDK ended such tasks with a local activity's marker and before its result
- * (docs/decisions/journeys.md, 43).
+ * A query may arrive in any workflow task. The SDK completed such tasks with the marker of a local activity but before
+ * its result (docs/decisions/journeys.md, 43).
  */
 test('runs replay if their status is queried all the time while consents arrive', async (t) => {
   const histories = await Promise.all(Array.from({ length: AT_ONCE }, historyOfWatched));
@@ -86,7 +86,7 @@ test('runs replay if their status is queried all the time while consents arrive'
   }
 });
 
-/** For a query that has waited, core plays messages that no task has yet. It is a race between the query and the task. */
+/** For a waiting query, core replays messages that no workflow task has yet. The query races with the task. */
 test('runs replay if their messages came while a query waited for a worker', async () => {
   const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
   const inputs = Array.from({ length: RACES }, () => journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares }));
@@ -100,7 +100,7 @@ test('runs replay if their messages came while a query waited for a worker', asy
   );
   await harness.stopWorker();
   const asked = await sendToNoWorker(() => Promise.all(runs.map(({ journey }) => journey.status())));
-  // The server keeps a query for the worker that had the run, until it has noticed that this is gone.
+  // The server keeps a query for the run's last worker until it notices that the worker has stopped.
   await sleep(2 * MESSAGE_MS);
   const advanced = await sendToNoWorker(() =>
     Promise.all(runs.map(({ journey }) => journey.advance({ to: 'PREAPP' }))),

@@ -1,4 +1,4 @@
-/** What a run's first worker played, every later one must be able to play again: the SDK has places where that is not so. */
+/** Replays of runs in cases in which the SDK orders messages in another way than at first. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +28,7 @@ after(async () => {
   await harness?.close();
 });
 
-/** The SDK plays admitted updates in their place among the signals at first, and after all signals in a replay. */
+/** At first the SDK runs admitted updates in order with the signals, and in a replay after all signals. */
 test('a run replays after a reset to before updates and signals', async () => {
   const applicants = APPLICANTS.map((applicantId) => applicant(applicantId));
   const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
@@ -49,7 +49,7 @@ test('a run replays after a reset to before updates and signals', async () => {
   await assertReplays(again);
 });
 
-/** Core plays tasks without commands together with the task of the updates at first, and each by itself in a replay. */
+/** At first core joins tasks without commands with the task of the updates; in a replay each is separate. */
 test('a run replays after a reset to before updates that followed two tasks without commands', async () => {
   const [first = '1', second = '2'] = APPLICANTS;
   const applicants = [applicant(first, newSsn('4002')), applicant(second)];
@@ -73,7 +73,7 @@ test('a run replays after a reset to before updates that followed two tasks with
   await assertReplays(again);
 });
 
-/** The ledger takes the consents once it is over: their first task and a second one are without commands until then. */
+/** Locks the ledger meanwhile, so that the consents' first two workflow tasks have no commands. */
 async function whileLocked(work: () => Promise<void>): Promise<void> {
   const unlock = lockLedger(harness);
   try {
@@ -83,7 +83,7 @@ async function whileLocked(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The server forgets a task that brought nothing but a refused update: the next one has the same events and size. */
+/** The server drops a task whose only message is a refused update. The next one has the same events and size. */
 test('updates that are refused one after the other fail no workflow task', async () => {
   const handle = await harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
   const { journeyId } = await untilStatus(handle, ({ state }) => state === 'waitingAtGate');

@@ -1,4 +1,4 @@
-/** A portfolio of 2,000 rows: more than one run's history takes. A worker of its own, with a wide window. */
+/** A portfolio of 2,000 rows is too large for one run's history. Its worker has a wide window. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,14 +14,14 @@ import { patiently } from '../support/patiently.ts';
 import { csvText, writePortfolio } from '../support/portfolio-files.ts';
 import { newWebhookSecret, startWebhookReceiver, typesOf, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
-// The SDK notes a stack with each promise of a workflow: half of what it costs to play so many rows.
+// The SDK records a stack for each promise of a workflow, which is half of the cost of so many rows.
 setFlagsFromString('--stack-trace-limit=1');
 
 const ROWS = 2_000;
-/** Two rows whose answers are lost: what they wait for, the next run has to know. */
+/** The answers of these two rows are lost. The next run must know their holds. */
 const LOST = [5, 6];
 
-/** Once each, however many runs have the hold. */
+/** Each event comes once, however many runs have the hold. */
 const ALL_TOLD = ['inquiry.held', 'inquiry.held', 'hold.resolved', 'hold.resolved', 'portfolio.ended'];
 
 let harness: Harness;
@@ -63,7 +63,7 @@ describe('a portfolio of 2,000 rows', () => {
       const decision = { decisionId: 'D1', customerTraceNumber, attempt, by: 'ops', reason: 'asked' } as const;
       return review.resolveInquiry({ ...decision, action: 'abandon', providerSaid: 'notPosted' });
     };
-    // Seldom: each question is a workflow task beside those of the rows.
+    // Polls seldom, since each query is a workflow task beside those of the rows.
     const until = async (isWanted: (status: PortfolioStatus) => boolean): Promise<HoldStatus[]> => {
       for (;;) {
         const status = await patiently(() => review.status());

@@ -1,4 +1,4 @@
-/** Portfolio reviews, end to end: client, worker, gateway and ledger for real; one worker for all. */
+/** Portfolio reviews, end to end, with a real client, worker, gateway and ledger; one worker for all tests. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -225,7 +225,7 @@ describe('a portfolio review', () => {
     const input = reviewOf(file);
     const review = await journeys.start(input);
     const before = await untilState(review, ({ state }) => state === 'held');
-    // The next run cannot read the row.
+    // Without the file the next run cannot read the row.
     await rename(join(directory, FOLDER, file), join(directory, 'away.hidden'));
     const handle = harness.client.workflow.getHandle(`portfolio-${input.reviewId}`);
     await outgrow(handle);
@@ -237,7 +237,7 @@ describe('a portfolio review', () => {
     assert.equal(answer.accepted, true);
     assert.equal((await review.resolveInquiry(decision)).duplicate, true);
     await rename(join(directory, 'away.hidden'), join(directory, FOLDER, file));
-    // Temporal would try again by itself, in half a minute.
+    // Without the reset Temporal would retry the activity only in half a minute.
     const [{ activityId = '' } = {}] = (await handle.describe()).raw.pendingActivities ?? [];
     await activityCommands(harness, handle, activityId ?? '').reset();
     const { record, abandoned } = await review.result();
@@ -265,7 +265,7 @@ describe('a portfolio review', () => {
     await assert.rejects(review.result(), { code: 'journeyFailed' });
     const rows = await resultsIn(`${FOLDER}/${file}.${input.reviewId}.results.jsonl`);
     assert.ok(rows.length >= 2 && rows.length < 40);
-    // Started again it asks for the rest alone: the ledger has the others.
+    // A second start makes inquiries only for the other rows, since the ledger has these.
     const again = await (await journeys.start(input)).result();
     assert.equal(again.record, 40);
     assert.ok((await postedCount()) - before <= 40 - rows.length + 1);
@@ -324,7 +324,7 @@ describe('a portfolio review', () => {
     for (const [overrides, rule] of [
       [{ file: 'wrong.csv' }, /^lacks the column ssn in its header$/],
       [{ file: 'twenty.csv', profile: 'unknown' }, /configured gateway profile/],
-      // It is not waited for, and that of another end user is not there.
+      // The review does not wait for a missing file, and finds none in the folder of another end user.
       [{ file: 'missing.csv' }, /^must name a file in the end user’s folder of PORTFOLIO_DIR$/],
       [{ file: 'twenty.csv', endUserCode: 'EU456' }, /^must name a file in the end user’s folder of PORTFOLIO_DIR$/],
     ] as const) {

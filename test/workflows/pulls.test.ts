@@ -1,4 +1,4 @@
-/** Single pulls, end to end: client, worker, gateway and ledger for real; one worker for all. */
+/** Single pulls, end to end, with a real client, worker, gateway and ledger; one worker for all tests. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -14,11 +14,11 @@ import { failsafeApplicant, failsafePull, reportPull } from '../support/pull-sce
 
 let harness: Harness;
 let journeys: CreditJourneys;
-/** In a namespace that has none of the runs, with the same ledger. */
+/** The ledger that the runs use. */
 let ledger: Ledger;
 
 before(async () => {
-  // By the interface FAILSAFE says `No Record` alone.
+  // By the interface, FAILSAFE answers only `No Record`.
   harness = await startHarness({ sandbox: { with: ['failsafe-records'] } });
   ({ journeys, ledger } = await connectWithLedger(harness));
 });
@@ -51,7 +51,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     test(`pulls ${productCode} once, and keeps its report and its reference`, async () => {
       const input = reportPull('0001', { productCode });
       const pull = await journeys.start(input);
-      // A sandbox that does not know the product refuses it, and the pull waits for a person.
+      // The pull would be held if the sandbox did not know the product.
       const ended = await untilEndedOrHeld(pull);
       assert.deepEqual(ended.holds, []);
       const result = await pull.result();
@@ -139,7 +139,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     assert.equal((await pull.result()).outcome, 'abandoned');
   });
 
-  /** The trace numbers that auditors find by a reference number. */
+  /** Finds trace numbers by a reference number, as auditors do. */
   async function tracesOf(reportReferenceNumber = ''): Promise<string[]> {
     const found: string[] = [];
     for await (const { customerTraceNumber } of ledger.inquiriesBetween({ reportReferenceNumber })) {
@@ -148,7 +148,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     return found;
   }
 
-  /** Once the run is gone, the ledger says the same. */
+  /** Asserts that the ledger has the same references as the run. */
   async function assertStoredAlike(pull: PullHandle, { consumers, unattributed }: PullResult): Promise<void> {
     const told = await pull.references();
     assert.deepEqual([told.consumers, told.unattributed], [consumers, unattributed]);
@@ -198,7 +198,7 @@ describe('a single pull', { concurrency: 8 }, () => {
     const again = await journeys.start({ ...input, productCode: 'PREQUAL' });
     await assert.rejects(again.result(), isInvalid('/productCode'));
     assert.equal((await inLedger(pull.pullId)).length, 1);
-    // The same pull meets its own attempt in the ledger, and asks instead of sending again.
+    // The same pull finds its own attempt in the ledger, and is held instead of sent again.
     const { holds } = await untilHeld(await journeys.start(input));
     assert.equal(holds[0]?.failureType, 'OutcomeUnknown');
     assert.equal(await postedWith(holds[0]?.customerTraceNumber ?? ''), 1);
@@ -343,7 +343,7 @@ async function problemsOf(result: Promise<unknown>): Promise<string[]> {
   throw new Error('it was not refused');
 }
 
-/** A joint FAILSAFE of two people whose files say different things, answered by a sandbox of its own. */
+/** Runs a joint FAILSAFE of two people with different outcomes, against a sandbox of its own. */
 async function jointFailsafe(...variants: string[]): Promise<Awaited<ReturnType<PullHandle['result']>>> {
   const own = await startHarness({ sandbox: { with: variants } });
   const connected = await connectTo(own);

@@ -1,6 +1,6 @@
 /**
- * A workflow task whose only message is a refused update leaves no event, so no replay has it. Whatever the SDK's clock and
- * figures say in that task, the run may do nothing in it.
+ * A workflow task whose only message is a refused update leaves no event, so no replay has it. The run may do nothing
+ * in that task, at any clock and history size of the SDK.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -21,13 +21,13 @@ import { runsSlowParts } from '../support/slow-parts.ts';
 import { assertAllReplay, assertReplays } from '../support/temporal.ts';
 import { startWebhookStage } from '../support/webhook-scenarios.ts';
 
-/** The first activity alone counts as so many events: with fewer, each run would hand over before it has done anything. */
+/** The first activity alone takes so many events. With fewer, a run continues as new before it does anything. */
 const FEWEST_EVENTS = 4;
 const VALID_FOR_MS = 3_000;
 const PULLS = runsSlowParts ? 20 : 6;
-/** Beside the counts at which a run that waits at the gate is about to hand over, the others only where there is time. */
+/** Quick runs test only counts of events near the one at which a run at the gate continues as new. */
 const NEAR_THE_GATE = 4;
-/** The server takes ten updates at once for a run. */
+/** The server accepts ten updates in flight for a run. */
 const SENDERS = 4;
 
 let harness: Harness;
@@ -36,12 +36,12 @@ before(async () => {
 });
 after(() => harness?.close());
 
-/** There is no gate before PREQUAL. */
+/** Sends an advance that is refused, since there is no gate before PREQUAL. */
 function refusedAdvance(handle: JourneyHandle, journeyId: string): Promise<string> {
   return refusalOf(update(handle, 'advance', { journeyId, to: 'PREQUAL' }));
 }
 
-/** The worker forgets the run: its next task plays all of the history again. */
+/** Empties the worker's cache, so that the run's next workflow task replays the whole history. */
 async function restartWorker(): Promise<void> {
   await harness.stopWorker();
   await harness.startWorker();
@@ -92,7 +92,7 @@ test('a refused update does not end the wait of a share whose grant has become t
   await untilStatus(handle, ({ waitingFor = '' }) => /429|rate|again/i.test(waitingFor));
   const before = (await eventsOf(handle)).length;
   await sleep(VALID_FOR_MS - 1_000);
-  // The grant's own timer, and nothing else, shows that it is too old.
+  // Only the grant's own timer shows that the grant is too old.
   for (let isOver = false; !isOver; ) {
     await refusedAdvance(handle, runKey);
     await assertReplays(handle);
@@ -108,7 +108,7 @@ test('a refused update does not end the wait of a share whose grant has become t
   assert.deepEqual(await failedTasks(handle), []);
 });
 
-/** The task in which a run ends may bring a refused update besides: no replay has it there. */
+/** A run's last workflow task may also have a refused update, which a replay does not have. */
 test('a run with webhooks ends normally although it refuses updates without pause', async () => {
   const stage = await startWebhookStage();
   try {

@@ -1,4 +1,4 @@
-/** The rehearsal of docs/sandbox.md: `uat` on PostgreSQL, against a sandbox behind a certificate of the deployer's own. */
+/** The rehearsal of docs/sandbox.md: `uat` on PostgreSQL, and a sandbox with the deployer's own certificate. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
@@ -41,7 +41,7 @@ before(async () => {
     LEDGER_URL: url,
     LEDGER_ID: ledger.identity.ledgerId,
     KEY_RING_FILE: file('keys.json'),
-    // A connection that is reset is an unknown outcome, which a person decides about.
+    // A reset connection is an unknown outcome, which needs a decision.
     GATEWAY_HEADERS_TIMEOUT_MS: '5000',
   };
   harness = await startHarness({ isUat: true, env: variables });

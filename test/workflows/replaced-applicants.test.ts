@@ -1,4 +1,4 @@
-/** Applicants who are replaced under an id: a grant is the word of the person whom its id named when it came. */
+/** Applicants who are replaced under an id: a grant counts for the person whom the id named on its arrival. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
@@ -28,7 +28,7 @@ const SHARE = { shareId: 'S1', endUserCode: 'EU999' };
 const FIRST = applicant('1A');
 const OTHER = { ...applicant('1A'), names: [{ first: 'Robin', last: 'Other' }], dob: '1961-01-02' };
 
-/** At the gate before PREAPP, with a grant by the first person. */
+/** Starts a journey that waits at the gate before PREAPP, with a grant by the first person. */
 async function grantedAtGate(rest: Partial<LendingJourneyInput> = {}): Promise<JourneyHandle> {
   const input = journeyInput({
     stages: ['PREQUAL', 'PREAPP'],

@@ -1,4 +1,4 @@
-/** Runs that are in flight must survive a deploy: recorded histories replay, and a doctored one does not. */
+/** Running workflows must survive a deployment: recorded histories replay, and a changed one does not. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ test('every recorded history replays', async (t) => {
   const bundle = await workflowBundle();
   const histories = files.map((file) => ({ workflowId: file, history: recorded(file) }));
   const replayed = new Set<string>();
-  // One worker for all: to make one takes longer than most replays.
+  // One worker replays all histories, since to create a worker takes longer than most replays.
   for await (const { workflowId: file, error } of Worker.runReplayHistories({ workflowBundle: bundle }, histories)) {
     replayed.add(file);
     await t.test(file, () => {

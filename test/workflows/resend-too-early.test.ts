@@ -1,4 +1,4 @@
-/** What may still arrive is not sent again: `resend` of an unknown outcome is refused until then, and says until when. */
+/** A resend of an unknown outcome is refused while the first request may still arrive, and says until when. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -29,7 +29,7 @@ async function untilHeld(journey: JourneyHandle): Promise<HoldStatus> {
 
 test('a resend of an unknown outcome is refused while its request may still arrive, and accepted afterwards', async () => {
   const claimedAfterMs = Date.now();
-  // 503 after posting.
+  // The sandbox answers 503 after the posting.
   const journey = await journeys.start(
     journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('2503'))] }),
   );

@@ -1,4 +1,4 @@
-/** What platforms are told of each share's end, of journeys and by itself; over sockets, by one worker. */
+/** The events of each share's end, for a journey's shares and a share by itself, delivered over sockets. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
@@ -23,7 +23,7 @@ after(() => stage?.close());
 
 const WHO = { by: 'platform@example.com', reason: 'another investor was meant' };
 
-/** The data of what was told of shares' ends by then, without the run's id and the environment. */
+/** Returns the data of the share and journey events so far, without the run's id and the environment. */
 async function toldOf(runKey: string, count: number): Promise<[type: string, data: object][]> {
   const told = await stage.receiver.accepted('/all', runKey, count);
   return told.flatMap(({ body, event }): [string, object][] => {
@@ -38,7 +38,7 @@ interface Played {
   title: string;
   terms?: Partial<ShareInput>;
   input?: Partial<LendingJourneyInput>;
-  /** How many events come before the share's end: the answered stage, the missing consent. */
+  /** The number of events before the share's end, such as the answered stage and the missing consent. */
   before?: number;
   play?(handle: JourneyHandle, journeyId: string): Promise<unknown>;
   outcome: string;

@@ -1,4 +1,4 @@
-/** Reports shared at any time, end to end: client, worker, gateway and ledger for real; one worker for all. */
+/** Shares by themselves, end to end, with a real client, worker, gateway and ledger; one worker for all tests. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -34,7 +34,7 @@ interface Pulled {
   customerTraceNumber: string;
 }
 
-/** A pull's report; of two applicants where `joint`. */
+/** Pulls a report, of two applicants if `joint`. */
 async function pulled({ joint = false, lastFour = '0001' } = {}): Promise<Pulled> {
   const input = reportPull(lastFour, joint ? { applicants: [applicant('1A'), applicant('2A')] } : {});
   const pull = await journeys.start(input);
@@ -98,7 +98,7 @@ async function problemsOf(share: Promise<{ result(): Promise<unknown> }>): Promi
 const pathsOf = async (share: Promise<{ result(): Promise<unknown> }>) =>
   (await problemsOf(share)).map(({ path }) => path);
 
-/** The reason of an update that the client was refused. */
+/** Returns the reason of a refused update. */
 async function unwrapRefusal(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
@@ -108,7 +108,7 @@ async function unwrapRefusal(promise: Promise<unknown>): Promise<string> {
   throw new Error('it was not refused');
 }
 
-/** A report that the gateway gave to a caller with another ledger. */
+/** Pulls a report as a caller with another ledger. */
 async function answeredElsewhere(): Promise<ReportReference> {
   const caller = await Caller.of({ url: harness.sandboxUrl, port: 0, close: async () => {} });
   const requestedAt = new Date().toISOString();
@@ -282,7 +282,7 @@ describe('a share by itself', { concurrency: 6 }, () => {
     assert.equal(early.late && early.recorded && early.unmatched, 'share');
     assert.equal((await unmatchedHere()).length, 1);
     const ofJourney = { journeyId: journey.journeyId, productCode: 'PREQUAL' as const };
-    // For another secondary user it does not count.
+    // The grant does not count for another secondary user.
     const other = await journeys.start(shareInput(ofJourney, { endUserCode: 'EU888' }));
     await until(other, 'waitingForConsent');
     const share = await journeys.start(shareInput(ofJourney, { shareId }));
@@ -292,7 +292,7 @@ describe('a share by itself', { concurrency: 6 }, () => {
       listed?.consents.map(({ runKey, applicantId }) => [runKey, applicantId]),
       [[journey.journeyId, '1A']],
     );
-    // Taken back where it was given, it flags the share that was posted under it.
+    // Revoked at the journey where it was given, the grant flags the share that was posted with it.
     const revoked = { consentId: listed?.consents[0]?.consentId ?? '', decision: 'revoked' as const };
     const answer = await journey.recordConsent({ ...consent(revoked), shareId });
     assert.equal(answer.late && answer.recorded && answer.postedSharesFlagged, 1);
@@ -336,7 +336,7 @@ describe('a share by itself', { concurrency: 6 }, () => {
     await journeys.run(`share:${granted.shareId}`).recordConsent(consent());
     assert.equal((await (await journeys.start(granted)).result()).outcome, 'posted');
     assert.deepEqual(await postedOf(refused.shareId, older.shareId), []);
-    // Another secondary user was not refused.
+    // The consumer has not denied another secondary user.
     const share = await journeys.start(shareInput(report, { endUserCode: 'EU888' }));
     await until(share, 'waitingForConsent');
     await share.withdraw({ by: 'ops', reason: 'only a test' });
@@ -406,7 +406,7 @@ describe('a share by itself', { concurrency: 6 }, () => {
       workflowExecution: { workflowId, runId: '' },
       reason: 'test',
       requestId: randomUUID(),
-      // Back to its beginning. The SDK's type wants a Long; a number is encoded as well.
+      // Resets the run to its beginning. The SDK's type is a Long, but it encodes a number as well.
       ...({ workflowTaskFinishEventId: 4 } as object),
     });
     const { outcome, customerTraceNumber, reportReferenceNumber, attention } = await share.result();

@@ -1,4 +1,4 @@
-/** A share that a person accepts as not posted: what its run, its events and the ledger say of it. */
+/** A share that an operator accepts as not posted, in its run, its events and the ledger. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type AuditedAttempt, InquiryTotals } from '../../src/ledger/audit/audited.ts';
@@ -33,7 +33,7 @@ const SAYINGS = [
   { outcome: 'noReport', providerSaid: 'notPosted' },
 ] as const;
 
-/** What the ledger tells auditors of a share whose attempt was held. */
+/** Asserts that the audit lists the share's held attempt as not posted. */
 async function assertNotPosted(runKey: string, customerTraceNumber: string): Promise<void> {
   const attempts: AuditedAttempt[] = [];
   for await (const one of ledger.inquiriesBetween({ productCode: 'SECONDUSE' })) {
@@ -61,7 +61,7 @@ describe('a share that is accepted as not posted', { concurrency: 4 }, () => {
   for (const saying of SAYINGS) {
     test(`ends in its journey with ${saying.outcome}`, async () => {
       const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
-      // The gateway takes the share, and its answer is lost.
+      // The gateway posts the share, and its answer is lost.
       const applicants = [applicant('1A', newSsn('9001'))];
       const input = journeyInput({ stages: ['PREQUAL'], applicants, shares, sharesOpenFor: 'PT1H' });
       const { journeyId } = input;
@@ -74,7 +74,7 @@ describe('a share that is accepted as not posted', { concurrency: 4 }, () => {
       await accept(handle, { journeyId }, trace, saying);
       const after = await untilStatus(handle, (status) => status.shares[0]?.state === 'notPosted');
       assert.deepEqual([after.shares[0]?.waitingFor, after.shares[0]?.reportReferenceNumber], [[], undefined]);
-      // When its consent is revoked, a share that was not posted needs no person's attention.
+      // A revoked consent needs no attention for a share that was not posted.
       const { evidence: _, ...rest } = grant;
       await update(handle, 'recordConsent', { ...rest, decision: 'revoked' });
       await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });

@@ -1,4 +1,4 @@
-/** Events of runs on their way to endpoints that answer, that do not, and that want no more. */
+/** Deliveries of events to endpoints that answer, that do not answer, and that answer 410. */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
@@ -67,7 +67,7 @@ async function activitiesOf(handle: JourneyHandle): Promise<string[]> {
   );
 }
 
-/** Every payload of a history, as text. */
+/** Returns every payload of a history as text. */
 async function keptOf(handle: WorkflowHandle): Promise<string> {
   const text = historyToJSON(await handle.fetchHistory());
   return [...text.matchAll(/"data": "([^"]*)"/g)].map(([, data = '']) => Buffer.from(data, 'base64')).join();
@@ -75,7 +75,7 @@ async function keptOf(handle: WorkflowHandle): Promise<string> {
 
 test('a journey’s events arrive in order, signed, without personal data, and after a reset with the same ids', async () => {
   const { harness, receiver } = stage;
-  // The first is refused once: what comes after it waits for it.
+  // The endpoint refuses the first event once, and later events wait for it.
   let refusals = 0;
   receiver.answer('/ends', (response) => {
     response.writeHead(refusals++ === 0 ? 503 : 200, { 'retry-after': '1' }).end();
@@ -97,7 +97,7 @@ test('a journey’s events arrive in order, signed, without personal data, and a
   });
   const shares = [{ shareId: 'S1', state: 'posted', customerTraceNumber }];
   assert.deepEqual(told.at(-1)?.event?.data, { journeyId, environment: 'sandbox', outcome: 'completed', shares });
-  // Both endpoints have everything: nothing is left to do, and the run has ended.
+  // Both endpoints have all events, so the delivery has completed.
   assert.equal((await deliveryOf(stage, journeyId).result()).lost, 0);
   const ends = receiver.received.filter(({ path, body }) => path === '/ends' && body.includes(journeyId));
   assert.deepEqual(typesOf(ends), ['journey.ended', 'journey.ended'], 'it takes that type alone, and was asked twice');
@@ -107,7 +107,7 @@ test('a journey’s events arrive in order, signed, without personal data, and a
   assert.ok(beginning);
   const again = await resetTo(harness, handle, beginning);
   await again.result();
-  // Its messages are there from the beginning: it waits for nothing, and has nothing to say of that.
+  // The reset run has all messages from its beginning, so it waits for nothing and emits no events of waits.
   const repeated = told.filter(({ event }) => !['gate.reached', 'consent.missing'].includes(event?.type ?? ''));
   const both = await receiver.accepted('/all', journeyId, told.length + repeated.length);
   const idsOf = (webhooks: typeof told) => webhooks.map(({ id }) => id);
@@ -126,7 +126,7 @@ test('a dead endpoint delays neither the journey nor another endpoint, and what 
   assert.equal(steady[1]?.event?.data.action, 'abandon');
   assert.ok(!steady.some(({ body }) => /operator|asked/.test(body)), 'not who decided, nor why');
 
-  // All of it came to pass while the first event was still held there.
+  // The journey ended while this endpoint had not answered the first event.
   receiver.answer('/hangs', 503);
   for (const response of hanging) response.destroy();
   const delivery = deliveryOf(stage, journeyId);
@@ -151,7 +151,7 @@ test('a dead endpoint delays neither the journey nor another endpoint, and what 
   receiver.answer('/hangs', 204);
   receiver.answer('/gone', 204);
   await outgrow(delivery, 'deliverEvents', (padding) => ({ events: [{ padding }] }));
-  // An operator sees it, and sends it again.
+  // An operator lists the failed events and sends them again.
   const listed = await cli('webhooks', 'list', '--failed');
   assert.equal(listed.code, 3, listed.stderr);
   assert.deepEqual(JSON.parse(listed.stdout), { deliveries: [{ runKey: journeyId, ...failed }], unanswered: [] });
@@ -174,7 +174,7 @@ test('a dead endpoint delays neither the journey nor another endpoint, and what 
   assert.match(nothing.stderr, /nothingToDeliver/);
   assert.equal(nothing.code, 1);
 
-  // What the runs keep names endpoints, and holds neither their addresses nor what they are signed with.
+  // The histories have the endpoints' names, and neither their addresses nor their secrets.
   const kept = [await keptOf(handle), await keptOf(delivery)].join();
   assert.ok(kept.includes('"endpoint":"hangs"'));
   assert.ok(!kept.includes(receiver.url) && !kept.includes('whsec_'));
@@ -186,7 +186,7 @@ test('a pull, a share by itself and a review emit events with their own ids, and
   for (const path of ['/hangs', '/gone']) receiver.answer(path, 204);
   const pull = await playPull(stage);
   const share = await playShare(stage, pull.pullId);
-  // Reset while it holds, it tells of the hold again, under the same id: the delivery, which is open, knows it.
+  // A review that is reset on hold emits the hold again. The open delivery knows its id.
   const review = await playReview(stage, async (handle) => {
     await receiver.accepted('/steady', parseWorkflowId(handle.workflowId) ?? '', 1);
     const [, prepared] = (await eventsOf(handle)).filter((event) => event.workflowTaskCompletedEventAttributes);
@@ -208,7 +208,7 @@ test('a pull, a share by itself and a review emit events with their own ids, and
       for (const word of [...pull.personal, 'Casey', '@example.com', 'operator'])
         assert.ok(word && !body.includes(word));
     }
-    // One endpoint's address is refused: what it missed keeps the delivery open, under the run's own id.
+    // One endpoint's address is refused. Its missed events keep the delivery open under the run's id.
     const failed = await untilDelivery(deliveryOf(stage, runKey), nothingWaits);
     const { deliveries } = await openDeliveries(client, config.taskQueue, { failed: false, limit: 500 });
     assert.deepEqual(
@@ -216,7 +216,7 @@ test('a pull, a share by itself and a review emit events with their own ids, and
       [{ runKey, ...failed }],
     );
     await deliveryOf(stage, runKey).terminate();
-    // What disposes of the run disposes of its delivery.
+    // Disposal of the run includes its delivery.
     const { closed } = await findRuns(client, runKey, []);
     assert.deepEqual([...new Set(closed.map(({ workflowId }) => workflowId))].sort(), [
       toWorkflowId(runKey),
@@ -227,7 +227,7 @@ test('a pull, a share by itself and a review emit events with their own ids, and
   const input = failsafePull([failsafeApplicant('1A', '1422')]);
   const cancelled = await startPull(harness, input);
   await firstHold(cancelled);
-  // A pull has no consents: it notes the signal as refused, and no event tells of it.
+  // A pull has no consents. It counts the signal as refused, and emits no event.
   await cancelled.signal('consent', {});
   await cancelled.cancel();
   await assert.rejects(cancelled.result());
@@ -262,7 +262,7 @@ test('a consent signal that is refused or unmatched emits a signed event without
     'C-PERSONAL': message('C-PERSONAL', { evidence: { ...evidence, reference: 'casey@example.com' } }),
     'C-USER': message('C-USER', { secondaryUser: { endUser: 'Springfield Savings' } }),
   };
-  // The first comes with the start, before the run knows whether its profile has endpoints.
+  // The first signal comes with the start, before the run knows whether its profile has endpoints.
   const handle = (await harness.client.workflow.signalWithStart('lendingJourney', {
     ...{ workflowId: `journey-${journeyId}`, taskQueue: harness.config.taskQueue, args: [input] },
     ...{ signal: 'consent', signalArgs: [refused['C-WORD']] },
@@ -386,7 +386,7 @@ test('events reach the delivery although an operator limits their hand-over to o
   }
 });
 
-/** A journey of the profile `mixed` whose events for the answered stage and the missing consent were delivered. */
+/** Starts a journey of the profile `mixed`, and waits until its first two events were delivered. */
 async function waitingForConsent() {
   const { harness, receiver } = stage;
   const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
@@ -399,7 +399,7 @@ async function waitingForConsent() {
   return { handle, journeyId, refuse };
 }
 
-/** The worker does not know the profile meanwhile, as while a deploy is under way: nothing is handed over. */
+/** Removes the profile from the worker meanwhile, as during a deployment, so no event reaches the delivery. */
 async function whileProfileIsUnknown(name: string, work: () => Promise<void>): Promise<void> {
   const { profiles } = stage.harness.config as unknown as { profiles: Map<string, unknown> };
   const profile = profiles.get(name);

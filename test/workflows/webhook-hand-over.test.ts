@@ -1,4 +1,4 @@
-/** A delivery run that receives very many signals hands over to a new run, in each of its waits. */
+/** A delivery that receives very many signals continues as new in each of its waits. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { outgrow } from '../support/floods.ts';
@@ -12,7 +12,7 @@ import {
 
 let stage: WebhookStage;
 before(async () => {
-  // As by default: an event is tried for as long as this.
+  // The delivery retries an event for as long as by default.
   stage = await startWebhookStage({ giveUpAfter: 'P1D' });
 });
 after(() => stage?.close());

@@ -1,4 +1,4 @@
-/** Runs that are withdrawn: the ledger has it, and no attempt is claimed from then on, whatever the run knows. */
+/** Withdrawn runs: the ledger has the withdrawal and refuses each later claim, also after a reset. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { WithStartWorkflowOperation } from '@temporalio/client';
@@ -46,7 +46,7 @@ async function startAtGate(overrides: Partial<LendingJourneyInput> = {}) {
   return { handle, journeyId: input.journeyId, input };
 }
 
-/** The run as it was before the message, which it has forgotten. */
+/** Resets the run to before the message, and drops the message. */
 async function resetToBefore(handle: JourneyHandle, message: string): Promise<JourneyHandle> {
   return resetTo(harness, handle, await taskOfMessage(handle, message), { forgetMessages: true });
 }
@@ -144,7 +144,7 @@ test('a cancelled run that was withdrawn before has its withdrawal in the ledger
 });
 
 test('a pull that is withdrawn sends nothing more, also if it is started again under its id', async () => {
-  // Told to wait for long.
+  // The gateway throttles this pull for a long time.
   const pull = reportPull('4430');
   const { pullId } = pull;
   const handle = await startPull(harness, pull);
@@ -181,7 +181,7 @@ test('a pull that is withdrawn ends once the ledger has it', async () => {
   assert.deepEqual(await decidedAbout(ledger, `pull:${pull.pullId}`), [ROW]);
 });
 
-/** Each kind of run, with an input that its first activity refuses. */
+/** Each workflow type, with an input that its first activity refuses. */
 const WRONG = {
   lendingJourney: () => {
     const input = journeyInput({ stages: [] });

@@ -1,4 +1,4 @@
-/** Shares that are withdrawn one by one, in all orders, counted at the gateway; one worker for all. */
+/** Shares that are withdrawn one by one, in all orders, and counted at the gateway; one worker for all tests. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -52,7 +52,7 @@ async function startWaiting(overrides: Partial<LendingJourneyInput> = {}) {
   return started;
 }
 
-/** For so long a request is at the gateway: longer than a message takes on a loaded machine. */
+/** The gateway answers so late that a withdrawal arrives before the answer also on a loaded machine. */
 const ON_THE_WIRE_MS = 3_000;
 
 const isWaiting = ([share]: JourneyStatus['shares']) => share?.state === 'awaitingConsent';
@@ -61,7 +61,7 @@ const isIn =
   ({ shares }: JourneyStatus) =>
     shares[index]?.state === state;
 
-/** Of the share that was typed wrong. */
+/** Makes a grant for the share that was requested by mistake. */
 const granted = (journeyId: string) =>
   consentMessage(journeyId, { applicantId: '1A', shareId: 'S1', secondaryUser: { endUserCode: 'EU998' } });
 
@@ -170,7 +170,7 @@ describe('a share that is withdrawn', { concurrency: 4 }, () => {
     await untilStatus(again, ({ shares }) => isWaiting(shares) && shares.length === 1);
     await update(again, 'recordConsent', granted(journeyId));
     await untilStatus(again, isIn('withdrawn'));
-    // The platform asks once more: the same withdrawal stands.
+    // The platform sends the same withdrawal once more, which is recorded.
     assert.equal((await withdraw(again, journeyId)).recorded, true);
     assert.equal(await sharesPosted(harness, again), 0);
     await again.terminate();
@@ -269,7 +269,7 @@ test('no order of withdrawal, correction, consent and revocation posts a withdra
           ({ state, waitingFor }) => state !== 'posting' && (state !== 'awaitingConsent' || waitingFor.length > 0),
         );
       await untilStatus(handle, isSettled);
-      // The status does not show a consent that is on its way to the ledger.
+      // The status does not show a consent that the ledger is still recording.
       await untilIdle(handle);
       const { shares } = await untilStatus(handle, isSettled);
       const posted = (await harness.posted(handle)).filter(({ productCode }) => productCode === 'SECONDUSE');
@@ -277,7 +277,7 @@ test('no order of withdrawal, correction, consent and revocation posts a withdra
       const story = JSON.stringify({ sequence, shares });
       const hasRow = (await inLedger(journeyId)).length === 1;
       if (told.includes(true)) assert.ok(hasRow, `an answer says more than the ledger: ${story}`);
-      // `false`: on a slow machine the answer came first.
+      // On a slow machine the answer came before the record, and is `false`.
       if (hasRow) assert.ok(told.includes(true) || told.includes(false), `nobody was told: ${story}`);
       assert.equal(shares[0]?.state === 'withdrawn', hasRow, `the status and the ledger differ: ${story}`);
       assert.ok(of('EU998') + (hasRow ? 1 : 0) <= 1, `withdrawn, and posted: ${story}`);
@@ -286,7 +286,7 @@ test('no order of withdrawal, correction, consent and revocation posts a withdra
       await handle.terminate().catch((error) => assert.ok(error instanceof WorkflowNotFoundError, error));
     }),
   );
-  // Were it none of either, the test would pass on a journey that does nothing.
+  // Without this check the test would pass on a journey that does nothing.
   assert.ok((ends.withdrawn ?? 0) >= 2 && (ends.posted ?? 0) >= 1, JSON.stringify(ends));
   t.diagnostic(JSON.stringify(ends));
 });

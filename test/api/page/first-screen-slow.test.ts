@@ -13,10 +13,10 @@ import { startTestApi, token } from '../fixtures.ts';
 
 const OPEN = 10_000;
 
-/** What a person waits for without noticing it. */
+/** A delay that an operator does not notice. */
 const WITHIN_MS = 300;
 
-/** As many that were closed. Every fourth is of EU2, of the profile `east`. */
+/** As many holds were closed. Every fourth is of EU2, of the profile `east`. */
 const ROWS = [
   `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${OPEN * 2})
    INSERT INTO inquiries (customer_trace_number, environment, profile, customer_id, workflow_type, run_key, product_code,
@@ -45,7 +45,7 @@ async function filled(url: string): Promise<void> {
   await client.end();
 }
 
-/** The middle of several, after a first one that warms everything up. */
+/** Returns the median of several measurements, after a first one that warms everything up. */
 async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; last: T }> {
   const times: number[] = [];
   let last = await work();
@@ -57,7 +57,7 @@ async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; last: T }
   return { ms: Math.round(times.toSorted((one, other) => one - other)[2] ?? 0), last };
 }
 
-/** Counts what is asked of workers. */
+/** Counts the queries to workers. */
 function questionsTo(client: ReturnType<typeof getSdkClient>): () => number {
   let asked = 0;
   const service = client.workflowService;
@@ -75,7 +75,7 @@ function questionsTo(client: ReturnType<typeof getSdkClient>): () => number {
 
 async function check(name: string, harness: Harness): Promise<void> {
   const { config } = harness;
-  // A worker makes the ledger.
+  // A worker creates the ledger.
   await harness.startWorker();
   await harness.stopWorker();
   await filled(config.ledger.url);
@@ -116,12 +116,12 @@ async function check(name: string, harness: Harness): Promise<void> {
   }
 }
 
-test('the first screen comes within 300 ms from SQLite, for every reader, and asks no worker', async () => {
+test('with SQLite, every reader gets the first screen within 300 ms, and no worker is queried', async () => {
   const harness = await startHarness({ withoutWorker: true });
   await check('SQLite', harness).finally(() => harness.close());
 });
 
-test('… and from PostgreSQL', async () => {
+test('with PostgreSQL, every reader gets the first screen within 300 ms, and no worker is queried', async () => {
   const server = await startPostgres();
   const harness = await startHarness({
     withoutWorker: true,

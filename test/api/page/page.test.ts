@@ -1,4 +1,4 @@
-/** What a browser asks of the API: the page, signing in to it, and what other pages must not do with it. No worker runs. */
+/** A browser's requests to the API: the page, the sign-in, and requests that other pages must not make. No worker runs. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
@@ -22,7 +22,7 @@ let behind: TestApi;
 
 before(async () => {
   harness = await startHarness({ withoutWorker: true });
-  // The worker makes the ledger.
+  // The worker creates the ledger.
   await harness.startWorker();
   await harness.stopWorker();
   directory = await mkdtemp(join(tmpdir(), 'credit-journey-page-'));
@@ -52,7 +52,7 @@ function call(api: TestApi, path: string, more: Parameters<typeof httpCall>[1] =
 }
 
 describe('the page', () => {
-  test('is one document that nothing of elsewhere runs in, and that no frame shows', async () => {
+  test('is a document that runs only its own scripts and that no frame may show', async () => {
     const { status, text, headers } = await call(signing, '/');
     assert.deepEqual([status, text], [200, '<!doctype html><title>page</title>']);
     const policy = headers.get('content-security-policy') ?? '';
@@ -66,7 +66,7 @@ describe('the page', () => {
     assert.equal(headers.get('cache-control'), 'no-store');
   });
 
-  test('has assets that never change under their names, and nothing else of its folder', async () => {
+  test('has assets that browsers may cache forever, and serves no other file of its folder', async () => {
     const { status, headers } = await call(signing, `/assets/${ASSET}`);
     assert.deepEqual(
       [status, headers.get('cache-control'), headers.get('content-type')],
@@ -77,14 +77,14 @@ describe('the page', () => {
     }
   });
 
-  test('says how to build it where it is not built', async () => {
+  test('explains how to build it if it is not built', async () => {
     const { status, text, headers } = await call(behind, '/');
     assert.equal(status, 503);
     assert.match(text, /npm run build/);
     assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/);
   });
 
-  test('every other answer forbids frames and caches', async () => {
+  test('comes, like every other answer, with headers that forbid frames and caches', async () => {
     const bearer = await token();
     for (const path of ['/', '/v1/session', '/v1/holds', '/v1/nothing', '/v1/reference', '/healthz']) {
       const { headers } = await call(signing, path, { token: bearer });
@@ -99,20 +99,20 @@ describe('the page', () => {
   });
 });
 
-/** The cookie that a browser would keep. */
+/** Signs in and returns the cookie that a browser would keep. */
 async function signedIn(bearer: string): Promise<{ answer: HttpAnswer; cookie: string }> {
   const answer = await call(signing, '/session', { body: { token: bearer }, headers: SAME });
   return { answer, cookie: (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '' };
 }
 
-describe('signing in on this machine', () => {
-  test('trades a token for a cookie that no script reads and no other site sends', async () => {
+describe('the sign-in on this machine', () => {
+  test('exchanges a token for a cookie that no script can read and no other site can send', async () => {
     const { answer, cookie } = await signedIn(await token());
     assert.equal(answer.status, 204);
     const rules = (answer.headers.get('set-cookie') ?? '').split('; ').slice(1);
     const [age = ''] = rules.filter((rule) => rule.startsWith('Max-Age='));
     assert.deepEqual(rules.toSorted(), ['HttpOnly', age, 'Path=/', 'SameSite=Strict'].toSorted());
-    // It goes with the token, which is good for 300 s.
+    // The cookie expires with the token, which is valid for 300 s.
     assert.ok(Number(age.slice(8)) > 200 && Number(age.slice(8)) <= 300, age);
     const session = await call(signing, '/v1/session', { headers: { cookie } });
     assert.equal(session.status, 200);
@@ -125,14 +125,14 @@ describe('signing in on this machine', () => {
     );
   });
 
-  test('lasts 12 hours at the longest, and ends with DELETE', async () => {
+  test('lasts at most 12 hours, and ends with DELETE', async () => {
     const { answer } = await signedIn(await token({ expiresAt: Math.floor(Date.now() / 1000) + 30 * 86_400 }));
     assert.match(answer.headers.get('set-cookie') ?? '', /; Max-Age=43200;/);
     const gone = await call(signing, '/session', { method: 'DELETE', headers: SAME });
     assert.deepEqual([gone.status, gone.headers.get('set-cookie')?.includes('Max-Age=0')], [204, true]);
   });
 
-  test('a token that is not good makes no cookie, and is in the audit log without a value', async () => {
+  test('sets no cookie for an invalid token, and records the refusal in the audit log without the token', async () => {
     const from = signing.lines.length;
     const bearer = await token({ isForeign: true });
     const { answer } = await signedIn(bearer);
@@ -142,7 +142,7 @@ describe('signing in on this machine', () => {
     assert.ok(!lines.includes(bearer));
   });
 
-  test('is for this page alone: no other may sign anybody in or out', async () => {
+  test('refuses a sign-in and a sign-out from another site', async () => {
     const body = { token: await token() };
     for (const headers of [{}, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }]) {
       const { status, json } = await call(signing, '/session', { body, headers });
@@ -151,14 +151,14 @@ describe('signing in on this machine', () => {
     }
   });
 
-  test('there is none where a proxy signs in, and its cookie counts for nothing', async () => {
+  test('does not exist if a proxy signs in, and its cookie is then ignored', async () => {
     const bearer = await token();
     assert.equal((await call(behind, '/session', { body: { token: bearer }, headers: SAME })).status, 404);
     const { json } = await call(behind, '/v1/session', { headers: { cookie: `credit-journey-session=${bearer}` } });
     assert.equal(json.code, 'noToken');
   });
 
-  test('a cookie is no more than its token: an expired one opens nothing', async () => {
+  test('refuses a cookie whose token has expired', async () => {
     const bearer = await token({ expiresAt: Math.floor(Date.now() / 1000) - 60 });
     const { status, json } = await call(signing, '/v1/session', {
       headers: { cookie: `credit-journey-session=${bearer}` },
@@ -166,7 +166,7 @@ describe('signing in on this machine', () => {
     assert.deepEqual([status, json.code], [401, 'expired']);
   });
 
-  test('is refused beyond this machine', async () => {
+  test('cannot be configured for an API that listens beyond this machine', async () => {
     const wrong = startApi({ signIn: 'token', host: '0.0.0.0' } as Parameters<typeof startApi>[0]);
     await assert.rejects(wrong, (error) => error instanceof ConfigError && error.message.includes('API_HOST'));
   });
@@ -174,7 +174,7 @@ describe('signing in on this machine', () => {
 
 const DECISION = { decisionId: 'D-1', action: 'abandon', providerSaid: 'unknown', reason: 'a test', inquiries: [] };
 
-describe('a write', () => {
+describe('a request that writes', () => {
   const sites: [site: string | undefined, may: boolean][] = [
     ['same-origin', true],
     ['same-site', false],
@@ -183,7 +183,7 @@ describe('a write', () => {
     [undefined, false],
   ];
   for (const [site, may] of sites) {
-    test(`by cookie or by a proxy’s header, from ${site ?? 'nobody knows where'}, is ${may ? 'taken' : 'refused'}`, async () => {
+    test(`is ${may ? 'accepted' : 'refused'} by cookie or proxy header if Sec-Fetch-Site is ${site ?? 'missing'}`, async () => {
       const bearer = await token();
       const ways: [TestApi, Record<string, string>][] = [
         [signing, { cookie: (await signedIn(bearer)).cookie }],
@@ -192,13 +192,13 @@ describe('a write', () => {
       for (const [api, signed] of ways) {
         const headers = { ...signed, ...(site === undefined ? {} : { 'sec-fetch-site': site }) };
         const { status, json } = await call(api, '/v1/decisions', { body: DECISION, headers });
-        // Taken: as far as the body's own rules.
+        // An accepted request gets as far as the validation of its body.
         assert.deepEqual([status, json.code], may ? [422, 'invalidInput'] : [403, 'crossSite']);
       }
     });
   }
 
-  test('by cookie needs JSON, whatever a form of another page can send', async () => {
+  test('is refused by cookie if its content type is one that a form can send', async () => {
     const { cookie } = await signedIn(await token());
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
       const headers = { cookie, ...SAME, 'content-type': type };
@@ -207,25 +207,25 @@ describe('a write', () => {
     }
   });
 
-  test('of a program with its own token needs neither', async () => {
+  test('is accepted from a program with its own token, without a cookie and without Sec-Fetch-Site', async () => {
     const { status, json } = await call(signing, '/v1/decisions', { body: DECISION, token: await token() });
     assert.deepEqual([status, json.code], [422, 'invalidInput']);
   });
 
-  test('of another page is refused also where its token is in Authorization', async () => {
+  test('is refused from another site’s page even with a token in Authorization', async () => {
     const headers = { origin: 'https://evil.example.com', 'sec-fetch-site': 'cross-site' };
     const { status, json } = await call(signing, '/v1/decisions', { body: DECISION, token: await token(), headers });
     assert.deepEqual([status, json.code], [403, 'origin']);
   });
 
-  test('of our own page names its origin, and is taken', async () => {
+  test('is accepted from the API’s own page, which sends its origin', async () => {
     const { cookie } = await signedIn(await token());
     const headers = { cookie, ...SAME, origin: signing.url };
     assert.equal((await call(signing, '/v1/decisions', { body: DECISION, headers })).status, 422);
   });
 });
 
-test('a read by cookie is refused where another site makes the browser send it', async () => {
+test('a read by cookie is refused if another site makes the browser send it', async () => {
   const { cookie } = await signedIn(await token());
   const read = async (site: string) =>
     (await call(signing, '/v1/holds', { headers: { cookie, 'sec-fetch-site': site } })).status;
@@ -235,7 +235,7 @@ test('a read by cookie is refused where another site makes the browser send it',
   );
 });
 
-/** As it is written on the wire: `fetch` would join two headers of one name. */
+/** Sends the headers as they are, since `fetch` would join two headers of one name. */
 function rawCall(api: TestApi, headers: [name: string, value: string][]): Promise<{ status: number; code: string }> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest(`${api.url}/v1/session`, { headers: ['Host', 'api', ...headers.flat()] }, (response) => {
@@ -250,8 +250,8 @@ function rawCall(api: TestApi, headers: [name: string, value: string][]): Promis
   });
 }
 
-describe('the header of a proxy', () => {
-  test('signs in with a token that is verified as any other', async () => {
+describe('the token header of a proxy', () => {
+  test('signs in with a token that passes the same checks as any other token', async () => {
     const good = await call(behind, '/v1/session', { headers: { [HEADER]: await token({ claims: { sub: 'ann' } }) } });
     assert.deepEqual([good.status, good.json.by, good.json.signOut], [200, 'ann', false]);
     const bad: [string, string][] = [
@@ -266,7 +266,7 @@ describe('the header of a proxy', () => {
     }
   });
 
-  test('counts once: two of it, a list in it, or another token beside it are refused', async () => {
+  test('is refused if it is repeated, contains a list, or comes with another token', async () => {
     const [mine, other] = [await token(), await token({ claims: { sub: 'eve' } })];
     assert.deepEqual(await rawCall(behind, [[HEADER, mine]]), { status: 200, code: '' });
     const twice: [string, string][] = [
@@ -287,25 +287,25 @@ describe('the header of a proxy', () => {
     assert.deepEqual(await rawCall(behind, two), { status: 401, code: 'twoTokens' });
   });
 
-  test('with a name that only looks like it counts for nothing', async () => {
+  test('is ignored under a similar name', async () => {
     const bearer = await token();
     for (const name of ['x_forwarded_access_token', 'x-forwarded-access-token-2', 'x-auth-request-access-token']) {
       assert.deepEqual(await rawCall(behind, [[name, bearer]]), { status: 401, code: 'noToken' }, name);
     }
   });
 
-  test('who somebody is, without a signature, counts for nothing', async () => {
+  test('cannot be replaced by an unsigned user name in another header', async () => {
     const names = ['x-forwarded-user', 'x-forwarded-email', 'x-auth-request-user', 'x-remote-user', 'remote-user'];
     const headers = Object.fromEntries(names.map((name) => [name, 'admin']));
     for (const api of [signing, behind]) {
       assert.equal((await call(api, '/v1/session', { headers })).json.code, 'noToken');
-      // Nor does it change who a token says somebody is.
+      // Such a header does not change the subject of a token either.
       const { json } = await call(api, '/v1/session', { headers, token: await token() });
       assert.equal(json.by, 'platform-7');
     }
   });
 
-  test('counts only where it is configured, and only from the proxy', async () => {
+  test('is accepted only if it is configured, and only from the proxy', async () => {
     const headers = { [HEADER]: await token() };
     assert.equal((await call(signing, '/v1/session', { headers })).json.code, 'noToken');
     const elsewhere = await startTestApi(harness, { tokenHeader: HEADER, trustedProxies: ['192.0.2.1'] });
@@ -319,7 +319,7 @@ describe('the header of a proxy', () => {
     }
   });
 
-  test('is refused at start without the addresses of its proxy', async () => {
+  test('cannot be configured without the addresses of its proxy', async () => {
     const wrong = startApi({ tokenHeader: HEADER } as Parameters<typeof startApi>[0]);
     await assert.rejects(wrong, (error) => error instanceof ConfigError && /API_TRUSTED_PROXIES/.test(error.message));
   });

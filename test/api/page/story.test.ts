@@ -22,7 +22,7 @@ async function found(q: string, bearer?: string): Promise<Json[]> {
   return json.matches;
 }
 
-/** Whose first inquiry was posted, and whose answer never came. */
+/** Starts a journey whose first inquiry was posted and whose answer was lost. */
 async function held(): Promise<{ journeyId: string; hold: Json; input: Json }> {
   const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
   await api.expect(201, '/v1/journeys', { body: input });
@@ -35,11 +35,11 @@ async function held(): Promise<{ journeyId: string; hold: Json; input: Json }> {
 
 const STEADY = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-test('a story says where a run stands, and what has happened', async () => {
+test('a story shows the state of a run and its past events', async () => {
   const { journeyId, hold, input } = await held();
   const { json: before } = await storyOf(journeyId);
   const { json: status } = await api.call(`/v1/journeys/${journeyId}`);
-  // The same words as everywhere.
+  // The headline has the same words as everywhere.
   assert.equal(before.headline, describeStanding(toRunView(status)));
   assert.match(before.headline, /^An operator must decide about PREQUAL \(OutcomeUnknown\), since /);
   assert.deepEqual([before.fromLedger, before.isWhole], [false, true]);
@@ -74,7 +74,7 @@ test('a story says where a run stands, and what has happened', async () => {
   }
 });
 
-test('it names each legal hold that covers the run, by its matter, and so does the list of inquiries', async () => {
+test('a story and the list of inquiries name the matter of each legal hold that covers the run', async () => {
   const { journeyId } = await held();
   const who = { by: 'counsel', reason: 'asked for by the court' };
   await withLedger(harness, async (ledger) => {
@@ -98,7 +98,7 @@ test('it names each legal hold that covers the run, by its matter, and so does t
   );
 });
 
-test('it says what a share waits for, and who has consented to what', async () => {
+test('a story shows what a share waits for, and the consents of each applicant', async () => {
   const shareId = `S-${randomUUID().slice(0, 8)}`;
   const input = journeyInput({ stages: ['PREQUAL'], shares: [{ shareId, endUserCode: 'EU999' }] });
   const { journeyId } = input;
@@ -127,7 +127,7 @@ test('it says what a share waits for, and who has consented to what', async () =
   assert.deepEqual(await found(shareId, far), []);
 });
 
-test('without a worker, and where the run is lost, the ledger alone tells', async () => {
+test('a story comes from the ledger alone if no worker answers or the run is lost', async () => {
   const { journeyId } = await held();
   await harness.stopWorker();
   try {
@@ -149,7 +149,7 @@ test('without a worker, and where the run is lost, the ledger alone tells', asyn
   }
 });
 
-test('a list has no hold of a run that may still pull for an end user out of reach', async () => {
+test('a list hides the hold of a run that may still pull for an end user out of the token’s reach', async () => {
   const input = journeyInput({
     ...{ stages: ['PREQUAL', 'PREAPP'], applicants: [applicant('1A', newSsn('4002'))] },
     endUserCodes: { PREAPP: 'EU2' },
@@ -163,7 +163,7 @@ test('a list has no hold of a run that may still pull for an end user out of rea
   assert.deepEqual([await seenBy(['EU123']), await seenBy(['EU2']), await seenBy(['*'])], [0, 0, 1]);
 });
 
-test('search finds a whole id of each kind, and nothing out of reach', async () => {
+test('a search finds complete ids of each kind, and nothing out of the token’s reach', async () => {
   const { journeyId, hold } = await held();
   const trace = hold.customerTraceNumber;
   const decisionId = `D-${randomUUID().slice(0, 8)}`;

@@ -12,7 +12,7 @@ import type { World } from '../world.ts';
 import { TOKENS_LAST_S } from './house.ts';
 import { CONSENT_SCOPES, OPERATOR_SCOPES, type Operation, PLATFORM_SCOPES } from './operations.ts';
 
-/** What the API answered where it took nothing. */
+/** Thrown when the API refuses a call. */
 export class ApiRefusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -24,13 +24,13 @@ export class ApiRefusal extends Error {
     this.code = code;
   }
 
-  /** As things stand the run does not take this message. */
+  /** Tells whether the run refuses this message in its present state. */
   get isFinal(): boolean {
     return this.status === 409 || this.status === 422;
   }
 }
 
-/** Of one try: a copy that was frozen or killed says nothing. */
+/** Limits one try, because a copy that was frozen or killed does not answer. */
 const TRY_LIMIT_MS = 5_000;
 const CALL_LIMIT_MS = 12_000;
 const AGAIN_AFTER_MS = 400;
@@ -91,7 +91,7 @@ export class ApiCallers {
     const said = await this.#sendTo(first, operation, key, bearer);
     if (isRepeated) {
       this.#world.count(REPEATED_ANYWAY, 1);
-      // As if the answer had been lost on its way.
+      // Acts as if the answer had been lost on its way.
       await this.#sendTo(first + 1, operation, key, bearer).catch(() => {});
     }
     return said;

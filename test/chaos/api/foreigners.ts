@@ -19,7 +19,7 @@ interface Asked extends Omit<Operation, 'body' | 'message'> {
   body?: object;
 }
 
-/** One after another until the signal; each beside the same call about an id that nobody has. */
+/** Calls one after another until the signal, each beside the same call about an unused id. */
 export async function askAsForeigners(
   world: World,
   isStarted: (runKey: string) => boolean,
@@ -39,7 +39,7 @@ export async function askAsForeigners(
     const whose = draw.of(['of another profile', 'of another end user'] as const);
     const ask = askedOf(draw, journey, plan.seed);
     const copy = draw.between(0, api.urls.length - 1);
-    // Of a start that is not known to have come, the foreigner's own would be the first.
+    // If the start may not have arrived yet, the foreigner's own start would be the first.
     if (isStarted(journey.journeyId)) {
       const call = await compared(world, { copy, token: tokens[whose], ...ask });
       if (call) calls.push({ ...call, what: `${ask.known.what} by a token ${whose}` });
@@ -114,7 +114,7 @@ function isTaken({ status, json }: HttpAnswer): boolean {
   return status === 409 && json?.code === 'idTaken' && json?.problems === undefined;
 }
 
-/** Without what differs between any two answers. */
+/** Removes the parts that differ between any two answers. */
 function textOf({ text, headers, json }: HttpAnswer): string {
   const names = [...headers.keys()].filter((name) => !['date', 'x-request-id', 'keep-alive'].includes(name));
   const shown = names.map((name) => `${name}: ${headers.get(name)}`).join('\n');

@@ -11,13 +11,13 @@ import type { WriteRefused } from '../worker-conditions.ts';
 
 export interface ApiHouse {
   copies: readonly Supervised[];
-  /** Of each copy. */
+  /** One address for each copy. */
   urls: readonly string[];
   /** Notes a call as long as it is under way. */
   during<T>(copy: number, call: () => Promise<T>): Promise<T>;
   /** Resolves when this copy works on a call, or after `limitMs`. */
   untilBusy(copy: number, limitMs: number): Promise<void>;
-  /** Until every copy answers, each to a caller with a token: its audit log has begun then. */
+  /** Waits until every copy answers a caller with a token. Its audit log has begun then. */
   untilServing(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface ApiPlace {
   cli(): string;
   /** Preloaded. */
   conditions: string;
-  /** Of the whole world, as workers have it. */
+  /** The workers' environment of this world. */
   env: NodeJS.ProcessEnv;
   onLog(file: string): void;
   onWriteRefused(): void;
@@ -41,7 +41,7 @@ const LOOK_AGAIN_MS = 5;
 /** Longer than any storm. */
 export const TOKENS_LAST_S = 4 * 3_600;
 
-/** Where Temporal, ledger and keys are: all that the API shares with workers. */
+/** Variables that the API shares with workers: the places of Temporal, ledger and keys. */
 const SHARED = [
   ...['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'LEDGER_URL', 'LEDGER_ID', 'KEY_RING_FILE', 'PAYLOAD_ENCRYPTION'],
   ...['PORTFOLIO_DIR', 'TASK_QUEUE'],

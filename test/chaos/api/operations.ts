@@ -1,4 +1,4 @@
-/** What people send, as operations of the HTTP API. */
+/** The messages of callers as operations of the HTTP API. */
 
 import { ID_NAMES, parseRunKey, type RunKind } from '../../../src/model/run-key.ts';
 import type { Scope } from '../../../src/operations/scopes.ts';
@@ -6,10 +6,10 @@ import type { Scope } from '../../../src/operations/scopes.ts';
 export interface Operation {
   /** `start`, or the name of the run's update. */
   message: string;
-  /** As the runs' run keys are. */
+  /** The run key of the run that the call is about. */
   runKey: string;
   path: string;
-  /** Without what the path and the token say. */
+  /** The message without the members that the path and the token contain. */
   body: object;
 }
 

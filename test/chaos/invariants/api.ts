@@ -58,7 +58,7 @@ function messageProblem(answer: ApiAnswer, runs: readonly RunEvidence[], { runs:
   return before.some(({ content }) => holds(content, withoutPath(body, runKey))) ? undefined : 'was kept as another';
 }
 
-/** Of what was answered as recorded. */
+/** Finds why the ledger lacks a message that was answered as recorded. */
 function ledgerProblem({ message, runKey, body, atMs }: ApiAnswer, { ledger }: Evidence): string | undefined {
   const asked = body as Record<string, unknown>;
   const isLate = (recordedAtMs: number) => recordedAtMs > atMs + LEDGER_SLACK_MS;
@@ -84,7 +84,7 @@ function withoutPath(body: object, runKey: string): object {
   return rest;
 }
 
-/** Whether every member that was sent is there as it was sent. */
+/** Tells whether the other value has every member that was sent, unchanged. */
 function holds(kept: unknown, sent: object): boolean {
   if (kept === null || typeof kept !== 'object') return false;
   return Object.entries(sent).every(([name, value]) =>
@@ -99,7 +99,7 @@ function keyOf(updateId: string): string {
 
 /** May be said again and again, with an effect each time. */
 const REPEATABLE: readonly string[] = ['pause', 'resume'];
-/** Of runs that may be started anew under their id. */
+/** Runs that may be started again under their id. */
 const RESTARTABLE: readonly string[] = ['FAILED', 'TERMINATED', 'TIMED_OUT', 'CANCELLED'];
 
 export const appliedOnce: Invariant = {
@@ -116,7 +116,7 @@ export const appliedOnce: Invariant = {
         if (times.length > 1) failures.push(`${run.workflowId} ${key}: applied ${times.length} times`);
       }
     }
-    // Deliveries of events, and what a run leaves to another, are begun by workers, as often as there is something to do.
+    // Workers start deliveries of events, and the runs to which another run leaves work, whenever there is work.
     const asked = runs.filter(({ workflowId }) => parseWorkflowId(workflowId) !== null);
     for (const [workflowId, all] of Map.groupBy(asked, (run) => run.workflowId)) {
       const starts = all.filter(({ start }) => start?.isOwnStart);
@@ -138,7 +138,7 @@ export const appliedOnce: Invariant = {
   },
 };
 
-/** With those of the runs that handed over to it. */
+/** Includes those of the runs before its continue-as-new. */
 function messagesOf(run: RunEvidence, byRunId: ReadonlyMap<string, RunEvidence>): NonNullable<RunEvidence['messages']> {
   const before = byRunId.get(run.continuedFrom ?? '');
   return [...(before ? messagesOf(before, byRunId) : []), ...(run.messages ?? [])];

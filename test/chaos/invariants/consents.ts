@@ -111,7 +111,7 @@ function claimProblems(
   });
 }
 
-/** While no run was open, the ledger may have received a message that the run hears again. */
+/** While no run was open, the ledger may have received a message that the run receives again. */
 function firstReceived(said: Said, known: readonly LedgerConsent[]): number {
   const row = known.find(({ consentId, decision }) => consentId === said.consentId && decision === said.decision);
   return row ? Date.parse(row.receivedAt) : Number.POSITIVE_INFINITY;
@@ -140,7 +140,7 @@ function heardBefore(
   return [...said.values()];
 }
 
-/** A share by itself asks the ledger before each attempt: what was said before it began is there alone. */
+/** A share by itself reads the ledger before each attempt. Only the ledger has earlier consents. */
 function readBefore(
   rows: readonly LedgerConsent[],
   { runKey, shareId }: LedgerInquiry,
@@ -198,7 +198,7 @@ export const refusalAfterPosting: Invariant = {
         return grant !== undefined && !stands(saidOf(grant), mine.map(saidOf));
       });
       if (!isRefused) continue;
-      // Another grant may stand in its place.
+      // Another grant may replace it.
       if (hasFreshGrants(rows, links)) continue;
       count++;
       const share = run.result?.shares.find((one) => one.shareId === shareId);

@@ -28,7 +28,7 @@ export class InquiryIndex {
     return this.#decisions.get(customerTraceNumber) ?? [];
   }
 
-  /** Those of which at least a byte may have been sent. */
+  /** The attempts of which at least a byte may have been sent. */
   sent(customerTraceNumber: string): readonly LedgerAttempt[] {
     return this.attempts(customerTraceNumber).filter(({ state }) => !NOT_SENT.includes(state));
   }
@@ -40,7 +40,7 @@ export class InquiryIndex {
     return this.attempts(customerTraceNumber).filter(({ permittedBy }) => permittedBy && ids.has(permittedBy)).length;
   }
 
-  /** Whether a person decided that this inquiry be made in place of another. */
+  /** Tells whether an operator decided to make this inquiry in place of another. */
   isAmendment(customerTraceNumber: string): boolean {
     const amends = this.inquiries.get(customerTraceNumber)?.amends;
     return amends !== undefined && this.decisions(amends).some(({ action }) => action === 'amend');
@@ -56,7 +56,7 @@ export class InquiryIndex {
   }
 }
 
-/** Whether the sandbox gave this number in the answer. FAILSAFE's entries have numbers of their own: a digit follows. */
+/** Tells whether the sandbox answered with this number. FAILSAFE's entries have their own numbers: a digit follows. */
 export function isReferenceOf({ productCode, reportReferenceNumber }: SandboxPosting, number: string): boolean {
   return (
     number === reportReferenceNumber || (productCode === 'FAILSAFE' && number.slice(0, -1) === reportReferenceNumber)

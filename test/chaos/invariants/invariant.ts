@@ -1,4 +1,4 @@
-/** What an invariant is: a promise of docs/protocol.md, judged by the evidence alone. */
+/** An invariant: a promise of docs/protocol.md, judged by the evidence alone. */
 import type { Evidence } from '../evidence.ts';
 
 export interface Verdict {
@@ -7,7 +7,7 @@ export interface Verdict {
   count: number;
   /** One for each violation; ids only. */
   failures: string[];
-  /** What is measured and is no violation, in words. */
+  /** A measured value that is no violation, in words. */
   remark?: string;
 }
 

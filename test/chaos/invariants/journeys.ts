@@ -113,7 +113,7 @@ function holdProblem(hold: HoldStatus, index: InquiryIndex, evidence: Evidence):
   }
   if (expected === null) return attempt ? `the ledger has attempt ${attempts} as ${attempt.state}` : null;
   if (!attempt) return WITH_OR_WITHOUT_CLAIM.includes(failureType) ? null : `the ledger has no attempt ${attempts}`;
-  // A late answer came before a person had judged the row. The person who decides then learns of it (`overtaken`).
+  // A late answer arrived before an operator had decided. The operator's decision is then refused (`overtaken`).
   if (failureType === 'OutcomeUnknown' && attempt.state === 'answered') return null;
   if (attempt.state !== expected) return `the ledger has attempt ${attempts} as ${attempt.state}`;
   if (expected !== 'answered') return null;

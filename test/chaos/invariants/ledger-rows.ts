@@ -1,4 +1,4 @@
-/** The ledger's own bookkeeping: attempts, what permitted them, what still needs a person, and the chain over it. */
+/** The ledger's own records: attempts and their authorization, rows that need an operator, and the audit chain. */
 
 import { judgesAttempts } from '../../../src/ledger/audit/audited.ts';
 import { HELD_STATES } from '../../../src/ledger/claim.ts';
@@ -45,7 +45,7 @@ export const attemptsInOrder: Invariant = {
   },
 };
 
-/** What the gateway did not process, by a standing decision or since it never came there, may be tried again. */
+/** A request that did not reach the gateway, or that the profile takes for not processed, may be sent again. */
 const TRIED_AGAIN: readonly string[] = ['notSent', 'notProcessed'];
 
 function permitProblem(
@@ -60,7 +60,7 @@ function permitProblem(
     return TRIED_AGAIN.includes(before.state) ? null : `follows one that is ${before.state}`;
   const decision = index.decisions(customerTraceNumber).find(({ decisionId }) => decisionId === permittedBy);
   if (decision?.action !== 'resend') return 'was permitted by a decision that is no resend';
-  // What a closed attempt would have spent, the next one spends.
+  // The next attempt spends the decision that a closed attempt would have spent.
   let permitted = decision.permitsAttempt;
   while (permitted !== undefined && permitted < attempt.attempt && isClosed(permitted)) permitted++;
   if (permitted !== attempt.attempt) return 'was permitted by the decision about another attempt';

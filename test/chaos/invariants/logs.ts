@@ -7,7 +7,7 @@ export const nothingInLogs: Invariant = {
   judge({ logs, sentinels }) {
     const search = new SentinelSearch([...sentinels, ...sentinels.flatMap(reversed)]);
     const failures = logs.flatMap(({ name, bytes }) => {
-      // Each program says at least that it has started: where nothing stands, nothing was searched.
+      // Each program logs at least its start: an empty log would mean that nothing was searched.
       if (bytes.length === 0) return [`${name} is empty`];
       return search.find(withoutTimes(bytes)).map(({ sentinel, spelling }) => `${name}: ${sentinel.name}, ${spelling}`);
     });

@@ -1,4 +1,4 @@
-/** "No inquiry is sent twice without a person's decision": compares the ledger with the sandbox. */
+/** "No inquiry is sent twice without a person's decision": compares the ledger with the sandbox's journal. */
 import type { Evidence, SandboxPosting } from '../evidence.ts';
 import { InquiryIndex, isReferenceOf } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';

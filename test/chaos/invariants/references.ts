@@ -6,7 +6,7 @@ import { InquiryIndex, isReferenceOf } from './inquiry-index.ts';
 import type { Invariant } from './invariant.ts';
 import { latestRuns } from './latest-runs.ts';
 
-/** A reference that a run tells of a stage, of a pull, or of a share (without applicants: a share has none of its own). */
+/** A reference that a run shows for a stage, a pull or a share. That of a share has no applicants of its own. */
 interface ToldReference {
   step: string;
   /** Absent for a pull, which has one. */
@@ -74,7 +74,7 @@ function isOwn({ productCode, shareId }: ToldReference, runKey: string, inquiry:
 function findConsumerProblems({ reference }: ToldReference, posting: SandboxPosting, meant?: Set<string>): string[] {
   if (!reference) return [];
   const told = new Map(reference.applicants.map(({ applicantId, consumerId }) => [applicantId, consumerId]));
-  // FAILSAFE tells of consumers, names no applicant, and gives out no report.
+  // The answer to FAILSAFE has consumers, no applicant and no report.
   const isFailsafe = posting.productCode === 'FAILSAFE';
   const given = posting.applicants.filter(({ hasReport }) => hasReport || isFailsafe);
   const isGiven = isFailsafe
@@ -86,7 +86,7 @@ function findConsumerProblems({ reference }: ToldReference, posting: SandboxPost
   return isMeant ? [] : ['consumers whose SSN nobody asked for'];
 }
 
-/** By run key: every applicant that anybody ever asked for, with the `consumerId` that belongs to his SSN. */
+/** Every applicant of every request, by run key, with the `consumerId` that belongs to the SSN. */
 function consumersMeant({ plans, decisionsTaken }: Evidence): Map<string, Set<string>> {
   const amended = Map.groupBy(decisionsTaken, ({ message }) => message.journeyId);
   return new Map(

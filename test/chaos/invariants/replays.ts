@@ -16,7 +16,7 @@ export const historiesReplay: Invariant = {
       const histories = batch.map(({ workflowId, history }) => ({ workflowId, history }));
       for await (const { workflowId, runId, error } of Worker.runReplayHistories(options, histories)) {
         count++;
-        // What the SDK says of it names events, activities and timers: nothing of what is in them.
+        // The SDK's message names events, activities and timers, and none of their content.
         if (error) failures.push(`${workflowId} run ${runId}: ${error.name}: ${error.message.slice(0, MOST_SAID)}`);
       }
     }
@@ -25,7 +25,7 @@ export const historiesReplay: Invariant = {
   },
 };
 
-/** What a reset made carries the run id that its history began with: one worker replays each id once. */
+/** A run after a reset has the run id with which its history began. One worker replays each id only once. */
 function batchesOf(runs: readonly RunEvidence[]): RunEvidence[][] {
   const batches: RunEvidence[][] = [];
   for (const runsOfOne of Map.groupBy(runs, firstRunId).values()) {

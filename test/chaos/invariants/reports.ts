@@ -1,4 +1,4 @@
-/** What runs say they have, and what the ledger keeps: the same reports. */
+/** The reports that runs show and the reports that the ledger keeps are the same. */
 
 import type { StageStatus } from '../../../src/messages/journey/shapes.ts';
 import type { StageCode } from '../../../src/model/products.ts';
@@ -54,10 +54,10 @@ function sealProblems({ ledger }: Evidence): string[] {
   });
 }
 
-/** Stages that a run has not come to: it was withdrawn, or started anew. */
+/** Stages that a run has not reached, since it was withdrawn or started again. */
 const NOT_COME_TO: readonly StageStatus['state'][] = ['pending', 'expired', 'skipped', 'running'];
 
-/** Records of the ledger that the run they belong to does not tell of. */
+/** Records of the ledger that their run does not show. */
 function forgotten(evidence: Evidence, index: InquiryIndex): string[] {
   const runs = latestRuns(evidence);
   const failures: string[] = [];

@@ -35,7 +35,7 @@ export const reviewedRows: Invariant = {
   },
 };
 
-/** As the latest attempt has it; what a person accepted has its own. */
+/** The outcome of the latest attempt, or the outcome that an operator accepted. */
 function outcomeOf(customerTraceNumber: string, index: InquiryIndex): string | undefined {
   if (index.inquiries.get(customerTraceNumber)?.abandonedAtMs !== undefined) return 'abandoned';
   return index.attempts(customerTraceNumber).at(-1)?.outcome;

@@ -1,4 +1,4 @@
-/** "A deploy loses no run": each run goes on where a worker is. A pinned run keeps its version until it is moved. */
+/** "A deploy loses no run": each run continues on an existing worker. A pinned run keeps its version until it is moved. */
 import type { RunEvidence } from '../evidence.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -14,7 +14,7 @@ export const runsOnVersions: Invariant = {
       const name = `${run.workflowId} run ${run.runId}`;
       const builds = buildsOf(run);
       const isLeftBehind = run.status === 'RUNNING' && run.pinnedTo !== undefined && !live.has(run.pinnedTo);
-      // What a reset made has the tasks of the run before it.
+      // A run after a reset has the tasks of the run before it.
       const hasStrayed =
         tasksOf(run).every(({ versioningBehavior }) => versioningBehavior === PINNED) &&
         builds.length > 1 &&

@@ -18,7 +18,7 @@ export const eventsDelivered: Invariant = {
     const [seen, givenUp] = [new Set<string>(), new Set<string>()];
     for (const run of runs) {
       for (const event of run.events ?? []) {
-        // What a run that was ended by force had not handed over is lost with it.
+        // Events that a terminated run had not handed over are lost with the run.
         if (run.status !== 'COMPLETED' && !event.isHandedOver) continue;
         for (const { name, events } of webhooks.endpoints) {
           if (events && !events.includes(event.type)) continue;
@@ -70,7 +70,7 @@ export const eventsSigned: Invariant = {
       const name = `${teller ?? 'nobody'} ${id}`;
       if (teller === undefined) failures.push(`${name}: no run told it`);
       if (copies.some(({ isSigned }) => !isSigned)) failures.push(`${name}: not signed`);
-      // A run that was reset, or started again, dates what it tells anew.
+      // A run that was reset or started again gives its events new dates.
       const isToldOnce = runsOf.get(teller ?? '')?.length === 1;
       const forms = new Set(copies.map(({ body }) => (isToldOnce ? body : subjectOf(body))));
       if (forms.size > 1) failures.push(`${name}: ${forms.size} different bodies`);

@@ -1,4 +1,4 @@
-/** "A share that was withdrawn is never sent", written anew from docs/journeys.md. */
+/** "A share that was withdrawn is never sent", derived from docs/journeys.md and not from the code. */
 import type { Invariant } from './invariant.ts';
 
 /** Known not to have been processed by the gateway. */

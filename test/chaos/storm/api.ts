@@ -1,7 +1,7 @@
 /** Strikes on copies of the API. */
 import type { Strike } from './strike.ts';
 
-/** Where nobody calls by then, it is killed all the same. */
+/** If no call arrives by then, the copy is killed without one. */
 const BUSY_WITHIN_MS = 1_500;
 
 /** While it works on a call, if it can be. */

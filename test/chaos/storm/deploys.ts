@@ -1,4 +1,4 @@
-/** Deploys of new worker versions, as docs/versioning.md tells users to do them. */
+/** Deploys of new worker versions as in docs/versioning.md. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { describeDeployment } from '../../../src/temporal/worker-deployment.ts';
@@ -65,7 +65,7 @@ async function drained({ client, fleet, temporal }: World, buildIds: readonly st
   }
 }
 
-/** What is pinned to these builds goes on with whichever is current: docs/versioning.md, "A rolling deploy". */
+/** Moves runs that are pinned to these builds to the current build: docs/versioning.md, "A rolling deploy". */
 async function movePinned(world: World, buildIds: readonly string[]): Promise<void> {
   const { client, fleet } = world;
   for (const buildId of buildIds) {

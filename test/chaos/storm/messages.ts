@@ -36,7 +36,7 @@ export const consentFlood: Strike = async ({ journeyId = '', count = 0 }, { peop
 
 const ENCODINGS = ['binary/encrypted', 'json/plain', 'json/protobuf', 'chaos/unheard-of'];
 
-/** What no codec and no parser can read. */
+/** Payloads that no codec and no parser can read. */
 export const undecodableConsent: Strike = async ({ journeyId = '', atMs }, { people, world }) => {
   const encoding = ENCODINGS[atMs % ENCODINGS.length] as string;
   await people.patiently(() =>

@@ -1,4 +1,4 @@
-/** Runs each step of a plan at its time: the actions of people, and the faults. */
+/** Runs each step of a plan at its time: the messages of callers and operators, and the faults. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JourneyPlan, StormStep } from '../plan.ts';
 import type { StormKind } from '../plan-storm.ts';
@@ -75,7 +75,7 @@ type Dated = [atMs: number, kind: string, act: () => Promise<boolean>];
 
 const LOOK_AGAIN_MS = 500;
 
-/** A share begins as soon as its report is there, while the storm goes on: what it shares may be late. */
+/** A share begins as soon as its report exists, while the storm lasts. The report may be late. */
 async function startInStorm(run: PlannedRun, scene: Scene, signal: AbortSignal): Promise<boolean> {
   const endsAt = performance.now() + scene.world.plan.lengthMs - run.atMs;
   for (;;) {

@@ -1,4 +1,4 @@
-/** What a storm is made of. */
+/** The steps of a storm. */
 import type { Operator } from '../operator.ts';
 import type { People } from '../people.ts';
 import type { StormStep } from '../plan.ts';

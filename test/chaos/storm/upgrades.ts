@@ -1,4 +1,4 @@
-/** An upgrade whose tables bring a fence, as docs/deploy.md tells operators to do it. */
+/** An upgrade as in docs/deploy.md, whose migration adds a fence. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Strike } from './strike.ts';
 

@@ -9,7 +9,7 @@ import { SqlLedger } from '../../../src/ledger/ledger.ts';
 export const ATTEMPT_BUG = '7001';
 /** An uncaught error: the process ends. */
 export const CRASH_BUG = '7002';
-/** Of the journeys whose first claim fails. */
+/** The id prefix of journeys whose first claim fails. */
 export const CLAIM_BUG_PREFIX = 'BUG-';
 
 const { submit } = GatewayClient.prototype;

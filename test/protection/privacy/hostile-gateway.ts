@@ -9,9 +9,9 @@ import { text } from 'node:stream/consumers';
 import type { PlaceKind, Sentinel } from '../sentinels.ts';
 import { REFERENCE_PLACES, type SeenSentinels } from './people.ts';
 
-/** Of the profile whose tokens are those of the sandbox, passed on. */
+/** The audience of the profile that gets the sandbox's tokens. */
 export const SANDBOX_AUDIENCE = 'servicegateway';
-/** Of the profile whose token service answers badly, each time in another way. */
+/** The audience of the profile whose token service answers badly, each time in another way. */
 export const REFUSED_AUDIENCE = 'refused';
 
 const TOKEN = 'tok-7Xq2zebulon.Vv81mistral_0Kc5quorvane';
@@ -72,7 +72,7 @@ function record({ applicant, quoted }: Asked, consumer: object = {}): object {
   };
 }
 
-/** By the SSN's last four digits. What the sandbox can do itself is not here. */
+/** Faults by the SSN's last four digits, without those that the sandbox itself has. */
 export const BEHAVIOURS = {
   '6001': ({ quoted }) => ({ status: 500, headers: { 'content-type': 'text/html' }, body: `<pre>${quoted}</pre>` }),
   '6002': ({ quoted }) => json({ returnCode: 'Error', errorMessage: quoted }, 400),

@@ -34,11 +34,11 @@ const FAULTS = {
     ...['0406', '0407'],
   ],
   joint: ['4026', '4032'],
-  /** Of the posting of a share. */
+  /** Faults of the posting of a share. */
   share: ['9002', '5408'],
 } as const;
 
-/** They ask every 50 ms how it stands. */
+/** Limits the scenarios at once. Each queries its status every 50 ms. */
 const SCENARIOS_AT_ONCE = 10;
 
 /** Both applicants are in what the hostile gateway quotes. */
@@ -79,7 +79,7 @@ export async function until(
   }
 }
 
-/** In the first worker: what is under way when it is killed, and what goes on after it. */
+/** Journeys of the first worker that are in flight when it is killed, or that continue afterwards. */
 export async function playBeforeTheKill(world: World) {
   const moved = await startUntil(
     world,
@@ -96,7 +96,7 @@ export async function playBeforeTheKill(world: World) {
   return { inFlight, moved, again, release: answer.release };
 }
 
-/** In the second worker: what the first customer has in the ledger under another number. */
+/** Journeys of the second worker whose inquiries the ledger has under the first customer's trace number. */
 export function playForAnotherCustomer(world: World, input: LendingJourneyInput): Promise<JourneyHandle> {
   return startUntil(world, input, isHeld);
 }
@@ -136,7 +136,7 @@ async function sharing(world: World, lastFour: string): Promise<JourneyHandle> {
   return handle;
 }
 
-/** The token service is down, and then gives no token in one way after another; a person has it tried again. */
+/** The token service is down, and then refuses in one way after another. An operator decides to try again each time. */
 async function refusedTokens(world: World): Promise<JourneyHandle> {
   const handle = await startUntil(world, oneStage('0001', { profile: 'refused' }), isHeld);
   for (const decisionId of ['D1', 'D2', 'D3']) {
@@ -201,7 +201,7 @@ export async function playWithOlderLedger(world: World): Promise<JourneyHandle> 
   return handle;
 }
 
-/** Waits while inquiries are paused, and goes on once they are resumed. */
+/** A journey that waits while inquiries are paused, and continues once they are resumed. */
 export async function playWhilePaused(world: World): Promise<JourneyHandle> {
   const say = async (command: string) => {
     const exitCode = await world.runCommand([command, '--by', 'ops', '--reason', 'a test']);

@@ -14,7 +14,7 @@ import type { Sentinel } from '../sentinels.ts';
 import { disguised } from './people.ts';
 import type { World } from './world.ts';
 
-/** What others send in the clear stays in the history as they sent it, and may be nowhere else. */
+/** Messages that callers send in the clear stay in the history unchanged, and must be nowhere else. */
 export const OTHERS: Sentinel[] = [
   { name: 'last', value: 'Oberonquist' },
   { name: 'ssn', value: '987654329' },
@@ -29,7 +29,7 @@ async function journeyAtGate(world: World): Promise<JourneyHandle> {
   return handle;
 }
 
-/** Whether it is answered or refused is for other tests. */
+/** Other tests check whether the message is answered or refused. */
 async function sent(sendings: Promise<unknown>[]): Promise<void> {
   await Promise.allSettled(sendings);
 }

@@ -4,7 +4,7 @@ import { payloadOf } from '../codec-fixtures.ts';
 import { disguised } from './people.ts';
 import type { World } from './world.ts';
 
-/** Whether it is answered or refused is for other tests; some of it must have been given out. */
+/** Other tests check the answers. Some of the calls must have returned personal data. */
 export async function askCodecServer(world: World, endpoint: string): Promise<string> {
   const person = disguised({ applicantId: '1A', ssn: newSsn() });
   world.seen.add('ssn', person.ssn);
@@ -57,7 +57,7 @@ export async function readReports(
   return answers.join('\n');
 }
 
-/** Good calls and bad ones to the HTTP API; whatever it answers, it repeats nothing that is personal. */
+/** Valid and invalid calls to the HTTP API, whose answers must repeat nothing personal. */
 export async function askApi(world: World, { url, token }: { url: string; token: string }): Promise<string> {
   const person = disguised({ applicantId: '1A', ssn: newSsn() });
   world.seen.add('ssn', person.ssn);
@@ -87,7 +87,7 @@ export async function askApi(world: World, { url, token }: { url: string; token:
   return answers.join('\n');
 }
 
-/** What operators see of the namespace and of one journey; and what happens to input that cannot be read. */
+/** Commands of operators about the namespace and one journey, and commands with unreadable input. */
 export async function runCommands(world: World, { workflowId }: JourneyHandle): Promise<void> {
   const person = disguised({ applicantId: '1A', ssn: newSsn() });
   world.seen.add('ssn', person.ssn);

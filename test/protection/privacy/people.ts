@@ -42,7 +42,7 @@ const TANTAMOUNT: Person = {
   ],
 };
 
-/** What a field with so few letters is searched for: the member as JSON has it. By themselves they are everywhere. */
+/** The search text of a field with few letters: its JSON member. The letters alone occur everywhere. */
 const SHORT_FIELDS = ['gen', 'state', 'zip', 'zip4'];
 
 /** Fields with a small set of codes, which identify no person. */
@@ -69,7 +69,7 @@ function fieldsOf(value: unknown, name = ''): Sentinel[] {
   return value.length < 5 ? asJson : [{ name, value }, ...asJson];
 }
 
-/** What comes up as journeys go: SSNs, references, tokens. */
+/** Values that appear while journeys run: SSNs, references, tokens. */
 export class SeenSentinels {
   readonly #seen = new Map<string, Sentinel>();
 
@@ -118,7 +118,7 @@ function replaced(value: unknown, seen: SeenSentinels): unknown {
   );
 }
 
-/** What a test has made wrong on purpose stays as it is. */
+/** Excludes applicants that a test has made invalid on purpose. They stay unchanged. */
 function isApplicant(value: object): value is Applicant {
   return 'names' in value && 'ssn' in value && /^\d{9}$/.test(String(value.ssn));
 }

@@ -11,13 +11,13 @@ type RunId = Pick<Run, 'workflowId' | 'runId'>;
 export interface Run {
   workflowId: string;
   runId: string;
-  /** Those of one kind went alike. */
+  /** Runs of the same kind took the same course. */
   kind: string;
-  /** What it answers: nothing once it is over. */
+  /** The query answers of the run. Empty once the run has closed. */
   queries: readonly string[];
 }
 
-/** In Temporal: its database, its log, and what its API and its CLI tell of the runs. */
+/** The places in Temporal: its database, its log, and the output of its API and its CLI about the runs. */
 export async function temporalPlaces(world: World, runs: readonly Run[]): Promise<Place[]> {
   const { connection, options } = world.plainClient;
   const list = await connection.workflowService.listWorkflowExecutions({
@@ -74,7 +74,7 @@ async function described({ plainClient }: World, { workflowId, runId }: Run): Pr
   return jsonPlace(`description of ${workflowId}`, description);
 }
 
-/** As Temporal carries it: what the UI shows without the codec server, such as the current details. */
+/** Query answers as Temporal carries them, such as the current details. The UI shows them without the codec server. */
 function answered({ plainClient }: World, { workflowId, runId, queries }: Run): Promise<Place>[] {
   const { connection, options } = plainClient;
   return queries.map(async (queryType) => {

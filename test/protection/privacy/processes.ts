@@ -13,7 +13,7 @@ export interface Place {
 }
 
 export interface Processes {
-  /** What each has said so far, on either stream. */
+  /** The output of each process so far, on both streams. */
   said: Place[];
   /** Resolves when it is ready, with what it says then. `load` is imported before it. */
   start(name: string, args: string[], options?: StartOptions): Promise<Started>;

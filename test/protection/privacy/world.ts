@@ -30,17 +30,17 @@ export const CLIENT_SECRET = 'Vellichor.93kq/Snordlepike+77==';
 const TASK_QUEUE = 'privacy';
 const BUGS = new URL('./bugs.ts', import.meta.url).href;
 
-/** Of workers: one that is killed, and one that takes over. */
+/** The environments of two workers: one that is killed, and one that takes over. */
 export type Phase = 'first' | 'second';
 
 export interface World extends Stage {
   server: TemporalServer;
-  /** Without a key: what it sends is in the clear, and what it reads is as it is stored. */
+  /** A client without a key: it sends in the clear, and reads payloads as they are stored. */
   plainClient: Client;
   /** As one of ours would send it. */
   gateway: HostileGateway;
   seen: SeenSentinels;
-  /** What processes have said so far. */
+  /** The output of the processes so far. */
   said: readonly Place[];
   startWorker(phase: Phase): Promise<OwnedChild>;
   /** Resolves with its address. */
@@ -51,9 +51,9 @@ export interface World extends Stage {
   runCommand(args: string[], stdin?: string): Promise<number>;
   /** The Temporal CLI's words. */
   temporalCli(args: string[]): Promise<Uint8Array>;
-  /** What the sandbox gave out. */
+  /** The references and ids in the sandbox's answers. */
   postedInquiries(): Promise<{ reportReferenceNumber: string; consumerIds: string[] }[]>;
-  /** Of the worker, the codec server and the HTTP API. */
+  /** The metrics addresses of the worker, the codec server and the HTTP API. */
   metricsUrls: readonly string[];
   healthUrl: string;
   /** `hide` moves the ledger out of the worker's reach. */
@@ -72,7 +72,7 @@ const TIMEOUTS = {
   BACKOFF_INITIAL_MS: '200',
 };
 
-/** What is in flight when its worker is killed is soon known to be lost: a run keeps the figures that it began with. */
+/** Short time-outs for requests that are in flight when their worker is killed. A run keeps its initial settings. */
 const KILLED_TIMEOUTS = {
   GATEWAY_HEADERS_TIMEOUT_MS: '2000',
   GATEWAY_BODY_TIMEOUT_MS: '2000',
@@ -241,7 +241,7 @@ function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !ours.test(name)));
 }
 
-/** What a file holds now; nothing where there is none. */
+/** Reads a file. Empty if it does not exist. */
 export function fileIfThere(path: string): Uint8Array {
   try {
     return readFileSync(path);

@@ -1,10 +1,10 @@
-/** The change of a second build: before each inquiry of PREAPP it waits, which older runs have not done. */
+/** The change of a second build: it waits before each inquiry of PREAPP, which older runs did not. */
 import { patched, sleep, type WorkflowInterceptors } from '@temporalio/workflow';
 
 export const interceptors = (): WorkflowInterceptors => ({
   outbound: [
     {
-      // Not async: a microtask more for activities that it leaves alone would put them behind what older runs did after.
+      // Not async, since one more microtask would reorder the commands of activities that it leaves unchanged.
       scheduleActivity(input, next) {
         const [{ inquiry } = {}] = input.args as { inquiry?: { productCode?: string } }[];
         if (

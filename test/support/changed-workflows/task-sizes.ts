@@ -1,4 +1,4 @@
-/** Tells the worker of each task of a workflow that was done, of how many messages and answers it was, and whether errors have stacks. */
+/** Reports each completed workflow task to the worker: its number of jobs, and whether errors have stacks. */
 import { proxySinks, type Sinks, type WorkflowInterceptors } from '@temporalio/workflow';
 
 export interface TaskSinks extends Sinks {
