@@ -1,4 +1,4 @@
-/** Who may do what, for every operation of the table. No worker runs: nothing here gets as far as a run. */
+/** Checks tokens, scopes and reach for every operation. No worker runs, since no request gets as far as a run. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
@@ -102,7 +102,7 @@ for (const route of ROUTES) {
 
 test('the routes that a worker answers are the ones marked as messages, and no others', () => {
   const messages = ROUTES.filter(isMessage).map(({ operationId }) => operationId);
-  // Posted, and answered by Temporal or the ledger alone.
+  // These are posted too, but Temporal or the ledger alone answers them.
   const others = [
     'startJourney',
     'startPull',
@@ -117,7 +117,7 @@ test('the routes that a worker answers are the ones marked as messages, and no o
   assert.deepEqual(new Set([...messages, ...others]), new Set(posted));
 });
 
-test('a result request answers resultNotReady for an open run and runFailed for a run that ended without a result', async () => {
+test('a result is refused as resultNotReady for an open run, and as runFailed for a run that ended without one', async () => {
   const addresses = { journey: 'journeys', pull: 'pulls', share: 'shares', portfolio: 'portfolio-reviews' } as const;
   for (const kind of Object.keys(RUNS) as RunKind[]) {
     const [workflowType, input] = RUNS[kind];

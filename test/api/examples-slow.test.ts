@@ -1,4 +1,4 @@
-/** The programs of examples/api, as they stand, against the API behind a network that loses answers. */
+/** Runs the unchanged programs of examples/api against the API behind a network that loses answers. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -214,7 +214,7 @@ describe('the first programs of docs/first-program.md', { concurrency: 1 }, () =
   test('the program with the typed client runs twice', async () => {
     const program = join(harness.dataDir, 'first-program.ts');
     const source = await readFile(file('examples/typescript/first-program.ts'), 'utf8');
-    // As a package it would have to be built first.
+    // The program imports the source, since the package would have to be built first.
     await writeFile(program, source.replace("'credit-journey'", `'${file('src/client.ts')}'`));
     const own = { ...environmentOf(harness), API_URL: api.url };
     const first = await run(process.execPath, [program], own);

@@ -1,4 +1,4 @@
-/** The API with a key set of its own, and requests to it. All persons are invented. */
+/** Starts the API with its own key set, and sends requests to it. All persons are invented. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const foreign = await generateKeyPair('ES256');
 export const KEY_SET = { keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'ec', alg: 'ES256', use: 'sig' }] };
 
 export interface TokenParts {
-  /** Default: all of them. */
+  /** Defaults to all scopes. */
   scopes?: readonly string[];
   profiles?: unknown;
   endUsers?: unknown;
@@ -57,7 +57,7 @@ export interface ApiCall {
 export type Json = any;
 
 export interface TestApi extends RunningApi {
-  /** Whole lines of the audit log. */
+  /** The lines of the audit log as text. */
   lines: string[];
   /** The content of each line. */
   audited(): Record<string, unknown>[];
@@ -65,7 +65,7 @@ export interface TestApi extends RunningApi {
   call(path: string, call?: ApiCall): Promise<HttpAnswer>;
   /** Sends the request, fails unless the answer has this status, and returns its JSON. */
   expect(status: number, path: string, call?: ApiCall): Promise<Json>;
-  /** Reads the path again and again until `find` finds something; the test's own time is the limit. */
+  /** Reads the path repeatedly until `find` finds something. The test's own timeout is the limit. */
   until<T>(path: string, find: (json: Json) => T | undefined | false): Promise<T>;
 }
 

@@ -121,7 +121,7 @@ describe('requests that try to exhaust the API', () => {
 });
 
 describe('requests that wait', () => {
-  /** What no worker answers; abandoned at the test's end. */
+  /** Sends a request that needs a worker and stays unanswered. It is aborted at the test's end. */
   async function waitingFor(
     t: TestContext,
     at: TestApi,
@@ -227,7 +227,7 @@ describe('the API without one of its dependencies', () => {
     const { codes, tookMs } = await ask({});
     assert.ok(tookMs < 35_000, String(tookMs));
     assert.deepEqual(codes, new Set(['workerUnavailable', 'outOfTime']));
-    // A preview asks the ledger alone.
+    // A preview reads the ledger alone.
     assert.deepEqual((await ask({ preview: true })).codes, new Set(['notOnHold']));
   });
 

@@ -42,7 +42,7 @@ async function held(profile?: string): Promise<Json> {
   const { status } = await api.call('/v1/journeys', { body: { ...input, ...(profile ? { profile } : {}) } });
   assert.equal(status, 201);
   const hold = await holdOf(input.journeyId);
-  // The run itself holds a moment later.
+  // The run's own status shows the hold a moment later.
   await api.until(`/v1/journeys/${input.journeyId}`, (json) => json.state === 'held' && json);
   return hold;
 }

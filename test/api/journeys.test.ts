@@ -119,7 +119,7 @@ describe('messages to a journey over HTTP', () => {
       const first = await api.expect(200, path, { body });
       assert.deepEqual([first.accepted, first.duplicate, 'status' in first], [true, false, false], path);
       assert.equal((await api.expect(200, path, { body })).duplicate, true, path);
-      // The gate that has been passed takes no other content: its message has no id of its own.
+      // An advance has no id, so other content for a gate that was passed is refused as `notNow`.
       const code = path.endsWith('/advance') ? 'notNow' : 'differs';
       assert.equal((await api.expect(409, path, { body: other })).code, code, path);
     }

@@ -81,7 +81,7 @@ describe('the API without the ledger', () => {
 });
 
 describe('an API that stops', () => {
-  /** A new connection is refused, or the request on an old one. */
+  /** Asserts that a new connection, or a request on an existing connection, is refused. */
   async function assertTakesNoMore(at: TestApi): Promise<void> {
     const answer = await at.call('/v1/journeys').catch(() => undefined);
     if (!answer) return;

@@ -91,7 +91,7 @@ describe('portfolio reviews over HTTP', () => {
     ]);
     assert.deepEqual(await start({}), missing);
     assert.equal((await start({ endUserCode: 'EU456' }))[0], 403);
-    // A start that is sent again finds its review, also where the file has gone since.
+    // A repeated start finds its review, also if the file was deleted since.
     const file = await writePortfolio(portfolioDirectory, 'gone.csv', csvText(1));
     const input = reviewInput(file);
     assert.equal((await start(input))[0], 201);
@@ -183,7 +183,7 @@ describe('portfolio reviews over HTTP', () => {
     assert.deepEqual([cancelled.status, cancelled.json], [200, taken], cancelled.text);
     await untilReview(input.reviewId, 'cancelled');
     assert.equal((await api.call(`/v1/holds?runKey=portfolio:${input.reviewId}`)).json.data.length, 1);
-    // The ledger has who cancelled it, and why, beside who had withdrawn it.
+    // The ledger records who cancelled the review and why, beside who had withdrawn it.
     const decided = await withLedger(harness, async (ledger) => {
       const found: string[] = [];
       for await (const { runKey, action, by, reason } of ledger.decisionsBetween()) {

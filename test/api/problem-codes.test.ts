@@ -1,4 +1,4 @@
-/** The closed list of problems: each has one title, one meaning, and a place in the reference that its `type` names. */
+/** The closed list of problems. Each has one title, one meaning, and an entry in the reference to which its `type` links. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeReferencePage } from '../../src/api/documents.ts';

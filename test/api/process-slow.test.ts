@@ -1,4 +1,4 @@
-/** The API as a process, and with a server that goes away. */
+/** Runs the API as a process, and with a Temporal server that becomes unreachable. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';

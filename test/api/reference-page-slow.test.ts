@@ -1,4 +1,4 @@
-/** The reference for people, in Chromium: narrow and wide, light and dark, by axe-core's rules. */
+/** Checks the HTML reference in Chromium with axe-core's rules: narrow and wide, light and dark. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-/** The API as Schemathesis finds it, from its document alone. A worker runs: what is accepted is carried out. */
+/** Schemathesis tests the API from its OpenAPI document alone. A worker runs, so that accepted requests are executed. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-"""What Schemathesis checks of the API beside its own checks, and the text that it writes into bodies: no answer may repeat it."""
+"""Adds checks to Schemathesis, and writes a sentinel text into request bodies, which no answer may repeat."""
 
 import json
 import zlib
@@ -6,12 +6,12 @@ import zlib
 import schemathesis
 from schemathesis.generation import GenerationMode
 
-# Blanks make it no id: ids are repeated, and rightly so.
+# The blanks make it an invalid id, since answers may repeat ids.
 SENTINEL = "QZ SENTINEL QZ"
 
 
 def places(value):
-    """Where `value` has texts: container and key of each."""
+    """Yields the container and the key of each text in `value`."""
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in list(members):
         if isinstance(inner, str):
@@ -22,7 +22,7 @@ def places(value):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """In two of three bodies that keep the schema's rules one text is the sentinel; which one depends on the body alone."""
+    """Puts the sentinel into two of three valid bodies, at a position that depends on the body alone."""
     if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:
         return
     found = list(places(case.body))

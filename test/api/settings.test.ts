@@ -28,7 +28,7 @@ const PRODUCTION = {
   TEMPORAL_ADDRESS: 'temporal.example.com:7233',
 };
 
-/** The variables at fault, in order. */
+/** Returns the invalid variables in alphabetical order. */
 function faults(env: Record<string, string>): string[] {
   try {
     loadApiSettings(env);

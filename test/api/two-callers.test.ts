@@ -157,7 +157,7 @@ describe('two callers on one profile', () => {
   });
 });
 
-/** Every other operation about what there is, but for reviews, whose files are another test's. A new one is among them. */
+/** Every other operation about an existing run, except reviews, which have their own test. New operations are included. */
 const ASKING = ROUTES.filter(({ operationId, path }) => {
   return (
     !path.startsWith('/v1/portfolio-reviews') &&
@@ -165,7 +165,7 @@ const ASKING = ROUTES.filter(({ operationId, path }) => {
   );
 });
 
-/** Names of what the other has, and the same of what nobody has, by the parameter that takes it: equally long. */
+/** Pairs an id of the other caller with an unknown id of the same length, for each parameter. */
 async function nameThings(): Promise<Map<string, [theirs: string, nobodys: string]>> {
   const [id = ''] = ids.get(THEIRS) ?? [];
   const nobody = `T-${randomUUID().slice(0, 13)}`;
@@ -191,7 +191,7 @@ const SEEN = { decisionId: 'D-1', reason: 'a test' };
 const MANY = { decisionId: 'D-1', action: 'abandon', providerSaid: 'notAsked', reason: 'a test' };
 const PAUSE = { profile: 'default', reason: 'a test' };
 
-/** What an operation needs that finds its run by its body, or in it. Any other judges reach before it reads a body. */
+/** The bodies of operations that find their run by the body. Other operations check the reach before they read a body. */
 const BODIES: Record<string, (name: (parameter: string) => string) => object> = {
   beginPause: () => PAUSE,
   endPause: () => PAUSE,

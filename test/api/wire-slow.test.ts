@@ -36,7 +36,7 @@ async function saidToDrips(socket: Socket, head: string, drip: string): Promise<
   return said;
 }
 
-/** The head of a request with a body that has a thousand bytes. */
+/** Returns the head of a request whose body has a thousand bytes. */
 function headOfBody(): string {
   const lines = `host: x\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n`;
   return `POST /v1/journeys HTTP/1.1\r\n${lines}\r\n`;
@@ -214,7 +214,7 @@ describe('a path', () => {
     });
   }
 
-  test('does not reach beyond the token’s scopes by dot segments', async () => {
+  test('cannot bypass the token’s scopes with dot segments', async () => {
     const narrow = await token({ scopes: ['journeys:read'] });
     for (const path of ['/v1/journeys/../holds', '/v1/journeys/%2e%2e/holds', '/v1/./holds', '/v1/x/../holds']) {
       assert.equal((await get(path, narrow)).status, 404, path);

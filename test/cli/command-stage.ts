@@ -16,7 +16,7 @@ export interface CommandStage {
   harness: Harness;
   /** Loads the command line once, since loading takes most of a command's time. */
   shell: Shell;
-  /** Of `environmentOf`. */
+  /** The environment from `environmentOf`. */
   env: Record<string, string>;
   cli(...args: string[]): Promise<Ran>;
   /** The one document of a command that ends with exit code 0. */

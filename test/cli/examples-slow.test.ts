@@ -1,4 +1,4 @@
-/** The examples in help and README, as a reader would type them. */
+/** Runs the examples in help and README as a reader would type them. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => stage?.close());
 
-/** The examples of a command's help, one command each. */
+/** Returns the examples in a command's help. */
 async function examplesOf(command: string): Promise<string[]> {
   const { stdout } = await stage.shell.run(`credit-journey ${command} --help`, stage.env);
   const examples = stdout.replaceAll(/\\\n\s*/g, '').matchAll(/^ {2}\$ (credit-journey .*)$/gm);
@@ -53,7 +53,7 @@ describe('each example in the help of a command works as printed', { concurrency
   }
 });
 
-/** The README's one command, for each product; SECONDUSE has the consent system's first page. */
+/** The README's command for each product. The example of SECONDUSE is in the consent system's first page. */
 function productExamples(): Map<string, string> {
   const sectionOf = (page: string, title: string) => {
     const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
@@ -87,7 +87,7 @@ describe('the README’s command works for each product of the gateway', { concu
       const { code, stdout, stderr } = await stage.shell.run(examples.get(product) ?? '', stage.env);
       assert.equal(code, 0, stderr);
       const last = documentsOf<PullStatus>(stdout).at(-1);
-      // By the interface FAILSAFE says `No Record` alone (2.8).
+      // The interface allows only `No Record` for FAILSAFE (2.8).
       assert.equal(last?.state, product === 'FAILSAFE' ? 'noRecord' : 'record');
       assert.deepEqual(await postedFor(last?.customerTraceNumber), [product]);
     });

@@ -1,4 +1,4 @@
-/** The commands of README, docs/README.md and docs/integrating.md, one after the other, as a reader of all three types them. */
+/** Runs the commands of README, docs/README.md and docs/integrating.md in order, as a reader of all three types them. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -63,7 +63,7 @@ function promisesOf({ script }: Block): [string, RegExp][] {
   return Object.entries(PROMISES).filter(([line]) => script.split('\n').includes(line));
 }
 
-/** The repository's files in a directory of their own, where nothing has run yet. */
+/** Copies the repository's files to a new directory, where nothing has run yet. */
 async function emptyClone(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-clone-'));
   t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
@@ -74,7 +74,7 @@ async function emptyClone(t: TestContext): Promise<string> {
 }
 
 interface Terminal {
-  /** Everything that it prints, on both streams. */
+  /** All that the shell prints, on both streams. */
   run(script: string, exits?: number): Promise<string>;
   /** Resolves when its output has at least one line and matches all patterns. */
   stay(script: string, patterns: readonly RegExp[]): Promise<string>;
@@ -88,7 +88,7 @@ async function openTerminal(t: TestContext, directory: string): Promise<Terminal
   const staying: number[] = [];
   const run = async (script: string, exits = 0): Promise<string> => {
     if (exits === 0) return expectEnd(script, 0, await typed(bash, `set -e\n${script}`));
-    // A hold is listed a moment after the run has said so.
+    // A hold is listed a moment after the run's status shows it.
     const endsAt = performance.now() + WAIT_LIMIT_MS;
     for (;;) {
       const ran = await typed(bash, `set +e\n${script}`);
@@ -143,7 +143,7 @@ function readersEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(bareEnvironment()).filter(([name]) => !ours.test(name)));
 }
 
-/** Runs a script in the shell itself, so that its variables stay. A shell that ends has the code of what failed. */
+/** Runs a script in the shell itself, so that its variables stay. If the script fails, the shell ends with its code. */
 async function typed(bash: ChildProcess, script: string): Promise<Pick<Ran, 'code' | 'stdout'>> {
   const { stdin, stdout } = bash;
   assert.ok(stdin && stdout);

@@ -1,4 +1,4 @@
-/** Journeys and pulls on the command line: what a command prints, and with which exit code it ends. */
+/** The output and the exit codes of commands about journeys and pulls. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** What listings print: rows and totals for people, cells of CSV, and the period that they cover. */
+/** The output of listings: rows and totals on a terminal, cells of CSV, and the period that they cover. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {

@@ -29,7 +29,7 @@ after(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** `status` and `watch` take any run. */
+/** Runs a `portfolio` command, or `status` and `watch`, which accept any run. */
 const portfolio = (...[name = '', id = '', ...more]: string[]) => {
   const isOfAnyRun = name === 'status' || name === 'watch';
   return stage.shell.cli(isOfAnyRun ? [name, `portfolio:${id}`, ...more] : ['portfolio', name, id, ...more], stage.env);
@@ -37,7 +37,7 @@ const portfolio = (...[name = '', id = '', ...more]: string[]) => {
 const ORDER = ['--end-user-code', 'EU123', '--permissible-purpose-code', '01'];
 const WORD = ['--by', 'ops', '--reason', 'a test'];
 
-/** The one document of a command that ends with this exit code. */
+/** Runs a command, asserts its exit code, and returns its one document. */
 async function answered<T = PortfolioStatus>(code: number, ...args: string[]): Promise<T> {
   const ran = await portfolio(...args);
   assert.equal(ran.code, code, `${args.join(' ')}: ${ran.stdout}${ran.stderr}`);

@@ -1,4 +1,4 @@
-/** Commands that run on an HTTP API, under a token, instead of in their own process. */
+/** Commands that call an HTTP API with a token instead of running in their own process. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';

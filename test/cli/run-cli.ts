@@ -1,4 +1,4 @@
-/** Runs the command line: one command in a process that has loaded it, or the real program. */
+/** Runs the command line: one command in a process that has already loaded it, or the real program. */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ export interface RunOptions {
   stdin?: string;
 }
 
-/** The environment without the settings of the person who runs the tests. */
+/** Returns the environment without the developer's own settings. */
 export function bareEnvironment(): Record<string, string | undefined> {
   const ours = /^(TEMPORAL_|GATEWAY_|LEDGER_|KEY_RING|TASK_QUEUE|WORKER_|NODE_TEST|npm_command|npm_lifecycle)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
@@ -34,8 +34,8 @@ export function spawnCli(args: string[], { env = {}, cwd }: RunOptions = {}): Ch
 }
 
 /**
- * Runs one command in a process that stays and has loaded the command line already: what it costs is what the command
- * does. Commands that are run at once have processes of their own. `spawnCli` is the real program.
+ * Runs one command in a process that stays and has already loaded the command line, so that no time goes into loading.
+ * Concurrent commands each have their own process. `spawnCli` runs the real program.
  */
 export async function runCli(
   args: string[],
@@ -52,7 +52,7 @@ export async function runCli(
 const idle: ChildProcess[] = [];
 
 function startRunner(): ChildProcess {
-  // Neither its output nor its channel is a reason for the tests to stay.
+  // Neither its output nor its channel keeps the test process alive.
   const runner = fork(RUNNER, [], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: definedOf(bareEnvironment()) });
   runner.unref();
   runner.channel?.unref();
@@ -64,7 +64,7 @@ async function callOf(runner: ChildProcess, call: CliCall): Promise<Ran> {
   const ended = new AbortController();
   try {
     const answered = once(runner, 'message', ended).then(([answer]) => answer as Ran);
-    // A command that ends its process: what it has said is lost, its exit code is not.
+    // If a command ends its process, its output is lost and its exit code is kept.
     const exited = once(runner, 'exit', ended).then(
       ([code]): Ran => ({ code, stdout: '', stderr: 'the process ended' }),
     );

@@ -1,8 +1,8 @@
-/** Runs the command line on a pseudo-terminal, as a person at a keyboard does. Python brings the terminal. */
+/** Runs the command line on a pseudo-terminal, like an operator at a keyboard. Python provides the terminal. */
 import { spawn } from 'node:child_process';
 import { bareEnvironment, CLI } from './run-cli.ts';
 
-/** Copies between its own pipes and the terminal of its child, and ends as the child does. */
+/** Copies between its own pipes and the terminal of its child, and exits with the child's code. */
 const TERMINAL = `
 import os, pty, sys
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))
@@ -14,7 +14,7 @@ export interface TerminalRun {
   screen: string;
 }
 
-/** Types each answer when its question has appeared; `\u0003` is Ctrl-C. Ends what hangs. */
+/** Types each answer after its question has appeared. `\u0003` is Ctrl-C. Ends a command that hangs. */
 export async function runInTerminal(
   args: string[],
   answers: readonly (readonly [question: RegExp, answer: string])[],

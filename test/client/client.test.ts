@@ -181,7 +181,7 @@ describe('the client', { concurrency: 8 }, () => {
         workflowExecution: { workflowId: journey.workflowId, runId },
         reason: 'test',
         requestId: randomUUID(),
-        // The SDK's type wants a Long; a number is encoded as well.
+        // The SDK's type requires a Long, but a number is encoded as well.
         ...({ workflowTaskFinishEventId: 4 } as object),
       });
       await journey.withdraw({ by: 'ops', reason: 'test' });

@@ -164,7 +164,7 @@ test('disposal of a journey deletes everything but its rows, and its id cannot b
   const { disposed, scrubbed } = JSON.parse(done.stdout);
   assert.deepEqual([disposed, scrubbed], [[whole], true]);
   assert.deepEqual(await findRuns(harness.client, journeyId, []), { open: [], delivering: [], closed: [] });
-  // The server deletes a history beside its other work, after it has forgotten the run.
+  // The server deletes a history in the background, after it has removed the run.
   while (tablesWith(sent).length > 0) await new Promise((resolve) => setTimeout(resolve, 50));
   for (const bytes of [...secrets, ...sealedBytes]) {
     assert.ok(!(await filesOf(harness.dataDir, 'ledger.db')).includes(bytes));
@@ -203,7 +203,7 @@ test('a journey that continued as new is listed as one run, and disposal deletes
     const { data } = JSON.parse((await cli(['list'])).stdout) as { data: Record<string, string>[] };
     return data.filter(({ runKey }) => runKey === journeyId).map(({ run }) => run);
   };
-  // Visibility may be a second behind.
+  // The visibility store may be a second behind.
   while ((await findRuns(harness.client, journeyId, [])).closed.length < 1)
     await new Promise((go) => setTimeout(go, 50));
   while ((await listed()).join() !== 'running') await new Promise((go) => setTimeout(go, 50));

@@ -57,7 +57,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
     const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
     const journey = await platform.start(input);
     assert.equal((await journey.advance({ to: 'PREAPP' })).accepted, true);
-    // The text of a failure is encrypted too.
+    // A failure's message is encrypted too.
     await assert.rejects(journey.advance({ to: 'PREQUAL' }), { code: 'updateRefused', reason: /no gate/ });
     const { journeyId: _, ...grant } = consentMessage('', { applicantId: '1A' });
     await journey.recordConsent(grant);

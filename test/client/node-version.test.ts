@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CallError, ConfigError, CreditJourneys } from '../../src/client.ts';
 
-/** Connects as on this version of Node, to an address where nothing listens. */
+/** Connects under this version of Node to an address where no server listens. */
 async function connectOn(node: string): Promise<unknown> {
   const { versions } = process;
   Object.defineProperty(process, 'versions', { value: { ...versions, node }, configurable: true });

@@ -121,7 +121,7 @@ describe('a decision', { concurrency: 4 }, () => {
     assert.deepEqual(await ledger.inquiry(one.customerTraceNumber), before);
   });
 
-  test('to resend that the ledger records is used once, by the next start of the journey', async () => {
+  test('is used once by the next start of the journey if the ledger recorded it as a resend', async () => {
     const one = await held('1503');
     await one.handle.terminate('gone');
     const resend = decision(one, { action: 'resend', providerSaid: 'notPosted' });
@@ -140,7 +140,7 @@ describe('a decision', { concurrency: 4 }, () => {
     await third.terminate('done');
   });
 
-  test('to accept that the ledger records gives the next start of the journey its answer', async () => {
+  test('gives the next start of the journey its answer if the ledger recorded it as an acceptance', async () => {
     const one = await held('4002');
     await one.handle.terminate('gone');
     const { customerTraceNumber } = one;

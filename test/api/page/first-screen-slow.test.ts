@@ -1,4 +1,4 @@
-/** The first screen in the worst hour: ten thousand holds are open, and no worker runs. On both engines. */
+/** Measures the first screen with ten thousand open holds and no worker, on both database engines. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';

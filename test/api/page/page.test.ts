@@ -16,7 +16,7 @@ const HEADER = 'x-forwarded-access-token';
 
 let harness: Harness;
 let directory: string;
-/** `signing`: by a token, as `dev` has it. `behind`: a proxy of this machine signs in. */
+/** `signing` lets operators sign in by a token, as `dev` does. `behind` has a proxy on this machine sign them in. */
 let signing: TestApi;
 let behind: TestApi;
 

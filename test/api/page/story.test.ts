@@ -1,4 +1,4 @@
-/** Search, and the story of a run: with a worker, without one, and where the run is lost. */
+/** The search, and the story of a run: with a worker, without a worker, and for a lost run. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
