@@ -38,7 +38,7 @@ export type DecidedMany = {
 
 export type Hold = {
   holdId: string;
-  /** held: an inquiry waits for a decision. flagged: a person should look, and nothing waits for it. */
+  /** held: an inquiry waits for a decision. flagged: an operator should look, and nothing waits for it. */
   kind: 'held' | 'flagged';
   /** The runbook has a page about each. */
   reason: string;
@@ -57,7 +57,7 @@ export type Hold = {
   applicantIds?: readonly string[];
   httpStatus?: number;
   returnCode?: string;
-  /** The provider’s, where it gives one. */
+  /** A code of the provider, if it gives one. */
   returnReasonCode?: string;
   /** With AnotherNumber: the number that the inquiry has for another customer. */
   otherTraceNumber?: string;
@@ -209,7 +209,7 @@ export type InquiryAttempt = {
     outcome: 'record' | 'noRecord' | 'noReport';
     /** Present where the gateway gives one for each applicant. */
     returnCode?: string;
-    /** The provider’s, where it gives one. */
+    /** A code of the provider, if it gives one. */
     returnReasonCode?: string;
   }[];
   noRecordReference?: string;
@@ -239,7 +239,7 @@ export type InquiryAttempt = {
       outcome: 'record' | 'noRecord' | 'noReport';
       /** Present where the gateway gives one for each applicant. */
       returnCode?: string;
-      /** The provider’s, where it gives one. */
+      /** A code of the provider, if it gives one. */
       returnReasonCode?: string;
     }[];
     noRecordReference?: string;

@@ -45,8 +45,8 @@ export function SearchView({ q }: { q: string }) {
       {!matches && !words ? <p class="none">Looking …</p> : null}
       {matches?.length === 0 ? (
         <p>
-          Nothing has exactly this id, or your token does not reach it. An id is whole: a journey’s, a pull’s, a share’s
-          or a review’s, a trace number, or a decision’s.
+          Nothing has exactly this id, or your token does not reach it. Enter a whole id: of a journey, a pull, a share
+          or a review, a trace number, or a decision id.
         </p>
       ) : null}
       <ul>

@@ -110,8 +110,8 @@ function AnswersForm({ onMatched }: { onMatched: (matched: Matched) => void }) {
       <h2>The provider’s answers</h2>
       <p id="answers-format">
         One inquiry a line: its trace number, then <code>posted</code> or <code>not posted</code>, with a space, a tab
-        or a comma between. Lines that begin with <code>#</code> are left out. An answer is taken to be about the
-        attempt that is on hold now, which the preview names. The browser reads the file and does not keep it.
+        or a comma between. Lines that begin with <code>#</code> are left out. Each answer counts for the attempt that
+        is on hold now, which the preview names. The browser reads the file and does not keep it.
       </p>
       <label for="answers">Lines</label>
       <textarea

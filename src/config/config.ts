@@ -184,7 +184,7 @@ const PROOF_KEYS = {
   decision: {
     variable: 'DECISION_JWKS_FILE',
     trust: 'decisionTrust',
-    rule: 'takes a decision only with a proof (DECISION_TRUST)',
+    rule: 'accepts a decision only with a proof (DECISION_TRUST)',
   },
 } as const;
 
@@ -204,7 +204,7 @@ function readProofKeys(
   try {
     readKeySet(path);
   } catch {
-    reader.report(variable, 'must name a file with public keys alone, {"keys": [...]}');
+    reader.report(variable, 'must name a file with only public keys, {"keys": [...]}');
   }
   return path;
 }

@@ -291,7 +291,7 @@ function storage(environment: Environment) {
     KEY_RING_FILE: inSandbox(SANDBOX_KEY_RING_FILE, text()),
     // Only the sandbox may run in the clear, for example to try a caller in a language without a codec.
     PAYLOAD_ENCRYPTION: choice(['on', 'off'])
-      .refine((value) => value === 'on' || environment === 'sandbox', 'may be off in the sandbox alone')
+      .refine((value) => value === 'on' || environment === 'sandbox', 'may be off only in the sandbox')
       .prefault('on'),
     PORTFOLIO_DIR: text((path) => (isDirectory(path) ? null : 'must be the absolute path of a directory')).optional(),
     // Any sender with write access to the namespace could invent a consent. For real credit files that is not enough.
@@ -315,7 +315,7 @@ function client(environment: Environment) {
     TASK_QUEUE: withRule(checkTaskQueue).prefault(`credit-journeys-${environment}`),
     // At TRACE the SDK passes whole tasks to its logger. Only our list of fields would keep personal data out.
     LOG_LEVEL: choice(LOG_LEVELS)
-      .refine((level) => level !== 'TRACE' || environment === 'sandbox', 'may be TRACE in the sandbox alone')
+      .refine((level) => level !== 'TRACE' || environment === 'sandbox', 'may be TRACE only in the sandbox')
       .prefault('INFO'),
     METRICS_ADDRESS: listenAddress().optional(),
     // Exact enough for an alert. Each refresh costs a few statements and at most 50 calls to Temporal.
@@ -395,7 +395,7 @@ function services(environment: Environment) {
     API_HOST: text().prefault('127.0.0.1'),
     API_PORT: whole(PORT).prefault(String(DEFAULT_PORTS.api)),
     API_BY_CLAIM: form(/^[\w:./-]{1,100}$/, 'must be the name of a claim').prefault('sub'),
-    API_TOKEN_HEADER: form(TOKEN_HEADER, 'must be the name of a header that means nothing else').optional(),
+    API_TOKEN_HEADER: form(TOKEN_HEADER, 'must be the name of a header that has no other meaning').optional(),
     API_SIGN_IN: choice(['proxy', 'token'])
       .refine((value) => value === 'proxy' || environment !== 'production', 'must be proxy in production')
       .prefault('proxy'),

@@ -63,12 +63,12 @@ export const ledgerKeysCheck = defineCheck(
     const [ring, content] = await Promise.all([getUsableKeys(context), readLedgerContent(context)]);
     const held = new Set((ring?.keys ?? []).filter(({ use }) => use === 'ledger').map(({ id }) => id));
     const missing = content.wrappedUnder.filter(({ keyId }) => !held.has(keyId));
-    if (missing.length === 0) return pass(`the key ring opens all that the ledger holds`);
+    if (missing.length === 0) return pass(`the key ring opens everything that the ledger has sealed`);
     const told = missing.map(
       ({ keyId, secret, reports }) =>
         `${keyId} (${secret ? 'the ledger’s own secret, ' : ''}${describeCount(reports, 'report')})`,
     );
-    return fail(`the key ring lacks ${told.join(', ')}`, 'bring back the key ring that holds it, from its copy');
+    return fail(`the key ring lacks ${told.join(', ')}`, 'restore the key ring that has it from its copy');
   },
 );
 
@@ -129,7 +129,7 @@ async function checkRoundTrips(own: PayloadCodec, remote: PayloadCodec, keyId: s
       return fail(`it encrypts under ${error.keyId}, which the workers’ key ring lacks: their runs would wait`, toDo);
     }
     if (error instanceof UndecodablePayloadError) {
-      return fail(`it and the workers cannot read one another: ${error.message}`, toDo);
+      return fail(`it and the workers cannot read each other’s payloads: ${error.message}`, toDo);
     }
     if (!(error instanceof CodecServerError)) throw error;
     return error.code === 'keyUnknown'
@@ -168,7 +168,7 @@ export function createDecisionSignerChecks(file: string | undefined): Check[] {
     if (config.environment === 'production' && checkOpenFile(file) !== null) {
       return fail('every user of this machine can sign as the HTTP API does', `chmod o-rwx ${file}`);
     }
-    return pass(`workers take what the HTTP API signs, by the key ${signer.keyId}`);
+    return pass(`workers accept what the HTTP API signs with the key ${signer.keyId}`);
   });
   return [check];
 }

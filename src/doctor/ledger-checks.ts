@@ -83,11 +83,11 @@ function judgeIdentity({ config }: DoctorContext, found: LedgerInspection): Find
   }
   const { ledgerId, environment } = content;
   if (environment !== config.environment) {
-    return fail(`it belongs to ${environment}, and this is ${config.environment}`, 'correct LEDGER_URL');
+    return fail(`it belongs to ${environment}, but this is ${config.environment}`, 'correct LEDGER_URL');
   }
   if (config.ledger.expectedId !== undefined && config.ledger.expectedId !== ledgerId) {
     return fail(
-      `it is ${ledgerId}, which LEDGER_ID does not say`,
+      `its id is ${ledgerId}, but LEDGER_ID names another`,
       'correct LEDGER_URL: another ledger knows nothing of what was sent',
     );
   }

@@ -67,7 +67,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const numbers = findReferenceNumbers(envelope);
   const isFailsafe = request.productCode === 'FAILSAFE';
   if (numbers.size > 1 && !isFailsafe) {
-    throw new AnswerProblems(['/reportReferenceNumber must be one for the whole answer']);
+    throw new AnswerProblems(['/reportReferenceNumber must be the same in the whole answer']);
   }
   const { outcome, returnCode } = codes;
   const [number] = numbers;
@@ -96,7 +96,9 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
 
   const asked = context.expected.length;
   if (envelope.entries.length !== asked) {
-    throw new AnswerProblems([`/${envelope.listName ?? 'applicants'} must have ${asked} entries: one for each asked`]);
+    throw new AnswerProblems([
+      `/${envelope.listName ?? 'applicants'} must have ${asked} entries: one for each applicant of the request`,
+    ]);
   }
   const outcomes = codes.entries.map((entry) => entry.outcome);
   const matching = matchEntries(envelope.entries, outcomes, {

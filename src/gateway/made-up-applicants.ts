@@ -34,10 +34,10 @@ export function findMadeUpProblems(
   return applicants.flatMap((applicant, index) => {
     const path = `/applicants/${index}`;
     if (rehearsal) {
-      const rule = 'must start with 9: this profile is a rehearsal, which sends made-up applicants alone';
+      const rule = 'must start with 9: this profile is a rehearsal, which sends only made-up applicants';
       return applicant.ssn.startsWith('9') ? [] : [{ path: `${path}/ssn`, rule }];
     }
-    if (isSampleApplicant(applicant)) return [{ path, rule: 'is a made-up applicant: the sandbox alone takes it' }];
+    if (isSampleApplicant(applicant)) return [{ path, rule: 'is a made-up applicant: only the sandbox accepts it' }];
     if (!applicant.ssn.startsWith('9') || ssnsWithNine === 'send') return [];
     if (ssnsWithNine === 'itinOnly') {
       const rule = 'must be one that was issued, or an ITIN: this profile sends no other that starts with 9';

@@ -138,7 +138,7 @@ export const PROBLEMS = {
   rate: { status: 429, title: 'Too many requests at once' },
   waiting: { status: 429, retryAfterSeconds: 5, title: 'Too many callers wait for a change' },
   busy: { status: 503, title: 'Too many requests are waiting' },
-  outOfTime: { status: 503, title: 'The requests before it took too long', about: 'Send it again.' },
+  outOfTime: { status: 503, title: 'The decisions before it took too long', about: 'Send it again.' },
   gone: { status: 503, title: 'The caller has disconnected' },
   audit: { status: 503, title: 'The audit log cannot be written' },
   stopping: { status: 503, title: 'The server is stopping', about: 'Send it again.' },

@@ -36,7 +36,7 @@ export class WriterTooOldError extends LedgerUnavailableError {
   override readonly code = 'writerTooOld';
 
   constructor() {
-    super('the ledger takes nothing more from programs of this version: run a newer one');
+    super('the ledger accepts nothing more from programs of this version: run a newer one');
   }
 }
 

@@ -64,7 +64,7 @@ function findSignatureProblems(message: Loose): Problem[] {
   const decided = ['skip', 'acceptAge'].find((member) => message[member] !== undefined);
   return Object.entries({ by, reason }).flatMap(([name, value]) => {
     if ((decided === undefined) === (value === undefined)) return [];
-    const rule = value === undefined ? `is required with ${decided}` : 'belongs to acceptAge and skip only';
+    const rule = value === undefined ? `is required with ${decided}` : 'is allowed only with acceptAge or skip';
     return [{ path: `/${name}`, rule }];
   });
 }

@@ -81,10 +81,14 @@ function rules(message: Loose): Problem[] {
       '/providerSaid',
       'must be posted for accept with a record',
     ],
-    [confirmConsumerIds !== undefined && reference === undefined, '/confirmConsumerIds', 'belongs to a reference only'],
-    [isSaid && !accepts && outcome !== undefined, '/outcome', 'belongs to accept only'],
-    [isSaid && !withRecord && reference !== undefined, '/reference', 'belongs to accept with a record'],
-    [isSaid && action !== 'amend' && applicants !== undefined, '/applicants', 'belongs to amend only'],
+    [
+      confirmConsumerIds !== undefined && reference === undefined,
+      '/confirmConsumerIds',
+      'is allowed only with a reference',
+    ],
+    [isSaid && !accepts && outcome !== undefined, '/outcome', 'is allowed only with accept'],
+    [isSaid && !withRecord && reference !== undefined, '/reference', 'is allowed only with accept of a record'],
+    [isSaid && action !== 'amend' && applicants !== undefined, '/applicants', 'is allowed only with amend'],
   ];
   return checks.filter(([isBroken]) => isBroken).map(([, path, rule]) => ({ path, rule }));
 }

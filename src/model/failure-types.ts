@@ -54,7 +54,7 @@ const NOTHING = [
   'nothing by this attempt',
   ': it was not sent, or not processed. The ledger was asked for earlier ones.',
 ] as const;
-const REFUSED = ['nothing, as far as a refusal tells', '; the interface does not say so.'] as const;
+const REFUSED = ['nothing, as far as a refusal shows', '; the interface does not say so.'] as const;
 
 const WAS_IT_POSTED = [
   'We have no usable answer to',
@@ -127,9 +127,9 @@ const CATALOGUE = {
   },
   GatewayUntrusted: {
     ...GATEWAY_FAILED,
-    message: 'the gateway’s certificate or protocol was refused; nothing was sent',
+    message: 'the worker refused the gateway’s certificate or protocol; nothing was sent',
     state: 'untrusted',
-    happened: 'the gateway’s TLS certificate, name or protocol was refused: a configuration error, or worse.',
+    happened: 'the worker refused the gateway’s TLS certificate, name or protocol: a configuration error, or worse.',
   },
   TokenRejected: {
     ...GATEWAY_FAILED,

@@ -62,7 +62,7 @@ export const holdSchema = z
   .object({
     holdId: z.string(),
     kind: z.enum(['held', 'flagged']).meta({
-      description: 'held: an inquiry waits for a decision. flagged: a person should look, and nothing waits for it.',
+      description: 'held: an inquiry waits for a decision. flagged: an operator should look, and nothing waits for it.',
     }),
     reason: z.string().meta({ description: 'The runbook has a page about each.' }),
     since: instant,

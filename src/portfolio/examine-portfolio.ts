@@ -158,7 +158,7 @@ function withoutMark(line: Line): Line {
 }
 
 function parseHeader({ bytes, isTerminated }: Line): Column[] {
-  if (bytes === null) throw createRefusal('begins with a line that is no header: it is too long');
+  if (bytes === null) throw createRefusal('begins with a line that is too long for a header');
   const text = decodeUtf8(bytes);
   if (text === null) throw createRefusal('must be UTF-8');
   const fields = parseCsvFields(text);

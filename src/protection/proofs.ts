@@ -137,7 +137,7 @@ export function readKeySet(file: string): JSONWebKeySet {
     throw new Error('a key set must be {"keys": [...]}, with one key or more');
   }
   if (keys.some((key) => key.kty === 'oct' || 'd' in key || 'k' in key)) {
-    throw new Error('a key set must hold public keys alone');
+    throw new Error('a key set must hold only public keys');
   }
   for (const key of keys) checkKey(key);
   return { keys } as unknown as JSONWebKeySet;
@@ -226,6 +226,6 @@ export function createDecisionProofVerifier(keySet: string | undefined): Decisio
 
 function describeRule(refusal: ProofRefusal): string {
   return refusal === 'missing'
-    ? 'is required: the profile takes a decision only with a proof (decisionTrust)'
+    ? 'is required: the profile accepts a decision only with a proof (decisionTrust)'
     : `is refused: ${refusal}`;
 }

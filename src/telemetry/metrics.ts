@@ -180,7 +180,7 @@ export const METRICS = {
   unknownKey: counter('unknown_key', 'Payloads that wait for a key that the key ring lacks, each time one is met'),
   markersBroken: gauge(
     'wire_markers_broken',
-    '1 where an answer came to a request that undici never said it began to write: nothing is sent any more',
+    '1 where a request was answered that undici had not reported as begun: the worker sends nothing more',
     { profile: null },
   ),
   httpRequests: unknownAtFirst(

@@ -50,7 +50,7 @@ export const ATTENTION_GUIDE = {
   },
   reportChanged: {
     words: 'the report changed',
-    what: 'The report differs from the one before by more than `attentionAbove` lets pass:',
+    what: 'The report differs from the one before by more than `attentionAbove` allows:',
     advice: 'Look at it before closing.',
     page: 'docs/runbook/report-changed.md',
   },

@@ -93,7 +93,7 @@ export function describePendingDecision(hold: JudgedHold, { plain, time }: Write
 }
 
 /** For a run whose check reached a worker without its gateway profile. */
-export const ASKING_OTHERS = 'No worker that was asked has its gateway profile: others are asked for half a minute.';
+export const ASKING_OTHERS = 'No worker that was asked has its gateway profile: the run asks others for half a minute.';
 
 /** Describes the run's state and its wait in a sentence or two. */
 export function describeStanding(view: RunView, w: Writer = AS_TEXT): string {

@@ -116,7 +116,7 @@ describe('a command with --api', { concurrency: 4 }, () => {
       [remote(['status', 'J-1'], tokenFile, 'nothing'), 2, /--api must be an https address/],
       [remote(['status', 'J-1'], broken), 2, /--api needs a token/],
       [remote(['status', 'J-1'], tokenFile, url), 1, /cannot be reached/],
-      [remote(['status', 'J-2'], tokenFile, url), 1, /is no API/],
+      [remote(['status', 'J-2'], tokenFile, url), 1, /is not the HTTP API/],
       [remote(['status', 'J-1'], tokenFile, 'http://127.0.0.1:1'), 1, /cannot be reached/],
       [remote(['withdraw', 'J-1', '--by', 'ann', '--reason', 'a test']), 2, /--by cannot be used with --api/],
       [remote(['start', '--sample', '--watch']), 2, /--watch asks Temporal/],

@@ -197,7 +197,7 @@ describe('an invalid command fails with exit code 2 and without a server:', { co
         const { code, stdout, stderr } = await runCli([command, '--sample', '--task-queue', 'loans-uat'], { env });
         assert.equal(code, 2, stderr);
         assert.equal(stdout, '');
-        assert.match(stderr, new RegExp(`--sample is for the sandbox alone: .*${rule}`));
+        assert.match(stderr, new RegExp(`--sample is only for the sandbox: .*${rule}`));
       }
     }
   });

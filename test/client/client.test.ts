@@ -233,11 +233,11 @@ test('a reset run refuses a repeated decision that the ledger refuses, and accep
       { messageId: 'sent-twice' },
     );
   // The run accepts the decision and the ledger refuses it, so the hold is open again after the reset.
-  await assert.rejects(accept(), /the ledger has it of another one/);
+  await assert.rejects(accept(), /in the ledger it belongs to another one/);
   const handle = harness.client.workflow.getHandle(journey.workflowId) as JourneyHandle;
   await resetTo(harness, handle, await taskBeforeSend(handle));
   await held();
-  await assert.rejects(accept(), /the ledger has it of another one/);
+  await assert.rejects(accept(), /in the ledger it belongs to another one/);
   await journey.resolveInquiry({ ...decision, decisionId: 'D2', action: 'abandon' });
   assert.equal((await journey.result()).outcome, 'abandoned');
 });

@@ -179,7 +179,7 @@ test('a record with a missing or invalid reference number is held', () => {
 
 test('an answer with several reference numbers is held', () => {
   const entry = { ...JSON.parse(recordBody()).applicants[0], reportReferenceNumber: 'RRN-0002' };
-  assertHold(read(record([entry])), /must be one for the whole answer/);
+  assertHold(read(record([entry])), /must be the same in the whole answer/);
 });
 
 test('a record is held if a consumerId is missing, too long or the same for two applicants', () => {

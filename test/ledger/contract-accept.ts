@@ -46,7 +46,7 @@ export function acceptTests(opened: Open, backend: LedgerBackend): void {
     await answered(ledger, theirs, answerOf('R-1', { '1A': 'C-1' }));
     const ours = await unknown(ledger, inquiryOf('ours'));
     const refused = accept(ledger, ours, answerOf('R-1', { '1A': 'C-2' }), { confirmConsumerIds: true });
-    assert.match(await reasonOf(refused), /^\/reference\/reportReferenceNumber must be this inquiry’s/);
+    assert.match(await reasonOf(refused), /^\/reference\/reportReferenceNumber must be the reference of this inquiry/);
     assert.equal((await ledger.inquiry(ours.customerTraceNumber))?.undecided?.attempt, 1);
     assert.deepEqual((await ledger.inquiry(ours.customerTraceNumber))?.decisions, []);
     assert.deepEqual(await accept(ledger, ours, answerOf('R-2', { '1A': 'C-2' })), { kind: 'recorded' });

@@ -79,7 +79,7 @@ describe('a proof of a decision', () => {
 
   test('that is missing, malformed or for other fields is refused with the reason', async () => {
     const cases: [string | undefined, string][] = [
-      [undefined, 'is required: the profile takes a decision only with a proof (decisionTrust)'],
+      [undefined, 'is required: the profile accepts a decision only with a proof (decisionTrust)'],
       [await signDecision(CONTENT, { ...CLAIMS, exp: undefined }), 'is refused: malformed'],
       [await signDecision(CONTENT, { ...CLAIMS, iat: undefined }), 'is refused: malformed'],
       [await signDecision(CONTENT, { ...CLAIMS, sub: 'x' }), 'is refused: malformed'],

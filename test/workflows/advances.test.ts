@@ -97,7 +97,7 @@ test('an advance has either `to` or `repeat`, and `by` and `reason` if it accept
     [{ ...repeatOf('PRECLOSE'), by: undefined }, /\/by is required/],
     [{ journeyId: 'J', to: 'PREAPP', acceptAge: true }, /required with acceptAge/],
     [{ journeyId: 'J', to: 'PREAPP', acceptAge: false, ...who }, /\/acceptAge must be true/],
-    [{ journeyId: 'J', to: 'PREAPP', ...who }, /belongs to acceptAge and skip/],
+    [{ journeyId: 'J', to: 'PREAPP', ...who }, /is allowed only with acceptAge or skip/],
     [{ journeyId: 'J', to: 'PRECLOSE', skip: 'PREAPP', ...who }, null],
     [{ journeyId: 'J', to: 'PRECLOSE', skip: 'PREAPP' }, /\/by is required with skip/],
     [{ ...repeatOf('PRECLOSE'), skip: 'PREAPP' }, /unknown field/],

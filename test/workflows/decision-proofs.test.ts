@@ -29,7 +29,7 @@ import {
 } from '../support/journey-harness.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
 
-const MISSING = '/proof is required: the profile takes a decision only with a proof (decisionTrust)';
+const MISSING = '/proof is required: the profile accepts a decision only with a proof (decisionTrust)';
 const REFUSED = '/proof is refused: ';
 
 let harness: Harness;

@@ -162,7 +162,7 @@ describe('an operator’s decision', { concurrency: 12 }, () => {
       const accept = { decisionId, action: 'accept', outcome: 'record', providerSaid: 'posted', reference, ...more };
       return update(handle, 'resolveInquiry', decideOn(journeyId, holds[0]?.customerTraceNumber, accept));
     };
-    const number = /^\/reference\/reportReferenceNumber must be this inquiry’s/;
+    const number = /^\/reference\/reportReferenceNumber must be the reference of this inquiry/;
     assert.match(await refusalOf(decide('D-theirs', theirs)), number);
     const [held] = (await handle.query<JourneyStatus>('status')).holds;
     assert.equal(held?.refusedDecision?.decisionId, 'D-theirs');

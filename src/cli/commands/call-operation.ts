@@ -110,7 +110,8 @@ async function callRemotely(
   });
   const text = await answer.text();
   const document = parseDocument(text);
-  if (document === undefined) throw new Error(`${url.origin} is no API: its answer (${answer.status}) is not JSON`);
+  if (document === undefined)
+    throw new Error(`${url.origin} is not the HTTP API: its answer (${answer.status}) is not JSON`);
   if (answer.ok) return text;
   const { code, detail, problems } = document as { code?: string; detail?: string; problems?: Problem[] };
   if (!Object.hasOwn(PROBLEMS, code ?? '')) throw new Error(`${url.origin} refuses it (${answer.status})`);

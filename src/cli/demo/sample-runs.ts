@@ -59,8 +59,8 @@ export function createSamplePull({
 export function requireSandbox({ taskQueue }: { taskQueue?: string }): void {
   const environment = loadVariable(process.env, 'GATEWAY_ENVIRONMENT');
   if (environment !== 'sandbox' && loadVariable(process.env, 'GATEWAY_REHEARSAL') !== 'on') {
-    throw new UsageError(`--sample is for the sandbox alone: GATEWAY_ENVIRONMENT is ${environment}`);
+    throw new UsageError(`--sample is only for the sandbox: GATEWAY_ENVIRONMENT is ${environment}`);
   }
   const named = findOtherEnvironment(taskQueue ?? process.env.TASK_QUEUE ?? '', environment);
-  if (named) throw new UsageError(`--sample is for the sandbox alone: the name of the task queue contains ${named}`);
+  if (named) throw new UsageError(`--sample is only for the sandbox: the name of the task queue contains ${named}`);
 }

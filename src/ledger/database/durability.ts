@@ -161,7 +161,7 @@ function judgeStandbys({ synchronousNames, followers }: Durability, { kind }: Du
   if (impostor) {
     return toLosesVerdict(
       'commits wait for a subscriber or an archive, which cannot take over',
-      'name physical standbys alone in synchronous_standby_names',
+      'name only physical standbys in synchronous_standby_names',
     );
   }
   if (standbys.length > needed) {
@@ -186,7 +186,11 @@ function withoutSynchronous(standbys: number, kind: DurabilitySetting['kind']): 
   }
   const detail = `${describeStandbys(standbys)} ${standbys === 1 ? 'follows' : 'follow'}, and commits wait for none`;
   if (kind === 'storage') {
-    return { kind: 'unknown', detail, toDo: 'fail over by the storage alone, and never make one of them the primary' };
+    return {
+      kind: 'unknown',
+      detail,
+      toDo: 'fail over only through the storage, and never make one of them the primary',
+    };
   }
   return toLosesVerdict(
     `${detail}: a failover may forget what was sent, and send it again`,

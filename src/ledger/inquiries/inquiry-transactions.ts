@@ -402,14 +402,14 @@ async function acceptProblem(
   // Two people who accept one number for two inquiries wait for each other here, and the second reads the first.
   await lockHead(tx);
   if (await isAnothersNumber(tx, inquiry, reference.reportReferenceNumber)) {
-    return '/reference/reportReferenceNumber must be this inquiry’s: the ledger has it of another one';
+    return '/reference/reportReferenceNumber must be the reference of this inquiry: in the ledger it belongs to another one';
   }
   if (confirmConsumerIds) return null;
   const unknown = await findForeignConsumer(tx, inquiry, reference);
   if (unknown === null) return null;
   return (
-    `/reference/applicants/${unknown}/consumerId must be confirmed by confirmConsumerIds: the ledger has it of another ` +
-    'applicant’s inquiries alone'
+    `/reference/applicants/${unknown}/consumerId must be confirmed by confirmConsumerIds: the ledger has it only ` +
+    'from inquiries about other applicants'
   );
 }
 

@@ -31,7 +31,7 @@ const returnCode = z.string().meta({ description: 'As the gateway wrote it.' });
 const returnReasonCode = z
   .string()
   .regex(/^[A-Za-z0-9]{1,4}$/)
-  .meta({ description: 'The provider’s, where it gives one.' });
+  .meta({ description: 'A code of the provider, if it gives one.' });
 
 /** An applicant's outcome. FAILSAFE adds members that name the consumer. */
 export const applicantOutcomeFields = {
@@ -131,7 +131,7 @@ export const stageAttentionSchema = z
   .meta({
     description:
       'An operator should look. ssnMismatch: a consumer of the report has an SSN that the request has not, and the profile says ' +
-      'flag. reportChanged: more has changed since the report before than attentionAbove lets pass, or it could not be compared.',
+      'flag. reportChanged: more has changed since the report before than attentionAbove allows, or it could not be compared.',
   });
 
 export const stageStatusSchema = z

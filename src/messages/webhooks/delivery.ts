@@ -17,7 +17,7 @@ export const WEBHOOK_FAILURES = {
   WebhookBusy: 'this worker has reached its limit for the endpoint; it tries again',
   WebhookSecretUnreadable: 'the endpoint’s secret cannot be read',
   WebhookNotConfigured: 'the worker’s configuration has no such endpoint',
-  WebhookInvalid: 'the event is not one that may be sent',
+  WebhookInvalid: 'the event is not valid, so it may not be sent',
 } as const;
 export type WebhookFailureType = keyof typeof WEBHOOK_FAILURES;
 export const WEBHOOK_FAILURE_TYPES = Object.keys(WEBHOOK_FAILURES) as WebhookFailureType[];

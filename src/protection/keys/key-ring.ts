@@ -493,7 +493,7 @@ async function withSecret(
     const again = Buffer.from(await (await openService(wrappedBy)).unwrap(wrapped, toContext(key)));
     const isSame = again.byteLength === SECRET_BYTES && timingSafeEqual(again, secret);
     again.fill(0);
-    if (!isSame) throw new KmsError('it unwraps something else than it was given');
+    if (!isSame) throw new KmsError('it does not unwrap to what it was given');
     return { ...key, wrapped: Buffer.from(wrapped).toString('base64'), kms: wrappedBy };
   } catch (error) {
     if (!(error instanceof KmsError)) throw error;
@@ -614,7 +614,7 @@ export async function rewrapKeys(file: string, kms: string | null): Promise<{ id
  * file cannot be replaced
  */
 export async function refuseKey(file: string, keyId: string): Promise<boolean> {
-  if (!KEY_ID_FORM.test(keyId)) throw new KeyRingError('that is not the form of a key id: take it from the alert');
+  if (!KEY_ID_FORM.test(keyId)) throw new KeyRingError('this is not a key id: take it from the alert');
   let isNew = false;
   await change(file, (content) => {
     if (content.keys.some((key) => key.id === keyId)) {

@@ -114,7 +114,7 @@ function parseRegion(key: string): string | undefined {
 }
 
 const INSECURE = 'AWS KMS would be called over http outside this machine: give AWS_ENDPOINT_URL_KMS an https address';
-const UNKNOWN = 'AWS KMS failed in a way that is not known: try again, and look into its log (CloudTrail)';
+const UNKNOWN = 'AWS KMS failed for an unknown reason: try again, and look into its log (CloudTrail)';
 const UNREACHABLE = 'AWS KMS does not answer: check the network, the region and AWS_ENDPOINT_URL_KMS, then try again';
 const DENIED = 'AWS KMS denies it: allow this identity kms:Encrypt and kms:Decrypt on that key';
 
@@ -123,7 +123,7 @@ const TO_DO: readonly (readonly [RegExp, string])[] = [
   [/Timeout|Abort|Throttling|LimitExceeded|TooManyRequests|KMSInternal/, UNREACHABLE],
   [
     /Credentials|Token|Signature|UnrecognizedClient/,
-    'AWS KMS was asked without credentials that it takes: give the process valid ones, as the AWS SDK finds them',
+    'AWS KMS needs valid credentials: give the process some, as the AWS SDK finds them',
   ],
   [/^AccessDenied/, DENIED],
   [

@@ -66,7 +66,7 @@ function parseKeys(keySet: string): PublicKey[] {
   try {
     return readKeySet(keySet).keys as PublicKey[];
   } catch {
-    throw new SigningKeyError(`${keySet} must be a file with public keys alone, {"keys": [...]}`);
+    throw new SigningKeyError(`${keySet} must be a file with only public keys, {"keys": [...]}`);
   }
 }
 

@@ -292,7 +292,7 @@ export class Consents {
         continue;
       }
       const waitMs = Math.min(2_000 * 2 ** round++, 300_000);
-      const summary = 'consents wait for their keys, or for the ledger of the run: they are recorded again';
+      const summary = 'consents wait for their keys, or for the ledger of the run: the run records them later';
       if (!(await condition(hasNews, waitMs, { summary })))
         for (const waitingConsent of this.#waiting) delete waitingConsent.isUnjudged;
     }

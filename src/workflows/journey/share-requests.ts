@@ -12,7 +12,7 @@ export function checkShareRequest(journey: Journey, { share }: RequestShareMessa
   const known = journey.shares.get(share.shareId);
   if (known) return refuseDifference('/share/shareId was used', { share: known.input }, { share });
   if (journey.isEnding || journey.isClosing) {
-    return refuse('ending', 'the journey is ending; a share of its own may follow');
+    return refuse('ending', 'the journey is ending: its report can be shared by itself after the end');
   }
   if (journey.shares.size >= MAX_SHARES) return refuse('notNow', `a journey has at most ${MAX_SHARES} shares`);
   const stages = journey.stages.map(({ status }) => status.productCode);

@@ -269,7 +269,7 @@ function checkExtension(run: ExtendableRun, message: Extension): MessageRefusal 
     return refuse('notNow', '/until must be later than the present end of the wait');
   }
   if (untilMs > nowMs + MOST_FROM_NOW_MS) return refuse('notNow', '/until must be at most P3650D from now');
-  return run.extensions.length < MOST ? null : refuse('notNow', `a run takes at most ${MOST} extensions`);
+  return run.extensions.length < MOST ? null : refuse('notNow', `a run accepts at most ${MOST} extensions`);
 }
 
 /** Takes a message that `extendObjection` permits; returns `false` if it was taken before. */

@@ -144,7 +144,7 @@ function describeHold(hold: HoldStatus, { view, side, w }: HoldContext): string 
     ...(question === undefined ? [] : [`**To ask the provider:** ${question}`]),
     `### How to resolve it
 
-In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Update_, \`resolveInquiry\`, whose description has an example. \`by\` and \`reason\` stay in the ledger: nothing personal about the consumer.`,
+In a shell, the command; it asks for the rest. Here: _More Actions_, _Send an Update_, \`resolveInquiry\`, whose description has an example. The ledger keeps \`by\` and \`reason\`: write nothing personal about the consumer in them.`,
     ...hold.allowedActions
       .filter((action) => !view.isEnding || SENDS_NOTHING.includes(action))
       .map((action) => formatAction(action, hold, runKey)),

@@ -148,8 +148,8 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     options: KEY_SET,
     example: `credit-journey keys signing new ${SIGNING_FILES}`,
     next:
-      `${WORKERS_FIRST} Then start every copy of the API with API_DECISION_KEY_FILE. It follows another key? ` +
-      'A quarter of an hour later: take the former key out of the set.',
+      `${WORKERS_FIRST} Then start every copy of the API with API_DECISION_KEY_FILE. If it replaces another key, ` +
+      'take the former key out of the set a quarter of an hour later.',
     async act(options) {
       const files = findKeySet(options);
       return { answer: { ...files, keyId: await (await loadSigningKeys()).makeSigningKey(files) } };
