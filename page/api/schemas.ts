@@ -23,7 +23,7 @@ export type DecidedMany = {
     runKey: string;
     customerTraceNumber: string;
     attempt: number;
-    /** decidable: of a preview, it would be decided. refused: nothing was decided. failed: the outcome is not known; send the same again. */
+    /** decidable: in a preview, it would be decided. refused: nothing was decided. failed: the outcome is not known; send the same again. */
     result: 'decided' | 'duplicate' | 'decidable' | 'refused' | 'failed';
     /** Whether the ledger has the decision. */
     recorded?: boolean;
@@ -71,7 +71,7 @@ export type Hold = {
   }[];
   /** The ledger keeps what the gateway wrote. */
   refusalKept?: true;
-  /** Follows from the reason. A lost run takes no amend; if it sent nothing either, the row can only be marked as seen. */
+  /** Follows from the reason. A lost run accepts no amend; if it sent nothing either, the row can only be marked as seen. */
   allowedActions: readonly ('resend' | 'accept' | 'amend' | 'abandon' | 'seen')[];
   /** The address to POST the decision to. */
   decideAt?: string;
@@ -246,7 +246,7 @@ export type InquiryAttempt = {
   };
   abandonedAt?: string;
   disposedAt?: string;
-  /** Every hold in force that covers the inquiry. None of it can be disposed of until then. */
+  /** Every hold in force that covers the inquiry. The inquiry cannot be disposed of until all of them are released. */
   legalHolds: readonly {
     /** The id that the hold was set on: a run, one row of a review, or a review. */
     runKey: string;

@@ -35,7 +35,7 @@ export const decisions = defineListing({
 
 export const consents = defineListing({
   name: 'consents',
-  summary: 'list consents: who granted or refused what, when and with which evidence, and what now stands',
+  summary: 'list consents: who granted or refused what, when and with which evidence, and which decision now counts',
   scope: 'inquiries:read',
   ...RECORDS.consents,
   at: 'recordedAt',

@@ -87,7 +87,7 @@ export const holdSchema = z
     refusalKept: z.literal(true).exactOptional().meta({ description: 'The ledger keeps what the gateway wrote.' }),
     allowedActions: z.array(z.enum([...HOLD_ACTIONS, 'seen'])).meta({
       description:
-        'Follows from the reason. A lost run takes no amend; if it sent nothing either, the row can only be marked as seen.',
+        'Follows from the reason. A lost run accepts no amend; if it sent nothing either, the row can only be marked as seen.',
     }),
     decideAt: z.string().exactOptional().meta({ description: 'The address to POST the decision to.' }),
     guide: guideSchema.meta({

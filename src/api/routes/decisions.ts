@@ -64,7 +64,7 @@ const decidedRow = z.object({
   attempt: z.int().min(1),
   result: z.enum(['decided', 'duplicate', 'decidable', 'refused', 'failed']).meta({
     description:
-      'decidable: of a preview, it would be decided. refused: nothing was decided. failed: the outcome is not known; send the same again.',
+      'decidable: in a preview, it would be decided. refused: nothing was decided. failed: the outcome is not known; send the same again.',
   }),
   recorded: z.boolean().exactOptional().meta({ description: 'Whether the ledger has the decision.' }),
   heldBy: decidedSchema.shape.heldBy.exactOptional(),

@@ -24,7 +24,7 @@ export const holdFilters = z.strictObject({
   productCode: z.enum(PRODUCTS).exactOptional().describe('Only of this product.'),
   profile: z.string().max(64).exactOptional().describe('Only of this gateway profile.'),
   endUserCode: z.string().max(64).exactOptional().describe('Only for this end user.'),
-  runKey: PATH_PARAMETERS.runKey.exactOptional().describe('Only of this run; of a review also of its rows.'),
+  runKey: PATH_PARAMETERS.runKey.exactOptional().describe('Only of this run; for a review, also of its rows.'),
 });
 const listQuery = z.strictObject({
   limit: limitParameter,

@@ -39,7 +39,7 @@ const reviewRoutes = createRunRoutes<PortfolioReviewInput>({
   start: {
     summary: 'Start a portfolio review: ACCTRVW for each row of a file',
     description:
-      'The same start, sent again, starts nothing new. The file is in the folder of the end user; the API refuses a file that is not there.',
+      'The same start, sent again, starts nothing new. The file is in the folder of the end user; the API refuses a file that does not exist.',
     scope: 'portfolios:start',
     body: startSchema,
     findDefinition: () => startInput,

@@ -239,7 +239,7 @@ export const reportRoutes: readonly Route[] = [
     at: 'GET /v1/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal',
     operationId: 'getRefusal',
     summary: 'Read what the gateway wrote beside the refusal of an attempt',
-    description: `A hold with \`refusalKept\` has one. A masked body keeps only its shape and its codes. ${LOGGED}`,
+    description: `A hold with \`refusalKept\` has such a body. A masked body keeps only its shape and its codes. ${LOGGED}`,
     query: z.strictObject({ reveal, endUser }),
     answer: refusalSchema,
     async read(call, ledger, reader) {

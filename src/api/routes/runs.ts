@@ -158,14 +158,14 @@ const startQuery = z.strictObject({
 });
 
 function describeStartAnswers(idName: string, id: string): Record<200 | 201, AnswerForm> {
-  const isNew = z.boolean().meta({ description: '`false`: it had been started before, with the same input.' });
+  const isNew = z.boolean().meta({ description: '`false`: the run was started before, with the same input.' });
   const schema = z
     .object({ [idName]: z.string(), isNew, ...listedRunSchema.omit({ runKey: true }).shape })
     .meta({ id });
   const headers = { Location: 'The address of its status.' };
   return {
-    201: { description: 'It was started.', schema, headers },
-    200: { description: 'It had been started before, with the same input. It may have ended.', schema, headers },
+    201: { description: 'The run was started.', schema, headers },
+    200: { description: 'The run was started before, with the same input. It may have ended.', schema, headers },
   };
 }
 
@@ -286,7 +286,7 @@ function createMessageRoute(
       ])) as z.ZodType<JsonObject>,
     findDefinition: () => message,
     answer: messageAnswerSchema,
-    done: 'It was accepted, now or before.',
+    done: 'The message was accepted, by this call or an earlier one.',
     problems: MESSAGE_PROBLEMS,
     async run(call: Call) {
       const { [ID_NAMES[kind]]: id = '', ...parts } = call.params;

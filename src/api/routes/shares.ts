@@ -20,7 +20,7 @@ export const shareRoutes: readonly Route[] = createRunRoutes<ShareReportInput>({
   start: {
     summary: 'Share a report by itself, once every applicant consents',
     description:
-      'The input names a report of the ledger, or has one in full. The same start, sent again, starts nothing new. Consents go to ' +
+      'The input names a report of the ledger, or contains one in full. The same start, sent again, starts nothing new. Consents go to ' +
       '`/v1/consents`, with `share:<shareId>` as `journeyId`.',
     scope: 'shares:request',
     body: shareReport.schema(),

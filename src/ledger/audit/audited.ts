@@ -129,7 +129,10 @@ const attemptFields = {
   disposedAt: instant.exactOptional(),
   legalHolds: z
     .array(z.object(legalHoldFields))
-    .meta({ description: 'Every hold in force that covers the inquiry. None of it can be disposed of until then.' }),
+    .meta({
+      description:
+        'Every hold in force that covers the inquiry. The inquiry cannot be disposed of until all of them are released.',
+    }),
   ordinal: count.meta({ description: 'Counts amendments and deliberate repeats; 0 for the first.' }),
   sentTraceNumber: optionalText.meta({
     description: 'The number under which it was sent, where that is not the inquiry’s own.',

@@ -130,7 +130,7 @@ export const stageAttentionSchema = z
   .exactOptional()
   .meta({
     description:
-      'An operator should look. ssnMismatch: a consumer of the report has an SSN that the request has not, and the profile says ' +
+      'An operator should look. ssnMismatch: a consumer of the report has an SSN that is not in the request, and the profile says ' +
       'flag. reportChanged: more has changed since the report before than attentionAbove allows, or it could not be compared.',
   });
 
@@ -194,7 +194,7 @@ export const holdStatusSchema = z
       .array(z.string())
       .exactOptional()
       .meta({ description: 'The applicants that the inquiry is about.' }),
-    accountId: z.string().exactOptional().meta({ description: 'The row, of a portfolio review.' }),
+    accountId: z.string().exactOptional().meta({ description: 'The row of a portfolio review.' }),
     failureType: z.enum(FAILURE_TYPES),
     since: instant,
     attempts: count.meta({ description: 'The attempt that a decision judges.' }),
@@ -288,7 +288,7 @@ export const acceptedSchema = z.object({
     .exactOptional()
     .meta({
       description:
-        'Answer to a consent, a decision, a withdrawal, or a review’s pause and resume: whether the ledger has it; of a decision about a hold only where it has not. false: the ledger ' +
+        'Answer to a consent, a decision, a withdrawal, or a review’s pause and resume: whether the ledger has it. For a decision about a hold: only present if it does not. false: the ledger ' +
         'could not be reached within 5 s. The run has the message and keeps trying to write it; send it again under a new update id to ask. ' +
         'After LedgerChanged: no ledger has it, and none will.',
     }),
