@@ -235,7 +235,7 @@ export function Pile({ title, holds, said, session, onDecided }: PileProps) {
               <kbd>Ctrl Enter</kbd>
             </button>
           ) : (
-            <button type="submit" class="primary" disabled={isBusy}>
+            <button type="submit" class="primary" disabled={isBusy || !may(session, 'holds:decide')}>
               Preview {holds.length} <kbd>Ctrl Enter</kbd>
             </button>
           )}

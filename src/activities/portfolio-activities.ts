@@ -89,12 +89,12 @@ export function createPortfolioActivities(dependencies: ActivityDependencies) {
     /** Writes results behind the first `size` bytes of those so far, and returns the new size. */
     writePortfolioResults: ({ reviewId, folder, file, size, results }: ResultFile & { results: RowResult[] }) =>
       translatePortfolioErrors(async () => {
-        return writeResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size, results);
+        return writeResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size, results, onBlock);
       }),
 
     finishPortfolioResults: ({ reviewId, folder, file, size }: ResultFile) =>
       translatePortfolioErrors(async () =>
-        finishResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size),
+        finishResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size, onBlock),
       ),
   };
 }

@@ -59,7 +59,10 @@ export const DEFAULT_LIMITS: ApiLimits = {
   // The 5,000 that may wait for a change have one each.
   connections: 8_000,
   work: { running: 128, runningPerCaller: 64, waiting: 2_000, waitingPerCaller: 1_000, waitMs: 10_000 },
+  // 128 MB of the longest bodies. It takes eight callers that drip to keep the others waiting, each for 5 s.
+  bodies: { running: 512, runningPerCaller: 64, waiting: 2_000, waitingPerCaller: 1_000, waitMs: 10_000 },
   waiters: { running: 5_000, runningPerCaller: 2_500, waiting: 0, waitingPerCaller: 0, waitMs: 0 },
+  bodyTimeoutMs: 5_000,
   burst: 200,
   perSecond: 100,
   requestTimeoutMs: 15_000,

@@ -91,6 +91,8 @@ export const DEFAULT_LIMITS: CodecServerLimits = {
   decodedBytes: 32 * 1024 * 1024,
   // More at once are no faster on a few cores, and cost 8 MB each.
   work: { running: 16, runningPerCaller: 8, waiting: 2_000, waitingPerCaller: 1_000, waitMs: 10_000 },
+  bodies: { running: 32, runningPerCaller: 8, waiting: 2_000, waitingPerCaller: 1_000, waitMs: 10_000 },
+  bodyTimeoutMs: 10_000,
   // The UI asks once for each event of a page, all at once: a journey has up to 75 and a list of runs many of them.
   burst: 1_000,
   perSecond: 200,

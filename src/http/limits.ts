@@ -4,8 +4,12 @@ export interface HttpLimits {
   bodyBytes: number;
   /** Open at once. Default 4,000: one page of a busy UI opens dozens; thousands are an attack, or a test. */
   connections?: number;
-  /** Requests that are read or worked on at once, and those that wait for that. */
+  /** Requests that are worked on at once, and those that wait for that. */
   work: SlotLimits;
+  /** Bodies that are read, or have been read and wait for work, at once; and those that wait unread. */
+  bodies: SlotLimits;
+  /** For a body to have arrived whole, once it is read. */
+  bodyTimeoutMs: number;
   /** Requests of one caller at once, then per second; the same of one address before it is known who it is. */
   burst: number;
   perSecond: number;

@@ -199,7 +199,7 @@ export class Refusal extends Error {
 
   /** @param message default: the title of the problem, as the end of a sentence */
   constructor(reason: ProblemCode, message?: string, parts: RefusalParts = {}) {
-    super(message ?? PROBLEMS[reason].title.replace(/^(?!API)./, (letter) => letter.toLowerCase()));
+    super(message ?? PROBLEMS[reason].title.replace(/^(?!Temporal)./, (letter) => letter.toLowerCase()));
     const { status, retryAfterSeconds = status === 503 ? RETRY_SECONDS : undefined }: ProblemForm = PROBLEMS[reason];
     this.status = status;
     this.reason = reason;

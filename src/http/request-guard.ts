@@ -1,8 +1,8 @@
 /**
- * Checks each request in this order: address, origin, caller, permission. Then it takes a slot, before its body is read.
- * A caller whose bodies drip holds up no other, since each caller has its own part of the slots.
+ * Checks each request in this order: address, origin, caller, permission, room for its body. Then its body is read, in
+ * a time of its own, and only then it takes a slot. So callers whose bodies drip hold up no other.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { omitUndefined } from '../base/defined.ts';
 import type { ProxyCheck } from './addresses.ts';
 import type { AccessRecord } from './audit.ts';
@@ -54,10 +54,14 @@ export interface GuardSettings<Needs, Caller extends Identity, Permission> {
 interface Access<Permission> {
   record: Omit<AccessRecord, 'status'>;
   permission?: Permission;
+  /** The key from `toCallerKey`. */
+  caller: string;
   /** Adds to the audit line, even when the request is refused after all. */
   note(more: Partial<AccessRecord>): void;
   /** Makes room for another request, before the answer: for one that only waits from here on. */
   giveUpSlot(): void;
+  /** Makes room for another body. */
+  giveUpBody(): void;
 }
 
 export class RequestGuard<Needs, Caller extends Identity, Permission> {
@@ -65,7 +69,7 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
   /** Tokens of an address until its caller is authenticated; given back then. */
   readonly #addresses: TokenBuckets;
   readonly #callers: TokenBuckets;
-  readonly #lanes = new Map<string, Slots>();
+  readonly #lanes = new Map<string, Lane>();
   readonly #accesses = new WeakMap<FastifyRequest, Access<Permission>>();
 
   constructor(settings: GuardSettings<Needs, Caller, Permission>) {
@@ -94,8 +98,10 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     if (route !== undefined && needs === undefined) return;
     const access: Access<Permission> = {
       record: { address: request.ip, route: route ?? 'unknown', ...policy.describe?.(request) },
+      caller: '',
       note: (more) => Object.assign(access.record, more),
       giveUpSlot: () => {},
+      giveUpBody: () => {},
     };
     if (needs !== undefined) this.#accesses.set(request, access);
     this.#takeFor(this.#addresses, request.ip);
@@ -112,12 +118,32 @@ export class RequestGuard<Needs, Caller extends Identity, Permission> {
     access.note(omitUndefined({ subject, issuer }));
     this.#takeFor(this.#callers, JSON.stringify([issuer, subject, ...(policy.countedBy?.(request) ?? [])]));
     access.permission = policy.permit(needs as Needs, { caller, request, note: access.note });
-    access.giveUpSlot = await takeSlot(this.#chooseLane(request), toCallerKey(caller), reply);
+    access.caller = toCallerKey(caller);
+    if (hasBody(request)) access.giveUpBody = await takeSlot(this.#chooseLane(request).bodies, access.caller, reply);
   }
 
-  #chooseLane(request: FastifyRequest): Slots {
+  /** Returns the stream of a body that has its place. The stream ends in a refusal if the body arrives too slowly. */
+  limitBody<Payload extends NodeJS.ReadableStream>(request: FastifyRequest, payload: Payload): Payload {
+    if (this.findAccess(request)?.permission === undefined || !hasBody(request)) return payload;
+    // Not `destroy`: the connection is needed for the answer.
+    const tellSlow = () => payload.emit('error', new Refusal('slow'));
+    const timer = setTimeout(tellSlow, this.#settings.limits.bodyTimeoutMs);
+    for (const event of ['end', 'close', 'error']) payload.once(event, () => clearTimeout(timer));
+    return payload;
+  }
+
+  /** Takes the slot of a request that has been read. */
+  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const access = this.findAccess(request);
+    if (access?.permission === undefined) return;
+    access.giveUpSlot = await takeSlot(this.#chooseLane(request).work, access.caller, reply);
+    access.giveUpBody();
+  }
+
+  #chooseLane(request: FastifyRequest): Lane {
     const { lane = '' } = request.routeOptions.config;
-    const known = this.#lanes.get(lane) ?? new Slots(this.#settings.limits.work);
+    const { bodies, work } = this.#settings.limits;
+    const known = this.#lanes.get(lane) ?? { bodies: new Slots(bodies), work: new Slots(work) };
     this.#lanes.set(lane, known);
     return known;
   }
@@ -141,6 +167,15 @@ export function toCallerKey({ issuer, subject }: Identity): string {
   return JSON.stringify([issuer, subject]);
 }
 
+interface Lane {
+  bodies: Slots;
+  work: Slots;
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
 /** Returns what gives the slot up. It is given up with the answer at the latest. */
 async function takeSlot(slots: Slots, caller: string, reply: FastifyReply): Promise<() => void> {
   if (!(await slots.take(caller))) throw new Refusal('busy');
@@ -156,6 +191,16 @@ async function takeSlot(slots: Slots, caller: string, reply: FastifyReply): Prom
   // Comes after the answer as well as after a caller who hung up.
   reply.raw.once('close', giveUp);
   return giveUp;
+}
+
+/** Lets each request of a service pass the guard, in the order in which Fastify reads it. */
+export function addGuard<Needs, Caller extends Identity, Permission>(
+  app: FastifyInstance,
+  guard: RequestGuard<Needs, Caller, Permission>,
+): void {
+  app.addHook('onRequest', (request, reply) => guard.check(request, reply));
+  app.addHook('preParsing', async (request, _reply, payload) => guard.limitBody(request, payload));
+  app.addHook('preHandler', (request, reply) => guard.admit(request, reply));
 }
 
 /** Headers that the Temporal UI sends; `authorization-extras` is its id token, which is let through and not read. */

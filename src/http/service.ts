@@ -10,7 +10,7 @@ import { createProxyCheck, type ProxyCheck } from './addresses.ts';
 import { toRefusal } from './answer-refusals.ts';
 import { type AuditDestination, type AuditLog, openAuditLog } from './audit.ts';
 import { Refusal } from './refusal.ts';
-import { type AccessPolicy, type GuardSettings, RequestGuard } from './request-guard.ts';
+import { type AccessPolicy, addGuard, type GuardSettings, RequestGuard } from './request-guard.ts';
 import type { Identity } from './token-verifier.ts';
 
 export interface HttpServiceOptions {
@@ -106,7 +106,7 @@ export function openService<Needs, Caller extends Identity, Permission>(
   });
   parts.prepare?.(app);
   const guard = new RequestGuard({ policy: parts.policy(isTrustedProxy), limits, uiOrigins, hasPage, isTrustedProxy });
-  app.addHook('onRequest', (request, reply) => guard.check(request, reply));
+  addGuard(app, guard);
   app.setNotFoundHandler((request, reply) => {
     reply.code(404);
     write(new Refusal('notFound', 'there is nothing at this address'), request, reply);

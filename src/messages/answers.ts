@@ -22,7 +22,7 @@ const consentFields = {
   stands: standsSchema.exactOptional(),
   unmatched: z.literal('share').exactOptional().meta({
     description:
-      'Answer to a consent only: its share has not been requested yet. The consent is kept, and listed by holds.',
+      'Answer to a consent only: its share has not been requested yet. The consent is kept, and listed by unmatched-consents.',
   }),
 };
 

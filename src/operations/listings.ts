@@ -13,6 +13,7 @@ export const inquiries = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.inquiries,
   at: 'claimedAt',
+  key: ['customerTraceNumber', 'attempt'],
   read: (ledger, { applicants, ...query }) => {
     const count = applicants === undefined ? undefined : Number(applicants);
     return ledger.inquiriesBetween({ ...query, ...omitUndefined({ applicants: count }) });
@@ -30,6 +31,7 @@ export const decisions = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.decisions,
   at: 'recordedAt',
+  key: ['runKey', 'shareId', 'customerTraceNumber', 'decisionId', 'action'],
   read: (ledger, query) => ledger.decisionsBetween(query),
 });
 
@@ -39,6 +41,7 @@ export const consents = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.consents,
   at: 'recordedAt',
+  key: ['runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
   read: readConsents,
 });
 
@@ -62,6 +65,7 @@ export const unmatchedConsents = defineListing({
   scope: 'holds:read',
   ...RECORDS.unmatchedConsents,
   at: 'since',
+  key: ['runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
   read: readUnmatched,
 });
 
@@ -87,6 +91,7 @@ export const shares = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.shares,
   at: 'claimedAt',
+  key: ['customerTraceNumber', 'attempt'],
   read: (ledger, query) => ledger.sharesBetween(query),
 });
 
@@ -96,6 +101,7 @@ export const disposals = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.disposals,
   at: 'recordedAt',
+  key: ['kind', 'runKey', 'matter'],
   read: (ledger, query) => ledger.disposalsBetween(query),
 });
 
@@ -105,6 +111,7 @@ export const accesses = defineListing({
   scope: 'inquiries:read',
   ...RECORDS.accesses,
   at: 'recordedAt',
+  key: ['accessId'],
   read: (ledger, query) => ledger.reading.accessesBetween(query),
 });
 

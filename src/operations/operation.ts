@@ -28,6 +28,8 @@ interface ListingOf<Input extends z.ZodObject, Output extends z.ZodObject, Row e
   output: Output;
   /** The member with the instant by which the ledger orders its rows. */
   at: keyof Row & string;
+  /** The members that tell rows of one instant apart. */
+  key: readonly (keyof Row & string)[];
   /** The oldest rows come first. `from` may be later than the caller has asked for: where the page before has ended. */
   read(ledger: Ledger, query: z.infer<Input> & ReadersReach): AsyncIterable<Row>;
   totals?: Totals<Row>;

@@ -277,9 +277,10 @@ export async function writeResults(
   outputs: PortfolioOutputs,
   size: number,
   results: readonly RowResult[],
+  onBlock = () => {},
 ): Promise<number> {
   const text = Buffer.from(results.map((result) => `${JSON.stringify(result)}\n`).join(''));
-  await using handle = await openUnfinished(outputs, size);
+  await using handle = await openUnfinished(outputs, size, onBlock);
   await handle.write(text, 0, text.length, size).catch(throwUnavailable);
   await handle.sync().catch(throwUnavailable);
   return size + text.length;
@@ -290,23 +291,39 @@ export async function writeResults(
  *
  * @throws PortfolioUnavailableError
  */
-export async function finishResults(outputs: PortfolioOutputs, size: number): Promise<void> {
+export async function finishResults(outputs: PortfolioOutputs, size: number, onBlock = () => {}): Promise<void> {
   const { results, unfinished } = outputs;
   if ((await readSize(unfinished)) === undefined && (await readSize(results)) === size) return;
-  await using handle = await openUnfinished(outputs, size);
+  await using handle = await openUnfinished(outputs, size, onBlock);
   await handle.truncate(size).catch(throwUnavailable);
   await handle.sync().catch(throwUnavailable);
   await rename(unfinished, results).catch(throwUnavailable);
 }
 
-/** A review that was reset to a point before its end takes up the file of that end again. */
-async function openUnfinished({ results, unfinished }: PortfolioOutputs, size: number): Promise<FileHandle> {
-  if (((await readSize(unfinished)) ?? 0) < size) {
-    if (((await readSize(results)) ?? 0) < size) throw new PortfolioUnavailableError('RESULTS');
-    await rename(results, unfinished).catch(throwUnavailable);
-  }
+/** A review that was reset to a point before its end takes its earlier results from the file of that end. */
+async function openUnfinished(
+  { results, unfinished }: PortfolioOutputs,
+  size: number,
+  onBlock: () => void,
+): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
-  return open(unfinished, flags, 0o600).catch(throwUnavailable);
+  const handle = await open(unfinished, flags, 0o600).catch(throwUnavailable);
+  try {
+    if ((await handle.stat()).size >= size) return handle;
+    if (((await readSize(results)) ?? 0) < size) throw new PortfolioUnavailableError('RESULTS');
+    await using earlier = await open(results, constants.O_RDONLY | constants.O_NOFOLLOW);
+    let position = 0;
+    for await (const block of readBlocks(earlier)) {
+      await handle.write(block, 0, block.length, position);
+      position += block.length;
+      onBlock();
+    }
+    return handle;
+  } catch (error) {
+    await handle.close();
+    if (error instanceof PortfolioUnavailableError) throw error;
+    return throwUnavailable(error);
+  }
 }
 
 /** `undefined` for a missing file. */

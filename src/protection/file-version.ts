@@ -1,7 +1,11 @@
 import { statSync } from 'node:fs';
 
-/** A text that differs after each change of the file; `missing` where it is gone. */
+/** A text that differs after each change of the file; `missing` where it is gone or out of reach. Never throws. */
 export function readFileVersion(file: string): string {
-  const about = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return about ? [about.ino, about.size, about.mtimeNs, about.ctimeNs].join('-') : 'missing';
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+    return [ino, size, mtimeNs, ctimeNs].join('-');
+  } catch {
+    return 'missing';
+  }
 }

@@ -6,9 +6,12 @@ import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applicant, consentMessage, journeyInput } from '../support/journey-harness.ts';
-import { token, useApi } from './fixtures.ts';
+import { startTestApi, token, useApi } from './fixtures.ts';
 
-const { api } = useApi({ limits: { requestTimeoutMs: 1_000, idleTimeoutMs: 1_000 } }, { isWorkerStopped: true });
+const { harness, api } = useApi(
+  { limits: { requestTimeoutMs: 1_000, idleTimeoutMs: 1_000 } },
+  { isWorkerStopped: true },
+);
 const bearer = await token();
 
 function opened(): Socket {
@@ -110,6 +113,16 @@ describe('a connection that sends or reads badly', () => {
 
   test('is answered 408 if its body arrives too slowly', async () => {
     assertProblem(await saidToDrips(opened(), headOfBody(), ' '), 408, 'slow');
+  });
+
+  test('has a time of its own for each body, and the audit names the slow one', async (t) => {
+    const impatient = await startTestApi(harness, { limits: { bodyTimeoutMs: 500, requestTimeoutMs: 60_000 } });
+    t.after(() => impatient.close());
+    const socket = connect(impatient.port, '127.0.0.1');
+    socket.on('error', () => {});
+    assertProblem(await saidToDrips(socket, headOfBody(), ' '), 408, 'slow');
+    assert.deepEqual(impatient.audited().at(-1)?.refused, 'slow');
+    assert.deepEqual(impatient.unexpected, []);
   });
 
   test('is closed if it sends many requests and reads no answer', async () => {

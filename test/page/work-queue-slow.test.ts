@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { SCOPES } from '../../src/operations/scopes.ts';
 import { until } from '../api/until.ts';
-import { consentMessage, journeyInput, update } from '../support/journey-harness.ts';
 import {
   axeFindings,
   goTo,
@@ -322,47 +321,6 @@ test('the work queue page', async (t) => {
     await page.getByText('The API refused the token').waitFor();
     await page.reload();
     await page.getByLabel('Token').waitFor();
-  });
-
-  await t.test('counts runs by what they wait for, and each count leads to the runs that still wait', async () => {
-    const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
-    const gate = await world.harness.start(
-      journeyInput({ journeyId: 'LOAN-GATE', stages: ['PREQUAL', 'PREAPP'], endUserCode: 'EU31' }),
-    );
-    const sharing = await world.harness.start(
-      journeyInput({ journeyId: 'LOAN-SHARE', stages: ['PREQUAL'], shares, endUserCode: 'EU31' }),
-    );
-    const { page } = await open();
-    const links = page.locator('.waits').getByRole('link');
-    // The runs are counted every few seconds; other tests of this page leave no gates behind.
-    const reread = async (name: string) => {
-      await until(async () => {
-        await page.keyboard.press('u');
-        return (await links.filter({ hasText: name }).count()) > 0 ? true : undefined;
-      });
-    };
-    await reread('a gate');
-    await reread('consent');
-    await keepPictures(page, 'waits');
-    await links.filter({ hasText: 'a gate' }).click();
-    await page.getByRole('heading', { name: 'Waits for a gate', level: 1 }).waitFor();
-    await page.getByRole('link', { name: 'LOAN-GATE', exact: true }).waitFor();
-    assert.equal(await page.getByRole('link', { name: 'LOAN-SHARE', exact: true }).count(), 0);
-    assert.deepEqual(await axeFindings(page), []);
-    assert.deepEqual(await overflows(page), []);
-    await keepPictures(page, 'waits-for-a-gate');
-    await page.keyboard.press('Escape');
-    await page.getByRole('heading', { name: 'What needs a person' }).waitFor();
-    await update(gate, 'advance', { journeyId: 'LOAN-GATE', to: 'PREAPP' });
-    await update(sharing, 'recordConsent', consentMessage('LOAN-SHARE', { applicantId: '1A' }));
-    await Promise.all([gate.result(), sharing.result()]);
-    await goTo(page, '#/waiting/gate');
-    await page.getByRole('heading', { name: 'Waits for a gate', level: 1 }).waitFor();
-    await until(async () => {
-      await page.reload();
-      await page.getByRole('heading', { name: 'Waits for a gate', level: 1 }).waitFor();
-      return (await page.getByRole('link', { name: 'LOAN-GATE', exact: true }).count()) === 0 ? true : undefined;
-    });
   });
 
   await t.test('can be used by keyboard only: rows, the list of keys, search and back', async () => {

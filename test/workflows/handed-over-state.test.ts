@@ -45,10 +45,7 @@ const HOLDS: Required<HoldsState> = {
   open: [HOLD],
   settled: [
     {
-      message: {
-        ...{ decisionId: 'D0', customerTraceNumber: TRACE, attempt: 1, action: 'resend', by: 'ops', reason: 'down' },
-        ...{ providerSaid: 'notPosted', receivedAt: AT },
-      },
+      ...{ customerTraceNumber: TRACE, decisionId: 'D0', digests: { action: 'x' } },
       verdict: refuse('notNow', 'answered'),
     },
   ],

@@ -1,6 +1,7 @@
 /** Makes a route of each listing in the table of operations: its path, pages, cursors and what a caller reaches. */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
+import { Refusal } from '../../http/refusal.ts';
 import { LISTINGS } from '../../operations/listings.ts';
 import { type Listing, toCamelCase, toOperationId } from '../../operations/operation.ts';
 import { capitalize } from '../../words/writer.ts';
@@ -10,10 +11,10 @@ import { afterParameter, createPageSchema, limitParameter, type Page, readPage }
 
 type Row = Record<string, unknown> & { runKey: string };
 
-/** The instant of the last row of a page, and how many rows of that instant were read. The next page begins after it. */
+/** The last row of a page, by its instant and its key: the next page begins after it. */
 interface Place {
   at: string;
-  count: number;
+  key: string;
 }
 
 /** The number of rows that are read before their runs are asked which profiles and end users they are for. */
@@ -21,6 +22,8 @@ const ROWS_PER_REACH_CHECK = 1_000;
 
 /** The number of rows that are summed up at once. */
 const ROWS_PER_SUM = 20_000;
+const LONGEST_SUM_MS = 60_000;
+const TOO_LONG = 'it took too long: ask for a shorter period, by from and before';
 
 export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
   const { name, path = `/v1/audit/${name}` as const, summary, description, scope, input, output, totals } = listing;
@@ -45,6 +48,7 @@ export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
     answer: z.object({ totals: z.array(totals.row) }).meta({ id: `${name}Totals` }),
     async run(call) {
       const sum = totals.create();
+      const endsAt = performance.now() + LONGEST_SUM_MS;
       let after: string | undefined;
       do {
         const page = await readListing(listing, {
@@ -53,7 +57,8 @@ export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
         });
         for (const row of page.data) sum.add(row);
         after = page.next;
-        call.sending.signal.throwIfAborted();
+        if (call.sending.signal.aborted) throw new Refusal('gone');
+        if (performance.now() > endsAt) throw new Refusal('outOfTime', TOO_LONG);
       } while (after !== undefined);
       call.note({ count: sum.list.length });
       return { totals: sum.list };
@@ -84,15 +89,38 @@ function readListing(listing: Listing, call: Call): Promise<Page<Row>> {
 /** Yields a full batch only when it has read one more row, which shows that there are more. */
 async function* readBatches(listing: Listing, all: AsyncIterable<Row>, place: Place | undefined, size: number) {
   let rows: Row[] = [];
-  let last: Place = { at: '', count: 0 };
-  for await (const row of all) {
-    const at = String(row[listing.at]);
+  for await (const row of readRowsAfter(listing, all, place)) {
     if (rows.length === size) {
-      yield { rows, next: last };
+      yield { rows, next: toPlace(listing, rows.at(-1) as Row) };
       rows = [];
     }
-    last = { at, count: at === last.at ? last.count + 1 : 1 };
-    if (place?.at !== at || last.count > place.count) rows.push(row);
+    rows.push(row);
   }
   yield { rows, next: undefined };
+}
+
+/** Yields the rows after the place. If the row at the place is gone, it yields all rows of that instant again. */
+async function* readRowsAfter(
+  listing: Listing,
+  rows: AsyncIterable<Row>,
+  place: Place | undefined,
+): AsyncGenerator<Row> {
+  let before: Row[] = [];
+  let isAfter = place === undefined;
+  for await (const row of rows) {
+    const { at, key } = toPlace(listing, row);
+    if (isAfter) yield row;
+    else if (at !== place?.at) {
+      isAfter = true;
+      yield* [...before, row];
+    } else if (key === place.key) {
+      isAfter = true;
+      before = [];
+    } else before.push(row);
+  }
+  if (!isAfter) yield* before;
+}
+
+function toPlace({ at, key }: Listing, row: Row): Place {
+  return { at: String(row[at]), key: JSON.stringify(key.map((name) => row[name] ?? null)) };
 }

@@ -53,8 +53,7 @@ const WORDS = {
   /** The run was never started, or its retention period has ended. */
   journeyNotFound: 'there is no {about}',
   journeyFinished: '{about} has finished',
-  shareAfterEnd:
-    '{about} has finished: share its report by itself, with `credit-journey share --ended` or `shareReport`',
+  shareAfterEnd: '{about} has finished: share its report by itself, with `credit-journey share --ended` or `start`',
   /** The run refuses the message in its present state, and stays unchanged. */
   updateRefused: '{about} refused: {reason}',
   /** The ledger refuses a decision about an inquiry without a run: it has written nothing. */

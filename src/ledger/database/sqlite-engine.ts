@@ -195,6 +195,9 @@ class SqliteEngine implements SqlEngine {
   }
 
   async close(): Promise<void> {
+    // Writes that were asked for before are committed first, however many commits they need.
+    const last = this.#writes.at(-1);
+    while (last && this.#writes.includes(last)) await this.#inTurn(async () => {});
     await this.#inTurn(async () => {
       this.#isClosed = true;
       if (this.#database.isOpen) this.#database.close();

@@ -246,7 +246,11 @@ export class WatchedKeyRing extends KeyRing {
 
   async #reload(): Promise<void> {
     const version = readFileVersion(this.#file);
-    if (version === this.#version) return;
+    if (version === this.#version) {
+      // The file of the keys in use is back.
+      this.#failedVersion = undefined;
+      return;
+    }
     try {
       this.follow(await loadKeyRing(this.#file));
       this.#version = version;

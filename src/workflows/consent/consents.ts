@@ -402,7 +402,10 @@ export function handleConsents<Status>(
         refuseConsent(run, refusal.reason, isRecord(message) ? message.consentId : undefined);
         return;
       }
-      run.consents.take(addReceivedAt(message), { isAnswered: true });
+      const record = addReceivedAt(message);
+      // A sender may repeat it until the ledger has it: that is no further message on its way.
+      if (run.consents.findSame(record)) return;
+      run.consents.take(record, { isAnswered: true });
       tellIfUnmatched(run, message);
     },
     { description: definition.signals?.consent as string },

@@ -8,6 +8,7 @@ import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import { checkReferenceApplicants } from '../../messages/reference-applicants.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
+import { computeMemberDigests } from '../../model/decision-content.ts';
 import { FAILURES, type HoldAction } from '../../model/failure-types.ts';
 import { describeSupersedingFact, type InquiryDescription, type Outcome } from '../../model/inquiry.ts';
 import { selectShownProblems } from '../../model/problems.ts';
@@ -33,6 +34,14 @@ interface TakenDecision extends Underway {
   message: Decision;
 }
 
+/** One that has an end. The next run gets it, so it is short and has nothing personal. */
+interface SettledDecision extends Underway {
+  customerTraceNumber: string;
+  decisionId: string;
+  /** Digests of the message's members, but not of its proof. */
+  digests: Record<string, string>;
+}
+
 /**
  * Limits the decisions handed on to a next run, the latest: a sender soon stops asking whether its decision was taken.
  */
@@ -45,7 +54,7 @@ const ROW_SHOWN_FOR_MS = 365 * 86_400_000;
 export interface HoldsState {
   /** No decision about them is in progress. */
   open?: readonly HoldStatus[];
-  settled?: readonly TakenDecision[];
+  settled?: readonly SettledDecision[];
 }
 
 interface OpenHold {
@@ -67,7 +76,7 @@ interface HoldingRun {
 export class Holds {
   readonly #open = new Map<string, OpenHold>();
   /** Decisions that have taken effect, or that another one has overtaken. */
-  readonly #settled: TakenDecision[];
+  readonly #settled: SettledDecision[];
   readonly #run: HoldingRun;
   /** The number of rows that are being written. */
   #opening = 0;
@@ -94,7 +103,7 @@ export class Holds {
 
   /** Whether the ledger is being asked for a row, or to record a decision. */
   get isBusy(): boolean {
-    return this.#opening > 0 || this.view.some(({ isDecided }) => isDecided);
+    return this.#opening > 0 || [...this.#open.values()].some(({ decision, isUnopened }) => decision || isUnopened);
   }
 
   /**
@@ -125,7 +134,11 @@ export class Holds {
     const isDisturbed = () => hold.decision !== undefined || hold.isUnopened === true;
     for (;;) {
       if (hold.decision) return hold.decision;
-      if (hold.isUnopened) await this.#openRow(hold, inquiry);
+      if (hold.isUnopened) {
+        await this.#openRow(hold, inquiry);
+        // A decision that came meanwhile is recorded, also where the run was cancelled after it.
+        continue;
+      }
       const summary = formatInquiryHoldRow(hold.status);
       await this.#run.continuation.wait(isDisturbed, ROW_SHOWN_FOR_MS, { summary });
     }
@@ -139,9 +152,12 @@ export class Holds {
     const summary = `${inquiry.productCode} · opening the row of its hold`;
     const args = { ledgerId: config.ledgerId, hold: toRow(hold, inquiry) };
     this.#opening++;
-    // The run does not write into another ledger, so only its status shows the hold.
-    await CancellationScope.nonCancellable(() => runUntilRecorded('openHold', { summary }, args));
-    this.#opening--;
+    try {
+      // The run does not write into another ledger, so only its status shows the hold.
+      await CancellationScope.nonCancellable(() => runUntilRecorded('openHold', { summary }, args));
+    } finally {
+      this.#opening--;
+    }
   }
 
   /**
@@ -158,12 +174,13 @@ export class Holds {
 
   /** Takes the hold off the list, once the ledger has its decision, or no ledger can have it. */
   settle(taken: TakenDecision, verdict: Verdict): void {
-    const { customerTraceNumber, action } = taken.message;
+    const { customerTraceNumber, decisionId, action } = taken.message;
     const hold = this.#open.get(customerTraceNumber);
     taken.verdict = verdict;
     if (!hold) return;
     this.#open.delete(customerTraceNumber);
-    this.#settled.push(taken);
+    const digests = computeMemberDigests(toContent(taken.message));
+    this.#settled.push({ customerTraceNumber, decisionId, digests, verdict });
     this.#run.publish();
     this.#tell(hold.status, { action, ...(isRefused(verdict) ? { overtaken: true } : {}) });
   }
@@ -195,13 +212,14 @@ export class Holds {
   }
 
   /** Returns the decision that was taken under the message's id. One that had no effect gives its id to another. */
-  #findTaken(message: DecisionMessage): TakenDecision | undefined {
+  #findTaken(message: DecisionMessage): TakenDecision | SettledDecision | undefined {
     const { customerTraceNumber: inquiry, decisionId } = message;
     const { decision } = this.#open.get(inquiry) ?? {};
-    const taken = [...this.#settled, ...(decision ? [decision] : [])].findLast(
-      ({ message: known }) => known.customerTraceNumber === inquiry && known.decisionId === decisionId,
+    if (decision?.message.decisionId === decisionId) return decision;
+    const settled = this.#settled.findLast(
+      (known) => known.customerTraceNumber === inquiry && known.decisionId === decisionId,
     );
-    return taken && isRefused(taken.verdict) && findDifferences(taken, message).length > 0 ? undefined : taken;
+    return settled && isRefused(settled.verdict) && findDifferences(settled, message).length > 0 ? undefined : settled;
   }
 
   /** Returns why the decision makes no sense now, or `null`. */
@@ -229,10 +247,10 @@ export class Holds {
   }
 
   /** Takes a decision that `findProblem` permits, or returns it where it was taken before. */
-  take(message: DecisionMessage): { taken: TakenDecision; isDuplicate: boolean } {
+  take(message: DecisionMessage): { taken: Underway; isDuplicate: boolean } {
     const known = this.#findTaken(message);
     if (known) return { taken: known, isDuplicate: true };
-    const taken = { message: { ...message, receivedAt: new Date().toISOString() } };
+    const taken: TakenDecision = { message: { ...message, receivedAt: new Date().toISOString() } };
     const hold = this.#open.get(message.customerTraceNumber);
     if (hold) hold.decision = taken;
     return { taken, isDuplicate: false };
@@ -261,8 +279,11 @@ function toContent({ receivedAt: _, proof: __, ...message }: DecisionMessage & P
   return message;
 }
 
-function findDifferences({ message: known }: TakenDecision, message: DecisionMessage): string[] {
-  return findDifferingPaths(toContent(known), toContent(message));
+function findDifferences(known: TakenDecision | SettledDecision, message: DecisionMessage): string[] {
+  const content = toContent(message);
+  return 'digests' in known
+    ? findDifferingPaths(known.digests, computeMemberDigests(content))
+    : findDifferingPaths(toContent(known.message), content);
 }
 
 export interface Judged {
