@@ -127,12 +127,10 @@ const attemptFields = {
     .meta({ description: 'An answer that came after a decision or a later attempt.' }),
   abandonedAt: instant.exactOptional(),
   disposedAt: instant.exactOptional(),
-  legalHolds: z
-    .array(z.object(legalHoldFields))
-    .meta({
-      description:
-        'Every hold in force that covers the inquiry. The inquiry cannot be disposed of until all of them are released.',
-    }),
+  legalHolds: z.array(z.object(legalHoldFields)).meta({
+    description:
+      'Every hold in force that covers the inquiry. The inquiry cannot be disposed of until all of them are released.',
+  }),
   ordinal: count.meta({ description: 'Counts amendments and deliberate repeats; 0 for the first.' }),
   sentTraceNumber: optionalText.meta({
     description: 'The number under which it was sent, where that is not the inquiry’s own.',
