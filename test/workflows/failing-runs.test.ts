@@ -70,5 +70,5 @@ test('doctor says that it cannot find failing runs if the server does not know t
   const context = { config: harness.config, temporal: async () => client };
   const found = await failingRunsCheck.run(context as never, new AbortController().signal);
   assert.equal(found.status, 'warn');
-  assert.match(found.detail, /does not tell/);
+  assert.match(found.detail, /does not report/);
 });
