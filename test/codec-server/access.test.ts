@@ -341,7 +341,7 @@ describe('the codec server limits', () => {
   });
 
   test('how many requests wait, and frees the slot of a caller that disconnects', async (t) => {
-    const limits = { work: { ...DEFAULT_LIMITS.work, running: 1, waiting: 0 }, requestTimeoutMs: 60_000 };
+    const limits = { bodies: { ...DEFAULT_LIMITS.bodies, running: 1, waiting: 0 }, requestTimeoutMs: 60_000 };
     const server = await startServer(t, { limits });
     const caller = await token();
     const slow = httpRequest(`${server.url}/decode`, {
