@@ -75,7 +75,7 @@ const GIVEN_UP_AT_GATE: Partial<Record<FailureType, Trouble>> = {
     profile: 'moving',
     make: (harness) =>
       changeProfile(harness, {
-        get credentials(): never {
+        get authUrl(): never {
           throw new Error('a bug');
         },
       }),
