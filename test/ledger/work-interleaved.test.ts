@@ -112,7 +112,9 @@ class ModelRun {
     this.#now.attempt = attempt + 1;
   }
 
+  /** A reset returns to a workflow task, and an ended run has none after its end. */
   keep(): void {
+    if (this.#now.hasEnded) return;
     this.#kept.push(structuredClone(this.#now));
   }
 
@@ -122,7 +124,7 @@ class ModelRun {
     this.#now = structuredClone(this.#kept[point] as Kept);
     this.#kept = this.#kept.slice(0, point + 1);
     this.#writes = [];
-    // Models `Holds.startAnew`.
+    // Models `Holds.onReset`.
     this.#mayLeaveRows = true;
     if (!this.#now.hold) return;
     this.#now.hold = { ...this.#now.hold, since: new Date().toISOString() };
