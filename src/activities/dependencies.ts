@@ -17,7 +17,7 @@ export interface ActivityDependencies {
   tokens: TokenSource;
   /** By profile name. */
   gateways: ReadonlyMap<string, GatewayClient>;
-  /** By profile name. One pool serves attempts from both queues. */
+  /** By profile name. Attempts from the workflow queue and from the gateway queue share a pool. */
   slots: ReadonlyMap<string, InquirySlots>;
   checkConsentProof: ConsentProofVerifier;
   checkDecisionProof: DecisionProofVerifier;
@@ -29,8 +29,8 @@ export interface ActivityDependencies {
  * Finds the profile that a start's input names. If this worker lacks it, another worker may have it, for example during
  * a deploy. The run says so in its status, and asks again before it fails.
  *
- * @throws ProfileUnknownError for a name that a profile may have
- * @throws InvalidInputError for any other name
+ * @throws ProfileUnknownError for a well-formed name
+ * @throws InvalidInputError for a malformed name
  */
 export function findProfile({ config }: ActivityDependencies, name: string): GatewayProfile {
   const profile = config.profiles.get(name);
@@ -40,7 +40,7 @@ export function findProfile({ config }: ActivityDependencies, name: string): Gat
   throw PROFILE_NAME.test(name) ? new ProfileUnknownError(problems) : new InvalidInputError(problems);
 }
 
-/** Thrown when this worker lacks the named profile. The input is wrong unless another worker has the profile. */
+/** Thrown when this worker lacks the profile of a new run. The input is wrong unless another worker has the profile. */
 export class ProfileUnknownError extends InvalidInputError {}
 
 /** Thrown when this worker lacks the profile of a prepared run, for example during a deploy. */
@@ -53,8 +53,8 @@ export class ProfileMissingError extends Error {
 }
 
 /**
- * Finds the profile of a prepared run. If this worker lacks it, the caller's input is not at fault: Temporal repeats
- * the activity until a worker that has the profile takes it.
+ * Finds the profile of a run whose input was accepted before. If this worker lacks it, Temporal repeats the activity
+ * until a worker that has the profile takes it.
  *
  * @throws ProfileMissingError
  */

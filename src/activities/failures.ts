@@ -48,7 +48,7 @@ export function translateFailure(error: unknown): unknown {
       ? createRetryableFailure(error.code, error.retryAfterMs)
       : createFinalFailure(error.code);
   }
-  // The message is constant, since Temporal's UI shows it while the activity waits for another worker.
+  // `ProfileMissingError` keeps its message, which is constant: the Temporal UI shows it while another worker is awaited.
   const message = error instanceof ProfileMissingError ? error.message : FAILURES.ActivityFailed.message;
   return ApplicationFailure.create({
     type: 'ActivityFailed',

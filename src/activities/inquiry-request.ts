@@ -23,7 +23,7 @@ const ORIGINAL_INQUIRY_MARGIN_MS = 5_000;
 /**
  * Returns the run's profile with its current configuration.
  *
- * @throws `ProfileChanged` if it is not the run's first one, and the run's way is none of its former ones
+ * @throws `ProfileChanged` if the run began with another configuration, and `formerly` does not list that one
  */
 export function findRunProfile(dependencies: ActivityDependencies, run: RunIdentity): GatewayProfile {
   const profile = findPreparedProfile(dependencies, run.profile);
@@ -53,13 +53,14 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
     const originalInquiryAt =
       profile.originalInquiryDateSource === 'originalRequest'
         ? new Date(args.reference.requestedAt)
-        : // The ledger's clock may be ahead of ours, and the gateway's of neither.
+        : // `claimedAt` is by the ledger's clock. Of two clocks, the earlier is less likely to be ahead of the gateway's.
           new Date(Math.min(claimedAt.getTime(), Date.now()) - ORIGINAL_INQUIRY_MARGIN_MS);
     return buildSecondUseRequest({
       profile,
       customerTraceNumber,
       reference: args.reference,
       originalInquiryAt,
+      // `terms` has it, or the builder refuses the empty one.
       permissiblePurposeCode: '',
       ...terms,
     });
@@ -70,10 +71,11 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
     profile,
     productCode,
     customerTraceNumber,
+    // `terms` has both, or the builder refuses the empty ones.
     endUserCode: '',
     permissiblePurposeCode: '',
     ...terms,
-    // The interface's table refuses applicants that lack anything.
+    // The builder refuses applicants that lack a field of a report's.
     applicants: applicants as Applicant[],
   });
 }
@@ -120,7 +122,7 @@ export function findApplicantProblems(profile: GatewayProfile, applicants: reado
   return [...findMadeUpProblems(profile, applicants), ...findAccentProblems(spelled, profile.accents)];
 }
 
-/** Checks applicants that came later by the table of the reports (interface 2.3), or for FAILSAFE by its own (4.3). */
+/** Checks applicants from a message to a run, by the table of reports (interface 2.3) or that of FAILSAFE (4.3). */
 export function listApplicantProblems(
   profile: GatewayProfile,
   productCode: ProductCode,

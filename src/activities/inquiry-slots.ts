@@ -1,16 +1,16 @@
 import type { Config } from '../config/config.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 
-/** How long an attempt from the gateway queue waits for a connection: a small part of the time for its answer. */
+/** How long an attempt from the gateway queue waits for a permit: a small part of the gateway's time to answer. */
 const WAIT_MS = 1_000;
 
 /**
- * Limits the attempts that this worker has in flight for one profile, from both queues together, to one per connection.
- * The workflow queue gets only a part of them, so that neither the gateway queue nor the workflow queue's other
- * activities starve.
+ * Limits the attempts that this worker has in flight for one profile, from both queues together: each needs a permit, and
+ * there is one for each connection. The workflow queue gets only a part of them, so that neither the gateway queue nor
+ * the workflow queue's other activities starve.
  */
 export class InquirySlots {
-  /** The permits of the workflow queue; 0 if every attempt goes to the gateway queue. */
+  /** The most permits that the workflow queue may hold; 0 if every attempt goes to the gateway queue. */
   readonly forWorkflowQueue: number;
   #free: number;
   #inWorkflowQueue = 0;
@@ -32,7 +32,10 @@ export class InquirySlots {
     };
   }
 
-  /** For the gateway queue. It has a slot for each permit, so it waits only for permits of the workflow queue. */
+  /**
+   * For the gateway queue. Its worker takes no more activities than there are permits, so it waits only for those that
+   * the workflow queue holds. Returns `null` if it has waited too long.
+   */
   async take(): Promise<(() => void) | null> {
     if (this.#free > 0) this.#free--;
     else if (!(await this.#wait())) return null;
@@ -61,14 +64,15 @@ export class InquirySlots {
   }
 }
 
-/** A slot needs a connection: without one, the HTTP client would queue a claimed attempt past its `sendBy`. */
+/** Counts permits. Each needs a connection: else the HTTP client would queue a claimed attempt past its `sendBy`. */
 export function countInquirySlots({ worker }: Pick<Config, 'worker'>, { limits }: GatewayProfile): number {
   return Math.min(worker.maxConcurrentInquiries, limits.connections);
 }
 
 /**
- * Returns permits by profile name. The workflow queue gets at most half of a profile's slots, and in all at most half
- * of its own. With a rate limit, which the server keeps only on the gateway queue, it gets none.
+ * Returns permits by profile name. The workflow queue gets at most half of a profile's permits. For all profiles
+ * together it gets at most half of the activities that it runs at once. With a rate limit, which the server keeps only
+ * on the gateway queue, it gets none.
  */
 export function allotSlots({ worker, profiles }: Pick<Config, 'worker' | 'profiles'>): Map<string, InquirySlots> {
   const most = Math.floor(worker.maxConcurrentActivities / 2 / profiles.size);

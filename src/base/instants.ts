@@ -1,10 +1,11 @@
-/** Instants, durations and HTTP dates. Pure, so that workflow code may use it. */
+/** Instants, durations, protobuf timestamps and HTTP dates. Pure, so that workflow code may use it. */
 
-/** RFC 3339. Read with an offset and checked as a real calendar date, written in UTC. */
+/** The form of an RFC 3339 instant with its offset. `parseInstantMs` also checks that there is such a day and time. */
 const INSTANT = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:Z|[+-](\d{2}):(\d{2}))$/;
 
 export function isCalendarDate(year: number, month: number, day: number): boolean {
   if (month < 1 || month > 12 || day < 1) return false;
+  // `Date` counts months from 0, and its day 0 is the last of the month before: here, of `month` itself.
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 

@@ -1,4 +1,4 @@
-/** Whether a value is an object and no list. Pure. */
+/** Whether a value is what JSON calls an object: no list, and not `null`. Pure. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

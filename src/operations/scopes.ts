@@ -1,4 +1,4 @@
-/** Scopes of tokens: one for each kind of message, and one for each kind of reading (docs/http-api.md). */
+/** Scopes of tokens, each with what it permits (docs/http-api.md). */
 
 export const SCOPES = {
   'journeys:start': 'Start journeys',

@@ -1,4 +1,4 @@
-/** Judges decisions about a hold, by the rules that the run and the ledger apply as well. Pure. */
+/** Judges decisions about a hold, by the rules that the run and the ledger apply as well. */
 import { omitUndefined } from '../base/defined.ts';
 import type { OpenInquiry } from '../ledger/records.ts';
 import { checkReferenceApplicants } from '../messages/reference-applicants.ts';
@@ -10,7 +10,7 @@ import { checkProviderStatement, checkResendTime } from '../model/provider-word.
 import { type MessageRefusal, refuse } from '../model/refusals.ts';
 import type { Hold } from './holds.ts';
 
-/** A row with the fact whether its run is open, which determines the permitted decisions. */
+/** A hold, and whether its run is open, which determines the permitted decisions. */
 export interface DecidableHold extends Hold {
   customerTraceNumber: string;
   productCode: ProductCode;
@@ -23,7 +23,7 @@ export type JudgedHold = Pick<
   'reason' | 'attempt' | 'productCode' | 'applicantIds' | 'resendFrom' | 'allowedActions' | 'heldBy'
 >;
 
-/** Describes an undecided inquiry whose run is gone. Corrected applicants need a new start: only a run can amend. */
+/** Describes, as a hold, an undecided inquiry whose run is gone. Only a run can amend: corrections need a new start. */
 export function readLeftBehind(
   inquiry: OpenInquiry,
   { attempt, failureType }: { attempt: number; failureType: FailureType },
@@ -63,13 +63,13 @@ export function validateDecision(hold: JudgedHold, decision: JudgedDecision): Me
     const where = heldBy === 'ledger' ? ' without a run' : '';
     return refuse('notNow', `${reason} allows ${allowedActions.join(', ')}${where}`);
   }
-  const ofWord =
+  const statementProblem =
     isFailureType(reason) && providerSaid !== undefined
       ? checkProviderStatement({ failureType: reason, productCode }, { action, outcome, providerSaid })
       : null;
-  const problem = ofWord ?? checkResendTime(hold, { action }, Date.now());
+  const problem = statementProblem ?? checkResendTime(hold, { action }, Date.now());
   if (problem) return refuse('notNow', problem);
-  // The ledger keeps no applicants of the oldest inquiries: there the operator has to check it.
-  const ofReference = reference && applicantIds && checkReferenceApplicants(reference.applicants, applicantIds);
-  return ofReference ? refuse('notNow', ofReference) : null;
+  // The ledger has no applicants of its oldest inquiries: there, the operator has to check the reference.
+  const referenceProblem = reference && applicantIds && checkReferenceApplicants(reference.applicants, applicantIds);
+  return referenceProblem ? refuse('notNow', referenceProblem) : null;
 }

@@ -28,13 +28,13 @@ const traceActivity: ActivityInterceptorsFactory = (activity) => ({
       const { inquiry, attempt } = (input.args[0] ?? {}) as { inquiry?: { productCode?: string }; attempt?: number };
       const { activityType, workflowExecution } = activity.info;
       const parent = readParent(input.headers);
-      const attributes = omitAbsent({ product: inquiry?.productCode, attempt, ...workflowExecution });
+      const attributes = toSpanAttributes({ product: inquiry?.productCode, attempt, ...workflowExecution });
       const span = tracer().startSpan(`RunActivity:${activityType}`, { attributes }, parent);
       try {
         return await context.with(trace.setSpan(parent, span), () => next(input));
       } catch (error) {
         const { type } = error as { type?: unknown };
-        if (isFailureType(type)) span.setAttributes(omitAbsent({ failureType: type }));
+        if (isFailureType(type)) span.setAttributes(toSpanAttributes({ failureType: type }));
         span.setStatus({ code: SpanStatusCode.ERROR });
         throw error;
       } finally {
@@ -45,7 +45,7 @@ const traceActivity: ActivityInterceptorsFactory = (activity) => ({
   outbound: new OpenTelemetryActivityOutboundInterceptor(activity),
 });
 
-/** Any sender may put any bytes into the header. */
+/** Returns no parent for a header that cannot be read: any sender may put any bytes into it. */
 function readParent(headers: Parameters<typeof extractContextFromHeaders>[0]): Context {
   try {
     return extractContextFromHeaders(headers) ?? ROOT_CONTEXT;
@@ -54,11 +54,12 @@ function readParent(headers: Parameters<typeof extractContextFromHeaders>[0]): C
   }
 }
 
-/** A span for one HTTP request to the gateway or its token service. The context is not sent along. */
+/** A span for one HTTP request to the gateway or its token service. The trace context is not sent along. */
 const observeExchange: ExchangeObserver = ({ profile, productCode, attempt, url }) => {
+  // Only inquiries have a product.
   const span = tracer().startSpan(productCode ? 'POST gateway' : 'POST token service', {
     kind: SpanKind.CLIENT,
-    attributes: omitAbsent({
+    attributes: toSpanAttributes({
       product: productCode,
       attempt,
       profile: profile.name,
@@ -68,7 +69,7 @@ const observeExchange: ExchangeObserver = ({ profile, productCode, attempt, url 
     }),
   });
   return ({ httpStatus, answer, failure }) => {
-    span.setAttributes(omitAbsent({ httpStatus, answer, failureType: failure }));
+    span.setAttributes(toSpanAttributes({ httpStatus, answer, failureType: failure }));
     if (failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
     span.end();
   };
@@ -78,7 +79,10 @@ function tracer() {
   return trace.getTracer('credit-journey');
 }
 
-function omitAbsent(values: Partial<Record<keyof typeof SPAN_ATTRIBUTES, string | number | undefined>>): Attributes {
+/** Gives each value the name of its span attribute, and leaves out those that are absent. */
+function toSpanAttributes(
+  values: Partial<Record<keyof typeof SPAN_ATTRIBUTES, string | number | undefined>>,
+): Attributes {
   return Object.fromEntries(
     Object.entries(values).flatMap(([key, value]) =>
       value === undefined ? [] : [[SPAN_ATTRIBUTES[key as keyof typeof SPAN_ATTRIBUTES], value]],

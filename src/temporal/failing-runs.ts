@@ -13,7 +13,7 @@ export const TASKS_FAIL = 'TemporalReportedProblems IS NOT NULL';
 /** gRPC's `INVALID_ARGUMENT`. */
 const INVALID_ARGUMENT = 3;
 
-/** Returns `null` if the server lacks the search attribute. */
+/** Counts those of one task queue; deliveries of events have another. Returns `null` if the server lacks the attribute. */
 export function countFailingRuns(client: Pick<Client, 'workflow'>, taskQueue: string): Promise<number | null> {
   const query = `${TASKS_FAIL} AND ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
   return askWhereKnown(async () => (await client.workflow.count(query)).count);
@@ -24,7 +24,7 @@ export async function askWhereKnown<Answer>(ask: () => Promise<Answer>): Promise
   try {
     return await ask();
   } catch (error) {
-    // The SDK's own calls wrap it.
+    // Calls of the client wrap the gRPC error; calls of its raw services do not.
     const status = error instanceof ServiceError ? error.cause : error;
     if (isRecord(status) && status.code === INVALID_ARGUMENT) return null;
     throw error;

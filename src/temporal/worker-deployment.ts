@@ -10,7 +10,7 @@ export interface DeploymentVersion {
 
 /**
  * - `current`: gets new runs, and those of older versions that upgrade.
- * - `ramping`: gets a share of them.
+ * - `ramping`: gets a part of them.
  * - `draining`: gets the remaining runs that are pinned to it.
  * - `drained`: gets nothing more; its workers may be stopped.
  * - `inactive`: has never been made current.
@@ -27,7 +27,7 @@ export interface DeploymentView {
   versions: { buildId: string; state: VersionState }[];
 }
 
-/** `temporal.api.enums.v1.WorkerDeploymentVersionStatus`; a version that was only created has no worker either. */
+/** `temporal.api.enums.v1.WorkerDeploymentVersionStatus`, by number. The last, `CREATED`, has no worker yet. */
 const STATES: readonly VersionState[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained', 'unknown'];
 
 /** `temporal.api.enums.v1.TaskQueueType` */
@@ -69,9 +69,9 @@ export function formatPromotionCommand({ deploymentName, buildId }: DeploymentVe
   return `temporal worker deployment set-current-version --deployment-name ${deploymentName} --build-id ${buildId}`;
 }
 
-// Watches whether this worker's version gets the work, and logs where it does not.
+// Watches whether this worker's version gets the work, and logs each change.
 
-/** How soon a promotion is noticed; asking costs the server a query. */
+/** A promotion is noticed within this time. Each question costs the server a query. */
 const ASK_EVERY_MS = 15_000;
 
 interface WatchedDeployment {
@@ -80,7 +80,7 @@ interface WatchedDeployment {
   version: DeploymentVersion;
   logger: Pick<Logger, 'warn'> & Partial<Pick<Logger, 'info'>>;
   askEveryMs?: number;
-  /** With each answer; `hasCurrent`: some version of the deployment gets the work. */
+  /** Called with each answer; `hasCurrent`: some version of the deployment gets the work. */
   onAnswer?: (answer: { state: VersionState; hasCurrent: boolean }) => void;
 }
 

@@ -9,14 +9,15 @@ import { parseRetryAfterMs } from '../base/instants.ts';
 import { WEBHOOK_FAILURES, type WebhookEndpoint, type WebhookFailureType } from '../messages/webhooks/delivery.ts';
 import { checkWebhookSecret, signHeaders } from './signature.ts';
 
-/** For the whole exchange, from the look-up of the name to the status; the specification asks for 15 to 30 s. */
+/** For the whole exchange, from the look-up of the name to the status; the webhook specification asks for 15 to 30 s. */
 const TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** The body is not used. This is enough for a page that says "ok", so that the connection can be used again. */
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Messages to one endpoint at a time: a hanging endpoint must leave the worker's slots to the others. */
+/** A worker's messages to one endpoint at a time: a hanging endpoint must leave the worker's slots to the others. */
 export const MOST_AT_ONCE = 8;
+/** Undici's default. It is the maximum too: an endpoint's `Keep-Alive` cannot make it longer. */
 const IDLE_CONNECTION_MS = 4_000;
 
 export interface SenderOptions extends GuardOptions {
@@ -27,6 +28,7 @@ export class WebhookSender {
   readonly #toPublic: Agent;
   readonly #toAny: Agent;
   readonly #timeoutMs: number;
+  /** How many messages are under way, by the endpoint's URL. */
   readonly #sending = new Map<string, number>();
 
   constructor({ timeoutMs = TIMEOUT_MS, ...guard }: SenderOptions = {}) {
@@ -66,7 +68,7 @@ export class WebhookSender {
     signal: AbortSignal | undefined,
   ): Promise<number> {
     const tooLong = AbortSignal.timeout(this.#timeoutMs);
-    const ends = signal ? AbortSignal.any([signal, tooLong]) : tooLong;
+    const stop = signal ? AbortSignal.any([signal, tooLong]) : tooLong;
     let answer: Dispatcher.ResponseData;
     try {
       answer = await request(endpoint.url, {
@@ -78,14 +80,14 @@ export class WebhookSender {
           ...signHeaders(secrets, { ...message, sentAt: new Date() }),
         },
         body: message.body,
-        signal: ends,
+        signal: stop,
       });
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw tooLong.aborted ? new WebhookError('WebhookTimedOut') : translateError(error);
     }
     // The status has decided already: the body changes nothing.
-    await answer.body.dump({ limit: MAX_BODY_BYTES, signal: ends }).catch(() => undefined);
+    await answer.body.dump({ limit: MAX_BODY_BYTES, signal: stop }).catch(() => undefined);
     return judgeStatus(answer);
   }
 }
@@ -114,20 +116,20 @@ async function readSecrets(endpoint: WebhookEndpoint): Promise<string[]> {
 function judgeStatus({ statusCode, headers }: Dispatcher.ResponseData): number {
   if (statusCode >= 200 && statusCode < 300) return statusCode;
   if (statusCode === 410) throw new WebhookError('WebhookGone', { httpStatus: statusCode });
-  const asked = parseRetryAfterMs(headers, Date.now());
-  throw new WebhookError('WebhookRefused', { httpStatus: statusCode, retryAfterMs: asked });
+  const retryAfterMs = parseRetryAfterMs(headers, Date.now());
+  throw new WebhookError('WebhookRefused', { httpStatus: statusCode, retryAfterMs });
 }
 
-const TIME_OUTS = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'];
+const TIMEOUT_CODES = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'];
 
 /** Error codes of TLS, by the names of OpenSSL and Node. */
-const OF_TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO)/;
+const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO)/;
 
 function translateError(error: unknown): WebhookError {
   if (error instanceof WebhookError) return error;
   const code = getErrorCode(error, '');
-  if (TIME_OUTS.includes(code)) return new WebhookError('WebhookTimedOut');
-  return new WebhookError(OF_TLS.test(code) ? 'WebhookUntrusted' : 'WebhookUnreachable');
+  if (TIMEOUT_CODES.includes(code)) return new WebhookError('WebhookTimedOut');
+  return new WebhookError(TLS_CODES.test(code) ? 'WebhookUntrusted' : 'WebhookUnreachable');
 }
 
 /** Thrown when an event was not delivered. Carries no body, no header, no address and no cause. */
@@ -202,8 +204,8 @@ function createGuardedConnector(
       callback(refusal(), null);
       return;
     }
-    connect(to, (...ends) => {
-      const [error, socket] = ends;
+    connect(to, (...result) => {
+      const [error, socket] = result;
       if (error) {
         callback(error, null);
       } else if (isPermitted(socket.remoteAddress ?? '')) {

@@ -17,7 +17,7 @@ interface Place {
   key: string;
 }
 
-/** The number of rows that are read before their runs are asked which profiles and end users they are for. */
+/** The number of rows that are read before the API checks whether the caller reaches their runs. */
 const ROWS_PER_REACH_CHECK = 1_000;
 
 /** The number of rows that are summed up at once. */
@@ -68,8 +68,8 @@ export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
 });
 
 /**
- * Reads one page. The ledger leaves out the rows that name a profile or end user out of reach. Whether the caller
- * reaches the other rows, their runs tell.
+ * Reads one page. The ledger leaves out the rows that name a profile or end user out of reach. Of the others,
+ * it keeps those whose run the caller reaches.
  */
 function readListing(listing: Listing, call: Call): Promise<Page<Row>> {
   const { caller, services } = call;
@@ -99,26 +99,29 @@ async function* readBatches(listing: Listing, all: AsyncIterable<Row>, place: Pl
   yield { rows, next: undefined };
 }
 
-/** Yields the rows after the place. If the row at the place is gone, it yields all rows of that instant again. */
+/**
+ * Yields the rows after the place. Those of its instant up to it come first, and are left out; if the row at the place is
+ * gone, they are yielded again.
+ */
 async function* readRowsAfter(
   listing: Listing,
   rows: AsyncIterable<Row>,
   place: Place | undefined,
 ): AsyncGenerator<Row> {
-  let before: Row[] = [];
+  let upToPlace: Row[] = [];
   let isAfter = place === undefined;
   for await (const row of rows) {
     const { at, key } = toPlace(listing, row);
     if (isAfter) yield row;
     else if (at !== place?.at) {
       isAfter = true;
-      yield* [...before, row];
+      yield* [...upToPlace, row];
     } else if (key === place.key) {
       isAfter = true;
-      before = [];
-    } else before.push(row);
+      upToPlace = [];
+    } else upToPlace.push(row);
   }
-  if (!isAfter) yield* before;
+  if (!isAfter) yield* upToPlace;
 }
 
 function toPlace({ at, key }: Listing, row: Row): Place {

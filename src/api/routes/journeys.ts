@@ -14,7 +14,7 @@ import type { Route } from '../route.ts';
 import type { ApiServices } from '../services.ts';
 import { createRunRoutes, toBodySchema } from './runs.ts';
 
-const applicants = applicantsSchema;
+/** Members that the path and the token give. */
 const GIVEN = ['journeyId', 'by'];
 
 export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInput>({
@@ -34,7 +34,7 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
     summary: 'Start a journey',
     description: 'A journey with shares also needs `shares:request`. The same start, sent again, starts nothing new.',
     scope: 'journeys:start',
-    body: lendingJourney.schema(applicants),
+    body: lendingJourney.schema(applicantsSchema),
     hasWorkClass: true,
     findDefinition: () => lendingJourney,
     check({ caller }, { shares }) {
@@ -48,16 +48,16 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
       description: 'Each gate opens once; each repeat has its own `occurrence`. The token says who decides.',
       scope: 'journeys:advance',
       body: z.union([
-        toBodySchema(passGateSchema(applicants), GIVEN)
+        toBodySchema(passGateSchema(applicantsSchema), GIVEN)
           // Zod cannot say this: to accept an old report, or to skip a stage, needs a reason.
           .meta({ id: 'passGate', dependentRequired: { acceptAge: ['reason'], skip: ['reason'] } }),
-        toBodySchema(repeatStageSchema(applicants), GIVEN).meta({ id: 'repeatStage' }),
+        toBodySchema(repeatStageSchema(applicantsSchema), GIVEN).meta({ id: 'repeatStage' }),
       ]),
       namesActor: false,
       async send({ services, by, sending }, journeyId, content) {
-        // To accept an old report, skip a stage or repeat one is a decision, which needs a name.
-        const isDecision = ['acceptAge', 'skip', 'repeat'].some((name) => Object.hasOwn(content, name));
-        const given = { ...content, journeyId, ...(isDecision ? { by: by() } : {}) };
+        // To accept an old report, and to skip or repeat a stage, needs the name of the person who decides.
+        const needsName = ['acceptAge', 'skip', 'repeat'].some((name) => Object.hasOwn(content, name));
+        const given = { ...content, journeyId, ...(needsName ? { by: by() } : {}) };
         const message = await signRepeat(services, parseMessage(advance, given));
         return services.journeys.get(journeyId).advance(message, sending);
       },
@@ -97,7 +97,7 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
   ],
 });
 
-/** Only a repeat makes one further inquiry, and is proved as a decision is. */
+/** Signs a repeat: it makes a further inquiry, so it is proved as a decision is. Other advances need no proof. */
 async function signRepeat({ environment, signer }: ApiServices, message: AdvanceMessage): Promise<AdvanceMessage> {
   if (!('repeat' in message) || message.proof !== undefined || !signer) return message;
   return { ...message, proof: await signer.sign(repeatContent(environment, message)) };

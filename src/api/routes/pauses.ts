@@ -56,10 +56,10 @@ const resumedSchema = z
 
 export type Paused = z.infer<typeof pausedSchema>;
 
-type Order = z.infer<typeof pauseRequestSchema>;
+type PauseRequest = z.infer<typeof pauseRequestSchema>;
 
-/** @throws Refusal 403 unless the token reaches all end users: a pause stops the inquiries of all of them */
-function readScope({ profile }: Order, caller: ApiCaller): PauseScope {
+/** @throws Refusal 403 unless the token reaches the profile for all end users: a pause stops the inquiries of them all */
+function readPauseScope({ profile }: PauseRequest, caller: ApiCaller): PauseScope {
   const mayPause =
     profile === undefined ? reachesAll(caller) : reaches(caller, { profiles: [profile], endUsers: null });
   if (!mayPause) throw new Refusal('reach', 'the token does not act for this profile and all of its end users');
@@ -94,9 +94,9 @@ export const pauseRoutes: readonly Route[] = [
     answer: pausedSchema,
     done: 'The pause is in force: this call began it, or an earlier one.',
     async run({ services, caller, body, by }) {
-      const scope = readScope(body, caller);
+      const pauseScope = readPauseScope(body, caller);
       const { pauses, identity } = await services.openLedger();
-      return pauses.begin(identity.ledgerId, scope, { by: by(), reason: body.reason });
+      return pauses.begin(identity.ledgerId, pauseScope, { by: by(), reason: body.reason });
     },
   }),
   defineRoute({
@@ -108,10 +108,10 @@ export const pauseRoutes: readonly Route[] = [
     answer: resumedSchema,
     done: 'The pause is over: this call ended it, or it was over before.',
     async run({ services, caller, body, by }) {
-      const scope = readScope(body, caller);
+      const pauseScope = readPauseScope(body, caller);
       const ledger = await services.openLedger();
       const authorization = { by: by(), reason: body.reason };
-      const verdict = await ledger.pauses.end(ledger.identity.ledgerId, scope, authorization);
+      const verdict = await ledger.pauses.end(ledger.identity.ledgerId, pauseScope, authorization);
       const runs = await wakeRuns(services.client, ledger);
       const inForce = hideOtherProfiles(caller, await ledger.pauses.list()).filter(({ ended }) => !ended);
       return { ...verdict, runs, inForce };

@@ -12,7 +12,7 @@ const startSchema = z.union([
   failsafeCheck.schema(failsafeApplicantsSchema).meta({ id: 'startFailsafeCheck' }),
 ]);
 
-/** `consumerId` is personal. */
+/** A result without the members that hold a `consumerId`, which is personal. */
 const { reference: _, consumers: __, unattributed: ___, ...resultFields } = pullResultSchema.shape;
 
 export const pullRoutes: readonly Route[] = createRunRoutes<PullInput>({

@@ -83,8 +83,9 @@ const referencesSchema = z
   .meta({ id: 'storedReferences' });
 
 interface StoredAnswer {
-  /** An object, or JSON. */
+  /** An object, or the text of its JSON. */
   body: object | string;
+  /** For the record of this access. */
   noted: Partial<AccessRecord>;
 }
 
@@ -100,7 +101,7 @@ function writeAnswer(
   mask: (value: unknown) => unknown = redact,
 ): StoredAnswer {
   const parsed = parseJson(body);
-  // Only a refusal may be no JSON. The masks of reports and changes go by names of members: a text has none.
+  // Only a refusal may be plain text. The masks of reports and changes go by the names of members, and a text has none.
   if (!parsed && member !== 'body') throw new Error('a stored body is not JSON');
   const [content] = parsed ?? [body];
   const json = redacted ? JSON.stringify(mask(content)) : parsed ? body : JSON.stringify(body);
@@ -123,8 +124,8 @@ export async function readReportAnswer(
 }
 
 /**
- * Reads the gateway's body of a refusal. The gateway's interface shows no such body (7.5), so a masked one keeps its
- * shape and its codes alone.
+ * Reads the gateway's body of a refusal. The gateway's interface shows no such body (7.5), so a masked one keeps
+ * only its shape and its codes.
  *
  * @throws Refusal 404; what the ledger throws
  */

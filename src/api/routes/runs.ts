@@ -1,6 +1,6 @@
 /**
- * Every kind of run is started, listed, read and sent messages alike. A kind's own file says what differs; this one makes
- * the routes.
+ * Makes the routes that every kind of run has: to start it, list it, read it and send it messages. A kind's own file says
+ * what differs.
  */
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
@@ -114,6 +114,7 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
   ];
 }
 
+/** The run has ended, so its result is only read. */
 const RESULT_TIMEOUT_MS = 10_000;
 
 interface EndedRun<Result> extends StatusRun {
@@ -191,14 +192,14 @@ async function startRun<Input extends object>({ kind, path, start }: KindOfRun<I
   if (!reaches(caller, (await start.findNewRunsReach?.(call, input)) ?? readRequiredReach(input))) {
     throw new Refusal('reach');
   }
-  const isUnknown = services.profiles?.includes(profile) === false;
+  const lacksProfile = services.profiles?.includes(profile) === false;
   const requireUsableId = async () => {
-    if (reachesAll(caller) && !start.require && !isUnknown) return;
-    const there = await services.findRequiredReach(runKey);
-    if (there && !reaches(caller, there)) throw new Refusal('idTaken');
-    if (there) return;
+    if (reachesAll(caller) && !start.require && !lacksProfile) return;
+    const reachOfPresentRun = await services.findRequiredReach(runKey);
+    if (reachOfPresentRun && !reaches(caller, reachOfPresentRun)) throw new Refusal('idTaken');
+    if (reachOfPresentRun) return;
     // The names of other profiles are not for every caller.
-    if (isUnknown) throw new InvalidInputError([{ path: '/profile', rule: 'must be a configured gateway profile' }]);
+    if (lacksProfile) throw new InvalidInputError([{ path: '/profile', rule: 'must be a configured gateway profile' }]);
     await start.require?.(call, input);
   };
   // Before the send too: Temporal would take the id of a failed run again, also that of another caller.
@@ -226,11 +227,11 @@ interface Accepted {
 
 interface RunMessage {
   message: Message;
-  /** The name of the update. Default: the only one of the message. */
+  /** The name of the update. Default: the first one of the message. */
   update?: string;
   /** Follows the path of the run. Default: the name of the update. */
   path?: string;
-  /** Default: the name of the update, and of the kind of run. */
+  /** Default: the update's name, followed by that of the kind of run. */
   operationId?: string;
   summary: string;
   description?: string;
@@ -264,7 +265,7 @@ function createMessageRoute(
   {
     message,
     update = Object.keys(message.updates)[0] as string,
-    path: ending = `/${update}`,
+    path: subpath = `/${update}`,
     operationId = `${update}${name}`,
     body,
     send,
@@ -273,7 +274,7 @@ function createMessageRoute(
     ...form
   }: RunMessage,
 ): Route {
-  const at = `POST ${path}/{${ID_NAMES[kind]}}${ending}` as const;
+  const at = `POST ${path}/{${ID_NAMES[kind]}}${subpath}` as const;
   const sendUpdate = ({ services, sending }: Call, id: string, content: object): Promise<Accepted> =>
     services.journeys.run(toRunKey(kind, id)).send(update, content, sending);
   return defineRoute({
@@ -293,8 +294,8 @@ function createMessageRoute(
       const content = { ...call.body, ...parts, ...(namesActor ? { by: call.by() } : {}) };
       const answer = await (send ?? sendUpdate)(call, id, content).catch((error: unknown) => {
         if (!ends) throw error;
-        const ending = { ...call.params, ...content, runKey: toRunKey(kind, id), action: ends };
-        return answerEnding(call, ending as unknown as EndingMessage, error);
+        const endingMessage = { ...call.params, ...content, runKey: toRunKey(kind, id), action: ends };
+        return answerAfterEnd(call, endingMessage as unknown as EndingMessage, error);
       });
       return messageAnswerSchema.parse(answer);
     },
@@ -302,7 +303,7 @@ function createMessageRoute(
 }
 
 /** Answers a repeated message as a duplicate after the run's end. The ledger says whether it was accepted. */
-async function answerEnding({ services }: Call, message: EndingMessage, error: unknown): Promise<Accepted> {
+async function answerAfterEnd({ services }: Call, message: EndingMessage, error: unknown): Promise<Accepted> {
   if (!hasCode(error, 'journeyFinished', 'journeyNotFound')) throw error;
   if (!(await (await services.openLedger()).hasEndingMessage(message))) throw error;
   return { accepted: true, duplicate: true, recorded: true };

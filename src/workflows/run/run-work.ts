@@ -29,9 +29,10 @@ export class RunWork {
     return this.#flags.length > 0;
   }
 
-  /** Raises or lowers a flag that the ledger cannot know. */
+  /** Raises or lowers a flag that the ledger cannot find by itself. */
   flag(flag: RunFlag): void {
     this.#flags.push(flag);
+    // With others waiting, the write under way takes this one too.
     if (this.#flags.length > 1) return;
     const write = () => CancellationScope.nonCancellable(() => this.#writeFlags());
     runInBackground(() => this.#run.continuation.part(write));
@@ -41,7 +42,7 @@ export class RunWork {
     for (let [flag] = this.#flags; flag; [flag] = this.#flags) {
       const { config } = this.#run;
       const summary = `flag: ${flag.reason}`;
-      // The run does not write into another ledger, so only its status shows the flag.
+      // If another ledger answers than the run has used, nothing is written, and only the run's status shows the flag.
       if (config) await runUntilRecorded('flagRun', { summary }, { ledgerId: config.ledgerId, flag });
       this.#flags.shift();
     }

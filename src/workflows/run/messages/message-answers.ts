@@ -12,7 +12,7 @@ import type { RefusedMessage, Stands } from '../../../messages/journey/shapes.ts
 import type { MessageWith } from '../../../messages/message.ts';
 import type { MessageRefusal } from '../../../model/refusals.ts';
 
-/** Thrown by a validator it leaves no trace in the history; by a handler, it fails the accepted update. */
+/** Thrown by a validator, it leaves no trace in the history; thrown by a handler, it fails the accepted update. */
 export function createRefusal(refusal: MessageRefusal): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'UpdateRefused',
@@ -30,7 +30,7 @@ export interface Accepted<Status> {
   accepted: true;
   duplicate: boolean;
   status: Status;
-  /** Whether the ledger has the consent or decision. If `false`, the run keeps it and continues to write. */
+  /** Whether the ledger has the consent or decision. If `false`, the run keeps it and tries again. */
   recorded?: boolean;
   /** The consent's share is not requested yet. */
   unmatched?: 'share';
@@ -43,19 +43,19 @@ export function toAccepted<Status>(run: { status(): Status }, duplicate: boolean
 }
 
 /**
- * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates at
- * once for a run. Updates that wait for the ledger must not keep a withdrawal or a decision out.
+ * An update is answered after this long, whether or not the ledger has the message. The server takes ten updates of
+ * a run at once: those that wait for the ledger must not keep a withdrawal or a decision out.
  */
 const ANSWER_WITHIN_MS = 5_000;
 
-/** `inNoLedger`: another ledger answers than the one that the run has used. */
+/** `inNoLedger`: another ledger answers than the one that the run has used, so nothing was written. */
 export type Verdict = 'recorded' | 'inNoLedger' | MessageRefusal;
 
 /** A message on its way to the ledger. Plain data. */
 export interface Underway {
   /** Absent until the ledger has answered. */
   verdict?: Verdict;
-  /** Its sender waits for no answer, or no longer: `status` shows a refusal. */
+  /** No sender waits for the verdict: it came by signal, or was answered before. `status` shows a refusal. */
   isAnswered?: true;
 }
 
@@ -64,8 +64,8 @@ export function isRefused(verdict: Verdict | undefined): verdict is MessageRefus
 }
 
 /**
- * Answers an update once the ledger has judged its message. With the ledger away the answer says `recorded: false`, and
- * the run continues to write.
+ * Answers an update once the ledger has judged its message. If the ledger takes too long, the answer says
+ * `recorded: false`, and the run tries again.
  */
 export async function answerUnderway<Status>(
   run: { status(): Status },
@@ -107,7 +107,7 @@ export function handleQueries<Status, References>(
   setHandler(defineQuery<References>('references'), () => run.references(), { description: descriptions.references });
 }
 
-/** Notes a signal that makes no sense. Its id is shown only if it looks like one of ours. */
+/** Notes a refused message whose sender gets no answer. A `consentId` is shown if it has the form of one. */
 export function refuseMessage(
   run: { refuse(refused: RefusedMessage): void },
   message: string,
