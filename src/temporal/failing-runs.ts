@@ -13,7 +13,7 @@ export const TASKS_FAIL = 'TemporalReportedProblems IS NOT NULL';
 /** gRPC's `INVALID_ARGUMENT`. */
 const INVALID_ARGUMENT = 3;
 
-/** Counts those of one task queue; deliveries of events have another. Returns `null` if the server lacks the attribute. */
+/** Counts those of one task queue. Returns `null` if the server lacks the attribute. */
 export function countFailingRuns(client: Pick<Client, 'workflow'>, taskQueue: string): Promise<number | null> {
   const query = `${TASKS_FAIL} AND ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
   return askWhereKnown(async () => (await client.workflow.count(query)).count);
