@@ -219,7 +219,7 @@ describe('a portfolio file', () => {
     assert.equal(found.badRows, 3);
     assert.deepEqual(found.badLines, [3, 5, 6]);
     assert.deepEqual(idsOf(await rowsOf(found)), ['ACC-0', 'ACC-2']);
-    assert.match(found.bad[0]?.problems[0]?.rule ?? '', /is that of line 5 too/);
+    assert.match(found.bad[0]?.problems[0]?.rule ?? '', /is also that of line 5/);
   });
 
   test('does not have its last row sent if the line end is missing', async () => {

@@ -28,7 +28,7 @@ test('the checks refuse an accepted reference with one consumerId for two applic
 
 test('the checks refuse a reference with an outcome other than a record', () => {
   const decision = aDecision({ action: 'accept', outcome: 'noRecord', reference: REFERENCE });
-  assert.equal(MESSAGES.resolveInquiry.findProblem(decision), '/reference belongs to accept with a record');
+  assert.equal(MESSAGES.resolveInquiry.findProblem(decision), '/reference is allowed only with accept of a record');
 });
 
 test('the checks refuse invisible characters', () => {

@@ -242,10 +242,10 @@ describe('a share by itself', { concurrency: 6 }, () => {
       '/report has no record: nothing to share',
     ]);
     assert.deepEqual(await refusal({ ...report, productCode: 'PREQUAL' }), [
-      '/report/pullId must be one that the ledger has an inquiry of PREQUAL of',
+      '/report/pullId must name a run for which the ledger has an inquiry of PREQUAL',
     ]);
     assert.deepEqual(await refusal({ journeyId: report.pullId, productCode: 'CR' }), [
-      '/report/journeyId must be one that the ledger has an inquiry of CR of',
+      '/report/journeyId must name a run for which the ledger has an inquiry of CR',
     ]);
     assert.deepEqual(await refusal({ ...report, customerTraceNumber: 'CRAAAA' }), [
       '/report/customerTraceNumber must be that of an inquiry of CR of this owner',
