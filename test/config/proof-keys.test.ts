@@ -52,7 +52,10 @@ test('a required proof without keys, unusable keys and private keys are refused 
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   const wrong = [file('private.json', { keys: [await exportJWK(privateKey)] }), join(directory, 'missing.json')];
   for (const path of wrong) {
-    assert.match(rulesOf({ CONSENT_JWKS_FILE: path })[0] ?? '', /^CONSENT_JWKS_FILE must name a file with only public keys/);
+    assert.match(
+      rulesOf({ CONSENT_JWKS_FILE: path })[0] ?? '',
+      /^CONSENT_JWKS_FILE must name a file with only public keys/,
+    );
   }
   assert.match(rulesOf({ CONSENT_TRUST: 'anybody' })[0] ?? '', /^CONSENT_TRUST must be/);
 });

@@ -248,7 +248,7 @@ describe('a share by itself', { concurrency: 6 }, () => {
       '/report/journeyId must name a run for which the ledger has an inquiry of CR',
     ]);
     assert.deepEqual(await refusal({ ...report, customerTraceNumber: 'CRAAAA' }), [
-      '/report/customerTraceNumber must be that of an inquiry of CR of this owner',
+      '/report/customerTraceNumber must be the trace number of an inquiry of CR of this run',
     ]);
     const own = '/endUserCode must not be the report’s own end user';
     assert.deepEqual(await refusal(report, { endUserCode: 'EU123' }), [own]);
