@@ -186,7 +186,8 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
       {
         file: 'src/workflows/inquiry/inquiry-protocol.ts',
         find: "    return this.#findPermit() === null ? { kind: 'notPermitted' } : null;\n",
-        replace: "    return this.#state.attempt === 1 && this.#findPermit() === null ? { kind: 'notPermitted' } : null;\n",
+        replace:
+          "    return this.#state.attempt === 1 && this.#findPermit() === null ? { kind: 'notPermitted' } : null;\n",
       },
     ],
     tests: [
