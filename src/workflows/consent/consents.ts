@@ -98,6 +98,8 @@ export class Consents {
   /** Messages on their way to the ledger. A refusal among them keeps its share from being posted. */
   #refusals: WaitingConsent[] = [];
   #grants: WaitingConsent[] = [];
+  /** The latest message of each key: thousands may wait. */
+  readonly #byKey = new Map<string, WaitingConsent>();
   readonly #standings: Map<string, ShareStanding>;
   /** Shares whose consents another run may have recorded since the last look-up. */
   readonly #stale = new Set<string>();
@@ -138,23 +140,23 @@ export class Consents {
     return [...this.#refusals, ...this.#grants];
   }
 
-  /** Returns the message that says the same, with the same proof, and is on its way. */
-  findSame({ receivedAt: _, ...message }: ConsentRecord): WaitingConsent | undefined {
-    return this.#waiting.find(({ record: { receivedAt: __, ...other } }) => {
-      return other.consentId === message.consentId && findDifferingPaths(other, message).length === 0;
-    });
-  }
-
-  take(record: ConsentRecord, how: Pick<WaitingConsent, 'isAnswered'> = {}): WaitingConsent {
+  /** Takes a message, or returns the very same one that is on its way: a sender may repeat it until the ledger has it. */
+  take(
+    record: ConsentRecord,
+    how: Pick<WaitingConsent, 'isAnswered'> = {},
+  ): { waiting: WaitingConsent; isDuplicate: boolean } {
+    const earlier = this.#byKey.get(toKey(record));
+    if (earlier && isSame(earlier.record, record)) return { waiting: earlier, isDuplicate: true };
     const waiting: WaitingConsent = { record, ...how };
     this.#add(waiting);
     // An attempt that is not on the wire yet is called back.
     if (!isGrant(record)) this.#host.inFlight.recheck();
-    return waiting;
+    return { waiting, isDuplicate: false };
   }
 
   #add(waiting: WaitingConsent): void {
     (isGrant(waiting.record) ? this.#grants : this.#refusals).push(waiting);
+    this.#byKey.set(toKey(waiting.record), waiting);
   }
 
   /** Whether the ledger's latest answer about the share is known. */
@@ -344,6 +346,7 @@ export class Consents {
       return;
     }
     const { record } = waiting;
+    if (this.#byKey.get(toKey(record)) === waiting) this.#byKey.delete(toKey(record));
     const share = this.#host.shares.get(record.shareId);
     const fault = 'fault' in taken && !(share && SENT.includes(share.state)) ? taken.fault : undefined;
     waiting.taken = taken;
@@ -366,6 +369,15 @@ const SENT: readonly ShareState[] = ['posting', 'held', 'posted', 'notPosted'];
 
 function isGrant({ decision }: ConsentRecord): boolean {
   return decision === 'granted';
+}
+
+function toKey({ shareId, applicantId, consentId, decision }: ConsentRecord): string {
+  return JSON.stringify([shareId, applicantId, consentId, decision]);
+}
+
+/** Whether two messages of one key say the same, with the same proof. */
+function isSame({ receivedAt: _, ...message }: ConsentRecord, { receivedAt: __, ...other }: ConsentRecord): boolean {
+  return findDifferingPaths(other, message).length === 0;
 }
 
 function selectNextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
@@ -402,11 +414,8 @@ export function handleConsents<Status>(
         refuseConsent(run, refusal.reason, isRecord(message) ? message.consentId : undefined);
         return;
       }
-      const record = addReceivedAt(message);
-      // A sender may repeat it until the ledger has it: that is no further message on its way.
-      if (run.consents.findSame(record)) return;
-      run.consents.take(record, { isAnswered: true });
-      tellIfUnmatched(run, message);
+      const { isDuplicate } = run.consents.take(addReceivedAt(message), { isAnswered: true });
+      if (!isDuplicate) tellIfUnmatched(run, message);
     },
     { description: definition.signals?.consent as string },
   );
@@ -436,9 +445,8 @@ async function answer<Status>(
   run: ConsentHost & { status(): Status },
   record: ConsentRecord,
 ): Promise<Accepted<Status>> {
-  const same = run.consents.findSame(record);
-  const waiting = same ?? run.consents.take(record);
-  const answered = await answerUnderway(run, waiting, same !== undefined);
+  const { waiting, isDuplicate } = run.consents.take(record);
+  const answered = await answerUnderway(run, waiting, isDuplicate);
   const { taken } = waiting;
   return {
     ...answered,
