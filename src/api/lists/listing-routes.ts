@@ -5,7 +5,7 @@ import { Refusal } from '../../http/refusal.ts';
 import { LISTINGS } from '../../operations/listings.ts';
 import { type Listing, toCamelCase, toOperationId } from '../../operations/operation.ts';
 import { capitalize } from '../../words/writer.ts';
-import { reachesAll, toReadersReach } from '../reach.ts';
+import { keepReached, reachesAll, toReadersReach } from '../reach.ts';
 import { type Call, defineRoute, type Route } from '../route.ts';
 import { afterParameter, createPageSchema, limitParameter, type Page, readPage } from './pages.ts';
 
@@ -20,8 +20,7 @@ interface Place {
 /** The number of rows that are read before the API checks whether the caller reaches their runs. */
 const ROWS_PER_REACH_CHECK = 1_000;
 
-/** The number of rows that are summed up at once. */
-const ROWS_PER_SUM = 20_000;
+/** Callers and proxies give up by then. */
 const LONGEST_SUM_MS = 60_000;
 const TOO_LONG = 'it took too long: ask for a shorter period, by from and before';
 
@@ -49,17 +48,13 @@ export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
     async run(call) {
       const sum = totals.create();
       const endsAt = performance.now() + LONGEST_SUM_MS;
-      let after: string | undefined;
-      do {
-        const page = await readListing(listing, {
-          ...call,
-          query: { ...call.query, limit: String(ROWS_PER_SUM), after },
-        });
-        for (const row of page.data) sum.add(row);
-        after = page.next;
-        if (call.sending.signal.aborted) throw new Refusal('gone');
+      const { caller, services, query, sending } = call;
+      const rows = listing.read(await services.openLedger(), { ...query, ...toReadersReach(caller) });
+      for await (const batch of readBatches(listing, rows, undefined, ROWS_PER_REACH_CHECK)) {
+        for (const row of await keepReached(call, batch.rows)) sum.add(row);
+        if (sending.signal.aborted) throw new Refusal('gone');
         if (performance.now() > endsAt) throw new Refusal('outOfTime', TOO_LONG);
-      } while (after !== undefined);
+      }
       call.note({ count: sum.list.length });
       return { totals: sum.list };
     },
