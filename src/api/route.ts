@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
 import type { JsonObject } from '../base/json-safety.ts';
 import { ruledText } from '../fields/alphanumeric.ts';
-import { getMessageFields } from '../fields/fields.ts';
+import { getMessageFields, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
 import type { AccessRecord } from '../http/audit.ts';
 import type { Checked, Loose } from '../messages/message.ts';
@@ -149,6 +149,11 @@ export function isMessage(route: Route): boolean {
 }
 
 export const traceNumber = z.string().regex(/^[A-Z0-9]{28}$/, 'must be 28 capital letters and digits');
+
+/** Why an operator did something. */
+export const recordedReason = text(500).meta({
+  description: 'Why; kept in the ledger, so nothing personal about the consumer.',
+});
 
 /** Path parameters: each name means the same thing everywhere. */
 export const PATH_PARAMETERS = {

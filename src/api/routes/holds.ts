@@ -1,6 +1,6 @@
 /** Work that needs an operator: lists it, counts it, and marks it as seen, and unmatched consents too. Decisions: decisions.ts. */
 import { z } from 'zod';
-import { getMessageFields, text } from '../../fields/fields.ts';
+import { getMessageFields } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { instantText } from '../../ledger/audit/audited.ts';
 import type { FlagReason, WorkQuery, WorkRow } from '../../ledger/holds/work.ts';
@@ -11,7 +11,7 @@ import { markRunSeen, markSeen } from '../../operator/ledger-decisions.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { afterParameter, createPageSchema, limitParameter, readPage } from '../lists/pages.ts';
 import { requireFound, requireReach, toReadersReach } from '../reach.ts';
-import { defineRoute, PATH_PARAMETERS, type Route } from '../route.ts';
+import { defineRoute, PATH_PARAMETERS, type Route, recordedReason } from '../route.ts';
 
 const FLAGS = Object.keys(ATTENTION_GUIDE) as FlagReason[];
 const REASONS = [...FAILURE_TYPES, ...FLAGS] as const;
@@ -53,7 +53,7 @@ const countsSchema = z
 const seenBody = z
   .strictObject({
     decisionId: getMessageFields().decisionId,
-    reason: text(500).meta({ description: 'Why; kept in the ledger, so nothing personal about the consumer.' }),
+    reason: recordedReason,
   })
   .meta({ id: 'seen' });
 
@@ -71,7 +71,7 @@ const REACH_OF_UNKNOWN_ID =
 const consentsSeenBody = z
   .strictObject({
     runKey: PATH_PARAMETERS.runKey.describe('The `runKey` of the consents, as in the list.'),
-    reason: text(500).meta({ description: 'Why; kept in the ledger, so nothing personal about the consumer.' }),
+    reason: recordedReason,
   })
   .meta({ id: 'seenConsents' });
 

@@ -5,7 +5,7 @@ import { Refusal } from '../../http/refusal.ts';
 import { legalHoldFields } from '../../ledger/audit/audited.ts';
 import { createPageSchema, toPage } from '../lists/pages.ts';
 import { keepReached } from '../reach.ts';
-import { defineRoute, PATH_PARAMETERS, type Route } from '../route.ts';
+import { defineRoute, PATH_PARAMETERS, type Route, recordedReason } from '../route.ts';
 
 const holdSchema = z.object(legalHoldFields).meta({ id: 'legalHold' });
 const others = z.array(holdSchema).meta({ description: 'The other holds in force that cover it or a part of it.' });
@@ -17,7 +17,7 @@ const orderSchema = z
       .transform((matter) => matter.trim())
       .pipe(text(100))
       .meta({ description: 'The legal matter; each matter has its own hold.' }),
-    reason: text(500).meta({ description: 'Why; kept in the ledger, so nothing personal about the consumer.' }),
+    reason: recordedReason,
   })
   .meta({ id: 'legalHoldOrder' });
 

@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { wakeRuns } from '../../client/runs/wake-runs.ts';
-import { profileName, text } from '../../fields/fields.ts';
+import { profileName } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { Pause, PauseScope } from '../../ledger/pauses.ts';
 import type { ApiCaller } from '../caller.ts';
 import { createPageSchema, toPage } from '../lists/pages.ts';
 import { reaches, reachesAll } from '../reach.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineRoute, type Route, recordedReason } from '../route.ts';
 
 const instant = z.string().meta({ format: 'date-time' });
 
@@ -30,7 +30,7 @@ const pauseRequestSchema = z
     profile: profileName
       .exactOptional()
       .meta({ description: 'Only inquiries of this gateway profile. Default: all inquiries.' }),
-    reason: text(500).meta({ description: 'Why; kept in the ledger, so nothing personal about the consumer.' }),
+    reason: recordedReason,
   })
   .meta({ id: 'pauseOrder' });
 
