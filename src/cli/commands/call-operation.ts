@@ -4,6 +4,7 @@ import { listPathParameters, type Route } from '../../api/route.ts';
 import { ROUTES } from '../../api/route-table.ts';
 import type { ApiServices } from '../../api/services.ts';
 import { getErrorCode } from '../../base/error-code.ts';
+import { parseJson } from '../../base/json-safety.ts';
 import { isLoopback } from '../../base/loopback.ts';
 import { CallError, toRefusedError } from '../../client/connection/errors.ts';
 import { PROBLEMS, type ProblemCode, Refusal } from '../../http/refusal.ts';
@@ -109,8 +110,8 @@ async function callRemotely(
     throw new Error(`the API at ${url.origin} cannot be reached (${code})`);
   });
   const text = await answer.text();
-  const document = parseDocument(text);
-  if (document === undefined)
+  const document = parseJson(text)?.[0];
+  if (typeof document !== 'object' || document === null)
     throw new Error(`${url.origin} is not the HTTP API: its answer (${answer.status}) is not JSON`);
   if (answer.ok) return text;
   const { code, detail, problems } = document as { code?: string; detail?: string; problems?: Problem[] };
@@ -130,15 +131,6 @@ async function readToken({ tokenFile = process.env.API_TOKEN_FILE }: CallOptions
   const text = tokenFile ? await readText(tokenFile, '--token-file') : (process.env.API_TOKEN ?? '');
   if (/^[\x21-\x7e]+$/.test(text.trim())) return text.trim();
   throw new UsageError('--api needs a token: in the file of --token-file or API_TOKEN_FILE, or in API_TOKEN');
-}
-
-function parseDocument(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Converts a refusal of the API into the client's error. `runKey` is absent where the operation is about no run. */
