@@ -22,7 +22,6 @@ const NEEDED = [
   'holdList',
   'holdCounts',
   'seen',
-  'seenAnswer',
   'sameDecision',
   'decidedMany',
   'inquiriesPage',

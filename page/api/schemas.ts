@@ -436,11 +436,6 @@ export type Seen = {
   reason: string;
 };
 
-export type SeenAnswer = {
-  accepted: true;
-  duplicate: boolean;
-};
-
 export type Session = {
   /** The name that decisions are recorded under. Absent if the token names no person. */
   by?: string;

@@ -352,11 +352,8 @@ type Query<Name extends keyof Records> = z.infer<Records[Name]['input']> & Reade
 export type AuditDecision = z.infer<typeof auditDecision>;
 export type AuditedAttempt = Row<'inquiries'>;
 export type AuditedDecision = Row<'decisions'>;
-/** Without the decision in force: the ledger judges that by itself. */
-export type AuditedConsent = Omit<Row<'consents'>, 'stands'>;
 export type ListedConsent = Row<'consents'>;
 export type AuditedShare = Row<'shares'>;
-export type AuditedAccess = Row<'accesses'>;
 export type AuditedDisposal = Row<'disposals'>;
 export type UnmatchedConsent = Row<'unmatchedConsents'>;
 export type Posted = AuditedAttempt['posted'];

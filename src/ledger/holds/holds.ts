@@ -154,7 +154,7 @@ export async function close(
   return closed.length;
 }
 
-export async function readHeld({ session }: Transaction, customerTraceNumber: string): Promise<HeldRow | undefined> {
+async function readHeld({ session }: Transaction, customerTraceNumber: string): Promise<HeldRow | undefined> {
   const [row] = await session.read<HeldRow>(
     `SELECT work_id, reason, attempt, held_since FROM operator_tasks
      WHERE kind = 'held' AND customer_trace_number = $1 AND closed_at IS NULL`,
