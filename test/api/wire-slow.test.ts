@@ -1,10 +1,11 @@
 /** Malformed and ambiguous requests, as raw bytes. No worker runs. */
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, METHODS } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { applicant, consentMessage, journeyInput } from '../support/journey-harness.ts';
 import { startTestApi, token, useApi } from './fixtures.ts';
 
@@ -18,6 +19,17 @@ function opened(): Socket {
   const socket = connect(api.port, '127.0.0.1');
   socket.on('error', () => {});
   return socket;
+}
+
+/** Returns the next socket that a server of this process accepts. */
+function nextAcceptedSocket(): Promise<Socket> {
+  const { promise, resolve } = Promise.withResolvers<Socket>();
+  const onAccepted = (message: unknown) => {
+    unsubscribe('net.server.socket', onAccepted);
+    resolve((message as { socket: Socket }).socket);
+  };
+  subscribe('net.server.socket', onAccepted);
+  return promise;
 }
 
 /** Returns all that the server sends until it closes the connection. */
@@ -126,11 +138,12 @@ describe('a connection that sends or reads badly', () => {
   });
 
   test('is closed if it sends many requests and reads no answer', async () => {
+    const accepted = nextAcceptedSocket();
     const socket = opened();
     socket.pause();
     const asked = 200;
     for (let sent = 0; sent < asked; sent++) socket.write('GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n');
-    await sleep(3_000);
+    await once(await accepted, 'close');
     let answers = 0;
     socket.on('data', (chunk) => {
       answers += chunk.toString('latin1').match(/HTTP\/1\.1 /g)?.length ?? 0;
