@@ -8,15 +8,21 @@ import {
   type DurabilitySetting,
   type Follower,
   judgeDurability,
-  ON_ONE_MACHINE,
 } from '../../src/ledger/database/durability.ts';
 
 const sync: Follower = { sync: 'sync', canTakeOver: true };
 const async: Follower = { sync: 'async', canTakeOver: true };
-const hidden: Follower = { sync: null, canTakeOver: true };
+const hidden: Follower = { canTakeOver: true };
 const archive: Follower = { sync: 'async', canTakeOver: false };
 
-const GOOD: Durability = { ...ON_ONE_MACHINE, engine: 'postgres', synchronousNames: 'standby', followers: [sync] };
+const GOOD: Durability = {
+  isStandby: false,
+  isFlushed: true,
+  writesFullPages: true,
+  commit: 'on',
+  synchronousNames: 'standby',
+  followers: [sync],
+};
 const ALONE: Partial<Durability> = { synchronousNames: '', followers: [] };
 
 const storage: DurabilitySetting = { kind: 'storage', by: 'M. Vance: Multi-AZ' };
@@ -24,9 +30,9 @@ const accepted: DurabilitySetting = { kind: 'accepted', by: 'M. Vance: until May
 
 type Kind = ReturnType<typeof judgeDurability>['kind'];
 
-const cases: [string, Partial<Durability>, Kind, DurabilitySetting?][] = [
+const cases: [string, Partial<Durability> | null, Kind, DurabilitySetting?][] = [
   ['commits that wait for a standby', {}, 'sound'],
-  ['SQLite, which has no standby', { ...ALONE, engine: 'sqlite' }, 'sound'],
+  ['SQLite, which has no standby', null, 'sound'],
   ['a standby whose state this role cannot read', { followers: [hidden] }, 'sound'],
   ['commits that wait for two of two standbys', { synchronousNames: 'ANY 2 (a, b)', followers: [sync, sync] }, 'sound'],
   [
@@ -62,7 +68,7 @@ const REPLICATION: DurabilitySetting = { kind: 'replication' };
 
 for (const [what, change, kind, setting = REPLICATION] of cases) {
   test(`the verdict on ${what}${setting.kind === 'replication' ? '' : ` (${setting.kind})`} is ${kind}`, async () => {
-    const found = { ...GOOD, ...change };
+    const found = change && { ...GOOD, ...change };
     const verdict = judgeDurability(found, setting);
     assert.equal(verdict.kind, kind, verdict.detail);
     if (setting.by !== undefined && kind !== 'loses') assert.match(verdict.detail, /M\. Vance/);

@@ -18,15 +18,14 @@ export interface DurabilitySetting {
 
 /** A server or program that receives what this server writes. */
 export interface Follower {
-  /** The value in `pg_stat_replication`; `null` if this role may not read it. */
-  sync: 'sync' | 'quorum' | 'potential' | 'async' | null;
+  /** The value in `pg_stat_replication`; absent if this role may not read it. */
+  sync?: 'sync' | 'quorum' | 'potential' | 'async';
   /** A standby. A subscriber of logical replication, a backup or an archive of the log cannot take over. */
   canTakeOver: boolean;
 }
 
+/** What a PostgreSQL server shows. Any role may read all of it, except the states of followers. */
 export interface Durability {
-  /** SQLite: each commit is flushed, and there is no other server. */
-  engine: 'sqlite' | 'postgres';
   /** A standby takes no writes. */
   isStandby: boolean;
   /** `fsync` */
@@ -40,53 +39,28 @@ export interface Durability {
   followers: Follower[];
 }
 
-export const ON_ONE_MACHINE: Durability = {
-  engine: 'sqlite',
-  isStandby: false,
-  isFlushed: true,
-  writesFullPages: true,
-  commit: 'on',
-  synchronousNames: '',
-  followers: [],
-};
-
-interface SettingsRow {
-  standby: boolean;
-  fsync: string;
-  full_pages: string;
-  commit: string;
-  names: string;
-}
-
-const SETTINGS = `SELECT pg_is_in_recovery() AS standby, current_setting('fsync') AS fsync,
-  current_setting('full_page_writes') AS full_pages, current_setting('synchronous_commit') AS commit,
-  current_setting('synchronous_standby_names') AS names`;
+const SETTINGS = `SELECT pg_is_in_recovery() AS is_standby, current_setting('fsync') = 'on' AS is_flushed,
+  current_setting('full_page_writes') = 'on' AS writes_full_pages, current_setting('synchronous_commit') AS commit,
+  current_setting('synchronous_standby_names') AS synchronous_names`;
 
 // By names that any role may read: PostgreSQL's own programs, and Barman's.
-const FOLLOWERS = `SELECT r.sync_state AS sync, r.application_name !~ '^(pg_basebackup|pg_receivewal|barman)'
-    AND r.state IS DISTINCT FROM 'backup' AND s.slot_type IS DISTINCT FROM 'logical' AS takes_over
+const FOLLOWERS = `SELECT r.sync_state AS sync,
+    coalesce(r.application_name !~ '^(pg_basebackup|pg_receivewal|barman)' AND r.state IS DISTINCT FROM 'backup'
+      AND s.slot_type IS DISTINCT FROM 'logical', true) AS can_take_over
   FROM pg_stat_replication r LEFT JOIN pg_replication_slots s ON s.active_pid = r.pid`;
 
 /**
- * How the database keeps confirmed commits, as far as it shows that. Any role may read all of it, except the states of
- * followers. A new setting of a role or a database shows only on a newer connection.
+ * Reads how PostgreSQL keeps confirmed commits; `null` for SQLite, which flushes each commit and has no other server. A
+ * new setting of a role or a database shows only on a newer connection.
  */
-export async function readDurability({ session, dialect }: Unsealed): Promise<Durability> {
+export async function readDurability({ session, dialect }: Unsealed): Promise<Durability | null> {
   // SQLite needs no row locks.
-  if (dialect.forUpdate === '') return ON_ONE_MACHINE;
-  const [[row], followers] = await Promise.all([
-    session.rows<SettingsRow>(SETTINGS),
-    session.rows<{ sync: Follower['sync']; takes_over: boolean | null }>(FOLLOWERS),
+  if (dialect.forUpdate === '') return null;
+  const [settings, followers] = await Promise.all([
+    session.read<Omit<Durability, 'followers'>>(SETTINGS),
+    session.read<Follower>(FOLLOWERS),
   ]);
-  return {
-    engine: 'postgres',
-    isStandby: row?.standby === true,
-    isFlushed: row?.fsync === 'on',
-    writesFullPages: row?.full_pages === 'on',
-    commit: row?.commit ?? '',
-    synchronousNames: row?.names ?? '',
-    followers: followers.map(({ sync, takes_over }) => ({ sync, canTakeOver: takes_over !== false })),
-  };
+  return { ...settings[0], followers } as Durability;
 }
 
 export interface DurabilityVerdict {
@@ -105,12 +79,12 @@ export interface DurabilityVerdict {
 const ACCEPT = 'or declare in LEDGER_DURABILITY what keeps commits here (docs/deploy.md)';
 
 /** Pure. */
-export function judgeDurability(found: Durability, setting: DurabilitySetting): DurabilityVerdict {
-  if (found.engine === 'sqlite') return { kind: 'sound', detail: 'SQLite, every commit is flushed' };
+export function judgeDurability(found: Durability | null, setting: DurabilitySetting): DurabilityVerdict {
+  if (!found) return { kind: 'sound', detail: 'SQLite, every commit is flushed' };
   if (found.isStandby) {
     return toLosesVerdict('the database is a standby, which takes no writes', 'LEDGER_URL must name the primary');
   }
-  const verdict = judgeDisk(found, setting) ?? judgeStandbys(found, setting);
+  const verdict = judgeServer(found, setting.kind === 'storage');
   const by = setting.by === undefined ? '' : ` (LEDGER_DURABILITY, ${setting.by})`;
   if (setting.kind === 'replication' || verdict.kind === 'stalls') return verdict;
   if (setting.kind === 'accepted' && verdict.kind === 'loses') {
@@ -120,14 +94,14 @@ export function judgeDurability(found: Durability, setting: DurabilitySetting): 
   return { ...verdict, detail: `${verdict.detail}${by}` };
 }
 
-/** Describes which commits this server may lose; `null` if none. */
-function judgeDisk(
-  { isFlushed, writesFullPages, commit, synchronousNames, followers }: Durability,
-  { kind }: DurabilitySetting,
-): DurabilityVerdict | null {
-  if (!isFlushed)
+/** @param isStored whether the storage beneath PostgreSQL keeps commits */
+function judgeServer(found: Durability, isStored: boolean): DurabilityVerdict {
+  const { isFlushed, writesFullPages, commit, followers } = found;
+  const needed = countNeededStandbys(found.synchronousNames);
+  if (!isFlushed) {
     return toLosesVerdict('fsync is off: a power cut may forget what was sent', 'set fsync = on in PostgreSQL');
-  if (!writesFullPages && kind !== 'storage') {
+  }
+  if (!writesFullPages && !isStored) {
     return toLosesVerdict(
       'full_page_writes is off: a power cut may destroy what was sent',
       `set full_page_writes = on in PostgreSQL, ${ACCEPT}`,
@@ -135,22 +109,39 @@ function judgeDisk(
   }
   // The ledger's own transactions set `on`. An operator who sets another value expects that commits here may be lost.
   // Other programs that write into the ledger by hand get that value.
-  const hasOthers = kind !== 'storage' && (countNeededStandbys(synchronousNames) > 0 || followers.length > 0);
+  const hasOthers = !isStored && (needed > 0 || followers.length > 0);
   if (commit === 'off' || (commit === 'local' && hasOthers)) {
     return toLosesVerdict(
       `synchronous_commit is ${commit} for this role: commits are confirmed before they are safe`,
       'set synchronous_commit = on where it is set: `pg_settings.source` says where',
     );
   }
-  return null;
+  const standbys = followers.filter(({ canTakeOver }) => canTakeOver).length;
+  return needed === 0 ? judgeAsynchronous(standbys, isStored) : judgeSynchronous(followers, standbys, needed);
 }
 
-function judgeStandbys({ synchronousNames, followers }: Durability, { kind }: DurabilitySetting): DurabilityVerdict {
-  const standbys = followers.filter(({ canTakeOver }) => canTakeOver);
-  const needed = countNeededStandbys(synchronousNames);
-  if (needed === 0) return withoutSynchronous(standbys.length, kind);
-  const confirming = followers.filter(({ sync }) => sync === null || sync === 'sync' || sync === 'quorum');
-  const impostor = confirming.some(({ sync, canTakeOver }) => sync !== null && !canTakeOver);
+function judgeAsynchronous(standbys: number, isStored: boolean): DurabilityVerdict {
+  const detail = `${describeStandbys(standbys)} ${standbys === 1 ? 'follows' : 'follow'}, and commits wait for none`;
+  if (isStored && standbys === 0) return { kind: 'sound', detail: 'the storage beneath PostgreSQL keeps commits' };
+  if (isStored) {
+    const toDo = 'fail over only through the storage, and never make one of them the primary';
+    return { kind: 'unknown', detail, toDo };
+  }
+  if (standbys === 0) {
+    return {
+      kind: 'unknown',
+      detail: 'no standby is known: a failover to another server may forget what was sent, and send it again',
+      toDo: `set synchronous_standby_names before you fail over to another server, ${ACCEPT}`,
+    };
+  }
+  return toLosesVerdict(
+    `${detail}: a failover may forget what was sent, and send it again`,
+    `set synchronous_standby_names, ${ACCEPT}`,
+  );
+}
+
+function judgeSynchronous(followers: readonly Follower[], standbys: number, needed: number): DurabilityVerdict {
+  const confirming = followers.filter(({ sync = 'sync' }) => sync === 'sync' || sync === 'quorum');
   if (confirming.length < needed) {
     return {
       kind: 'stalls',
@@ -158,44 +149,20 @@ function judgeStandbys({ synchronousNames, followers }: Durability, { kind }: Du
       toDo: 'start the synchronous standbys; see synchronous_standby_names and pg_stat_replication',
     };
   }
-  if (impostor) {
+  if (confirming.some(({ sync, canTakeOver }) => sync !== undefined && !canTakeOver)) {
     return toLosesVerdict(
       'commits wait for a subscriber or an archive, which cannot take over',
       'name only physical standbys in synchronous_standby_names',
     );
   }
-  if (standbys.length > needed) {
+  if (standbys > needed) {
     return {
       kind: 'unknown',
-      detail: `commits wait for ${needed} of ${describeStandbys(standbys.length)}: the others may lack what was sent`,
+      detail: `commits wait for ${needed} of ${describeStandbys(standbys)}: the others may lack what was sent`,
       toDo: 'fail over only to one that has all commits: the one that received most, as PostgreSQL’s tools choose it',
     };
   }
   return { kind: 'sound', detail: `commits wait for ${describeStandbys(needed)}` };
-}
-
-function withoutSynchronous(standbys: number, kind: DurabilitySetting['kind']): DurabilityVerdict {
-  if (standbys === 0) {
-    return kind === 'storage'
-      ? { kind: 'sound', detail: 'the storage beneath PostgreSQL keeps commits' }
-      : {
-          kind: 'unknown',
-          detail: 'no standby is known: a failover to another server may forget what was sent, and send it again',
-          toDo: `set synchronous_standby_names before you fail over to another server, ${ACCEPT}`,
-        };
-  }
-  const detail = `${describeStandbys(standbys)} ${standbys === 1 ? 'follows' : 'follow'}, and commits wait for none`;
-  if (kind === 'storage') {
-    return {
-      kind: 'unknown',
-      detail,
-      toDo: 'fail over only through the storage, and never make one of them the primary',
-    };
-  }
-  return toLosesVerdict(
-    `${detail}: a failover may forget what was sent, and send it again`,
-    `set synchronous_standby_names, ${ACCEPT}`,
-  );
 }
 
 /** How many standbys a commit waits for (PostgreSQL, `synchronous_standby_names`). */
