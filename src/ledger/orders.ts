@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { InsertChained } from './audit/audit-chain.ts';
 import type { Writes } from './database/columns.ts';
 import type { Place } from './database/rows.ts';
-import type { Unsealed } from './database/sql-session.ts';
+import type { SqlSession, SqlValue, Unsealed } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
 
 /** The person and the reason; kept in the ledger and readable there. */
@@ -18,9 +18,35 @@ export interface Authorization {
 
 export type OrderRow = Row<'orders'>;
 
+/** A pause or a legal hold, and the order that has ended it. */
+export type EndableOrder = OrderRow & { endedBy?: string; endedReason?: string; endedAt?: string };
+
+type EndableKind = 'legalHoldSet' | 'pauseBegun';
+
 /** The SQL condition on an order with this alias: it is of this kind, and no other order has ended it. */
-export const isInForce = (alias: string, kind: 'legalHoldSet' | 'pauseBegun') =>
+export const isInForce = (alias: string, kind: EndableKind) =>
   `${alias}.kind = '${kind}' AND NOT EXISTS (SELECT 1 FROM orders e WHERE e.ends = ${alias}.order_id)`;
+
+interface OrdersQuery {
+  where?: string;
+  values?: readonly SqlValue[];
+  /** Includes those that have ended. */
+  withEnded?: boolean;
+}
+
+/** Reads pauses or legal holds, the oldest first. By default those in force. */
+export function readOrders(
+  session: SqlSession,
+  kind: EndableKind,
+  { where = '1 = 1', values = [], withEnded = false }: OrdersQuery = {},
+): Promise<EndableOrder[]> {
+  return session.read(
+    `SELECT o.*, e.by AS ended_by, e.reason AS ended_reason, e.recorded_at AS ended_at
+     FROM (SELECT * FROM orders WHERE kind = '${kind}' AND ${where}) o LEFT JOIN orders e ON e.ends = o.order_id
+     ${withEnded ? '' : 'WHERE e.order_id IS NULL'} ORDER BY o.recorded_at, o.order_id`,
+    values,
+  );
+}
 
 /** Appends an order. Its time is later than that of the run's other orders, so that their order stays clear. */
 export async function appendOrder(

@@ -1,11 +1,11 @@
 /** Selects rows by their owner: those of one owner or of a whole review, and those that a reader may see. */
 import { parseRunKey } from '../model/run-key.ts';
 
-/** The SQL condition on `run_key`, with the run key as value `$place`. */
+/** The SQL condition that `run_key` is this one, or a row of this review. The run key is the value `$place`. */
 export function writeOwnerCondition(runKey: string, place = 1): string {
   if (!isReview(runKey)) return `run_key = $${place}`;
   // No index: disposals and holds of reviews are rare, and collations differ in how they sort a slash.
-  return `substr(run_key, 1, length($${place}) + 1) = $${place} || '/'`;
+  return `(run_key = $${place} OR substr(run_key, 1, length($${place}) + 1) = $${place} || '/')`;
 }
 
 /** The review that a row belongs to; `null` where it belongs to no portfolio. */

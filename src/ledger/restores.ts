@@ -12,21 +12,18 @@ import type { Row } from './database/tables.ts';
 import type { KnownAtClosing } from './inquiries/rules.ts';
 import type { Authorization } from './orders.ts';
 
-interface Loss {
-  foundPosition?: number;
-  foundClaimedAt?: string;
+/** The latest order about a restore, if there is one, and the newest attempt. */
+interface Found extends Partial<Pick<Row<'orders'>, 'kind' | 'position' | 'claimedAt' | 'recordedAt'>> {
   newestPosition?: number;
   newestClaimedAt?: string;
-  acceptedAt?: string;
   isThere: number;
 }
 
-const LOSS = `SELECT found.position AS found_position, found.claimed_at AS found_claimed_at, accepted.accepted_at,
-    newest.position AS newest_position, newest.claimed_at AS newest_claimed_at,
+const FOUND = `SELECT o.*, newest.position AS newest_position, newest.claimed_at AS newest_claimed_at,
     (SELECT count(*) FROM attempts WHERE position = $1 AND claimed_at = $2) AS is_there
-  FROM (SELECT max(recorded_at) AS accepted_at FROM orders WHERE kind = 'restoreAccepted') accepted
-  LEFT JOIN (SELECT position, claimed_at, recorded_at FROM orders WHERE kind = 'restoreFound'
-    ORDER BY recorded_at DESC LIMIT 1) found ON found.recorded_at > coalesce(accepted.accepted_at, -1)
+  FROM ledger_identity
+  LEFT JOIN (SELECT kind, position, claimed_at, recorded_at FROM orders WHERE kind IN ('restoreAccepted', 'restoreFound')
+    ORDER BY recorded_at DESC, kind LIMIT 1) o ON 1 = 1
   LEFT JOIN (SELECT position, claimed_at FROM attempts ORDER BY position DESC LIMIT 1) newest ON 1 = 1`;
 
 /**
@@ -45,13 +42,14 @@ export async function readRestore(
 
 async function readLoss(session: SqlSession, highWaterMark?: HighWaterMark) {
   const markedAtMs = highWaterMark ? (parseInstantMs(highWaterMark.claimedAt) ?? -1) : -1;
-  const [row] = await session.read<Loss>(LOSS, [highWaterMark?.position ?? -1, markedAtMs]);
-  const acceptedAtMs = row?.acceptedAt === undefined ? -1 : Date.parse(row.acceptedAt);
-  const isMissing = row?.isThere === 0 && markedAtMs > acceptedAtMs;
-  const found = toHighWaterMark(row?.foundPosition, row?.foundClaimedAt);
+  const [row] = await session.read<Found>(FOUND, [highWaterMark?.position ?? -1, markedAtMs]);
+  if (!row) throw new Error('a ledger without identity');
+  const found = row.kind === 'restoreFound' ? toHighWaterMark(row.position, row.claimedAt) : undefined;
+  const acceptedAtMs = row.kind === 'restoreAccepted' ? Date.parse(row.recordedAt ?? '') : -1;
+  const isMissing = row.isThere === 0 && markedAtMs > acceptedAtMs;
   return {
     acceptedAtMs,
-    newest: toHighWaterMark(row?.newestPosition, row?.newestClaimedAt),
+    newest: toHighWaterMark(row.newestPosition, row.newestClaimedAt),
     lost: found ?? (isMissing ? highWaterMark : undefined),
   };
 }

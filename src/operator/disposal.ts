@@ -74,7 +74,7 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
   let after: AgeQuery['after'];
   do {
     const size = Math.min(PAGE, limit - plan.planned.length);
-    const page = await retention.olderThan({ olderThanMs, limit: size, ...omitUndefined({ after }) });
+    const page = await retention.olderThan({ olderThanMs, limit: size, after });
     for (const item of await runInParallel(page.runKeys, AT_ONCE, (runKey) => planOne(context, runKey))) {
       plan.planned.push(...(item?.planned ?? []));
       plan.refused.push(...(item?.refused ?? []));

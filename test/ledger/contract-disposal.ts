@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { AgeQuery } from '../../src/ledger/retention/disposal.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import { retentionEvents } from '../support/retention-events.ts';
 import {
@@ -230,14 +231,9 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     }
     const pages = async (query: object) => {
       const found: string[][] = [];
-      let after: object | undefined;
+      let after: AgeQuery['after'];
       do {
-        const page = await ledger.retention.olderThan({
-          olderThanMs: 760 * day,
-          limit: 1,
-          ...query,
-          ...(after ? { after: after as { createdAtMs: number; customerTraceNumber: string } } : {}),
-        });
+        const page = await ledger.retention.olderThan({ olderThanMs: 760 * day, limit: 1, ...query, after });
         found.push(page.runKeys);
         after = page.next;
       } while (after);

@@ -89,7 +89,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
       [first?.workflowId, first?.customerTraceNumber, others.length],
       ['journey-J-1', claimOf(ledger).inquiry.customerTraceNumber, 0],
     );
-    const stale = first ? [{ ...first, notedAtMs: first.notedAtMs - 1 }] : [];
+    const stale = first ? [{ ...first, pausedAt: '2026-01-02T03:04:05.000Z' }] : [];
     await pauses.forget(ledgerId, stale);
     assert.equal((await pauses.waiting()).length, 1, 'it was refused again since');
     await pauses.forget(ledgerId, first ? [first] : []);

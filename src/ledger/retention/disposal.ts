@@ -12,9 +12,9 @@
  * between two steps stops the disposal there.
  */
 
-import { omitUndefined } from '../../base/defined.ts';
 import { appendToChain, type InsertChained } from '../audit/audit-chain.ts';
 import type { AuditedDisposal } from '../audit/audited.ts';
+import { readKeyset } from '../database/pages.ts';
 import { rollBack, type Transaction, type Written } from '../database/sql-session.ts';
 import { endByDisposal } from '../holds/holds.ts';
 import {
@@ -24,9 +24,9 @@ import {
   readUndecided,
   selectDoubtful,
 } from '../inquiries/inquiries.ts';
-import { type Authorization, appendOrder } from '../orders.ts';
+import { type Authorization, appendOrder, type OrderRow } from '../orders.ts';
 import { toOwner, writeOwnerCondition } from '../owners.ts';
-import { countDeletedHistories, type LegalHold, readHolds } from './legal-holds.ts';
+import { countDestroyed, type LegalHold, readHolds } from './legal-holds.ts';
 
 /**
  * The reason why something cannot be disposed of. `legalHold`: the hold covers it or a part of it. `sending`: the
@@ -44,9 +44,12 @@ export type DisposalVerdict =
 
 export type DisposalView = Awaited<ReturnType<typeof readDisposalView>>;
 
-interface Counted extends Partial<Record<'createdAt' | 'claimedAt' | 'recordedAt' | 'lateAt', string>> {
+interface Counted {
   inquiries: number;
   reports: number;
+  newestAt?: string;
+  begunAt?: string;
+  disposedAt?: string;
 }
 
 /**
@@ -57,16 +60,23 @@ interface Counted extends Partial<Record<'createdAt' | 'claimedAt' | 'recordedAt
 export async function readDisposalView(tx: Transaction, runKey: string) {
   const { session } = tx;
   const undisposed = selectUndisposed(runKey);
+  const times = [
+    `SELECT created_at AS at FROM inquiries WHERE customer_trace_number IN (${undisposed})`,
+    ...['claimed_at', 'recorded_at', 'late_at'].map(
+      (column) => `SELECT ${column} FROM attempts WHERE customer_trace_number IN (${undisposed})`,
+    ),
+  ];
+  const orderedAt = (kind: OrderRow['kind']) =>
+    `SELECT max(recorded_at) FROM orders WHERE run_key = $1 AND kind = '${kind}'`;
   const [counted] = await session.read<Counted>(
-    `SELECT count(DISTINCT i.customer_trace_number) AS inquiries,
+    `SELECT (SELECT count(*) FROM (${undisposed}) i) AS inquiries,
        (SELECT count(*) FROM sealed_bodies WHERE kind = 'report' AND body IS NOT NULL
          AND customer_trace_number IN (${undisposed})) AS reports,
-       max(i.created_at) AS created_at, max(a.claimed_at) AS claimed_at, max(a.recorded_at) AS recorded_at,
-       max(a.late_at) AS late_at
-     FROM inquiries i LEFT JOIN attempts a ON a.customer_trace_number = i.customer_trace_number
-     WHERE i.customer_trace_number IN (${undisposed})`,
+       (SELECT max(at) FROM (${times.join(' UNION ALL ')}) times) AS newest_at,
+       (${orderedAt('disposalBegun')}) AS begun_at, (${orderedAt('disposed')}) AS disposed_at`,
     [runKey],
   );
+  const { inquiries = 0, reports = 0, newestAt, begunAt, disposedAt } = counted ?? {};
   const runs = await session.read<{ workflowId: string; runId: string }>(
     ['attempts', 'closed_attempts']
       .map(
@@ -76,26 +86,19 @@ export async function readDisposalView(tx: Transaction, runKey: string) {
       .join(' UNION '),
     [runKey],
   );
-  const [{ begunAt, disposedAt, isUnfinished } = {}] = await session.read<DisposalTimes>(
-    `${DISPOSALS} WHERE run_key = $1`,
-    [runKey],
-  );
-  const times = counted && [counted.createdAt, counted.claimedAt, counted.recordedAt, counted.lateAt];
-  const newestAt = times
-    ?.filter((at) => at !== undefined)
-    .sort()
-    .at(-1);
-  const holds = await readHolds({ session }, runKey);
-  const holdsOnRuns = await readHolds({ session }, toOwner(runKey));
+  const holds = await readHolds(tx, runKey);
+  const holdsOnRuns = await readHolds(tx, toOwner(runKey));
   return {
     runKey,
-    inquiries: counted?.inquiries ?? 0,
-    reports: counted?.reports ?? 0,
-    ...omitUndefined({ newestAt, begunAt: isUnfinished === 1 ? begunAt : undefined, disposedAt }),
+    inquiries,
+    reports,
+    newestAt,
+    begunAt: begunAt !== undefined && begunAt > (disposedAt ?? '') ? begunAt : undefined,
+    disposedAt,
     runs,
-    obstacles: [...holds.map(toObstacle), ...(await readNeeds(tx, runKey))] satisfies Obstacle[] as Obstacle[],
+    obstacles: [...holds.map(toObstacle), ...(await readNeeds(tx, runKey))],
     holdsOnOtherRows: holdsOnRuns.filter((hold) => !holds.some((other) => other.runKey === hold.runKey)),
-    histories: await countDeletedHistories(session, toOwner(runKey)),
+    histories: (await countDestroyed(session, runKey)).histories,
   };
 }
 
@@ -127,17 +130,13 @@ function selectUndisposed(runKey: string): string {
   return `SELECT customer_trace_number FROM inquiries WHERE ${writeOwnerCondition(runKey)} AND disposed_at IS NULL`;
 }
 
-type DisposalTimes = { begunAt?: string; disposedAt?: string; isUnfinished?: number };
-
-/** When the last disposal of each owner was begun and finished, in milliseconds. */
-const DISPOSALS = `SELECT d.*, CASE WHEN begun_at > coalesce(disposed_at, 0) THEN 1 ELSE 0 END AS is_unfinished FROM (
-  SELECT run_key, max(CASE WHEN kind = 'disposalBegun' THEN recorded_at END) AS begun_at,
-    max(CASE WHEN kind = 'disposed' THEN recorded_at END) AS disposed_at
-  FROM orders WHERE kind IN ('disposalBegun', 'disposed') GROUP BY run_key) d`;
-
 /** Owners whose last disposal was begun and not finished. */
 export function readUnfinished({ session }: Transaction): Promise<{ runKey: string }[]> {
-  return session.read(`SELECT run_key FROM (${DISPOSALS}) found WHERE is_unfinished = 1 ORDER BY run_key`);
+  const last = (kind: OrderRow['kind']) => `max(CASE WHEN kind = '${kind}' THEN recorded_at ELSE 0 END)`;
+  return session.read(
+    `SELECT run_key FROM orders WHERE kind IN ('disposalBegun', 'disposed')
+     GROUP BY run_key HAVING ${last('disposalBegun')} > ${last('disposed')} ORDER BY run_key`,
+  );
 }
 
 export interface AgeQuery {
@@ -146,7 +145,7 @@ export interface AgeQuery {
   /** The maximum number of ids on one page. */
   limit: number;
   /** `next` of the previous page: the oldest come first. */
-  after?: { createdAtMs: number; customerTraceNumber: string };
+  after?: Pick<InquiryRow, 'createdAt' | 'customerTraceNumber'> | undefined;
 }
 
 /**
@@ -154,26 +153,24 @@ export interface AgeQuery {
  * oldest of its remaining inquiries, so that no list of ids has to be kept.
  */
 export async function readOlderThan({ session, dialect }: Transaction, { olderThanMs, limit, after }: AgeQuery) {
-  const rows = await session.read<Pick<InquiryRow, 'runKey' | 'createdAt' | 'customerTraceNumber'>>(
-    `SELECT i.run_key, i.created_at, i.customer_trace_number
-     FROM inquiries i CROSS JOIN (SELECT ${dialect.now} - $1 AS ms FROM ledger_identity) cut
-     WHERE i.disposed_at IS NULL AND i.created_at < cut.ms AND (i.created_at, i.customer_trace_number) > ($2, $3)
-       AND NOT EXISTS (SELECT 1 FROM inquiries o
+  const { items, end } = await readKeyset<Pick<InquiryRow, 'runKey' | 'createdAt' | 'customerTraceNumber'>>(session, {
+    from: `inquiries i CROSS JOIN (SELECT ${dialect.now} - $1 AS ms FROM ledger_identity) cut`,
+    columns: 'i.run_key, i.created_at, i.customer_trace_number',
+    where: [
+      'i.disposed_at IS NULL AND i.created_at < cut.ms',
+      `NOT EXISTS (SELECT 1 FROM inquiries o
          WHERE o.run_key = i.run_key AND o.disposed_at IS NULL
-           AND (o.created_at, o.customer_trace_number) < (i.created_at, i.customer_trace_number))
-       AND NOT EXISTS (SELECT 1 FROM inquiries o LEFT JOIN attempts a ON a.customer_trace_number = o.customer_trace_number
+           AND (o.created_at, o.customer_trace_number) < (i.created_at, i.customer_trace_number))`,
+      `NOT EXISTS (SELECT 1 FROM inquiries o LEFT JOIN attempts a ON a.customer_trace_number = o.customer_trace_number
          WHERE o.run_key = i.run_key AND o.disposed_at IS NULL
-           AND (o.created_at >= cut.ms OR a.claimed_at >= cut.ms OR a.recorded_at >= cut.ms OR a.late_at >= cut.ms))
-     ORDER BY i.created_at, i.customer_trace_number LIMIT $4`,
-    [olderThanMs, after?.createdAtMs ?? -1, after?.customerTraceNumber ?? '', limit],
-  );
-  const last = rows.at(-1);
-  return {
-    runKeys: rows.map((row) => row.runKey),
-    ...(last && rows.length === limit
-      ? { next: { createdAtMs: Date.parse(last.createdAt), customerTraceNumber: last.customerTraceNumber } }
-      : {}),
-  };
+           AND (o.created_at >= cut.ms OR a.claimed_at >= cut.ms OR a.recorded_at >= cut.ms OR a.late_at >= cut.ms))`,
+    ],
+    values: [olderThanMs],
+    order: ['createdAt', 'customerTraceNumber'],
+    after,
+    limit,
+  });
+  return { runKeys: items.map(({ runKey }) => runKey), next: end };
 }
 
 /**

@@ -7,9 +7,9 @@
  */
 import { appendToChain } from '../audit/audit-chain.ts';
 import type { AuditedAttempt } from '../audit/audited.ts';
-import { listPlaceholders, type SqlSession, type SqlValue, type Transaction } from '../database/sql-session.ts';
-import { type Authorization, appendOrder, isInForce, type OrderRow } from '../orders.ts';
-import { findReviewOfRow, isReview, toOwner, writeOwnerCondition } from '../owners.ts';
+import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
+import { type Authorization, appendOrder, type OrderRow, readOrders } from '../orders.ts';
+import { toOwner, writeOwnerCondition } from '../owners.ts';
 
 /** On a review it covers every row that the review has or will have. */
 export type LegalHold = AuditedAttempt['legalHolds'][number];
@@ -26,12 +26,9 @@ export async function readHolds({ session }: Pick<Transaction, 'session'>, runKe
 }
 
 function readRows(session: SqlSession, runKey?: string): Promise<OrderRow[]> {
-  if (runKey === undefined) return readInForce(session, '1 = 1', []);
-  const review = findReviewOfRow(runKey);
-  if (review !== null) return readInForce(session, 'run_key IN ($1, $2)', [runKey, review]);
-  return readInForce(session, `(run_key = $1 ${isReview(runKey) ? `OR ${writeOwnerCondition(runKey)}` : ''})`, [
-    runKey,
-  ]);
+  if (runKey === undefined) return readOrders(session, 'legalHoldSet');
+  const where = `(run_key = $2 OR ${writeOwnerCondition(runKey)})`;
+  return readOrders(session, 'legalHoldSet', { where, values: [runKey, toOwner(runKey)] });
 }
 
 /** Reads the holds that cover the owner of each inquiry of a list. */
@@ -40,72 +37,57 @@ export async function readHoldsByOwner(
   inquiries: readonly { runKey: string }[],
 ): Promise<(runKey: string) => LegalHold[]> {
   const held = [...new Set(inquiries.flatMap(({ runKey }) => [runKey, toOwner(runKey)]))];
-  const rows = held.length === 0 ? [] : await readInForce(session, `run_key IN (${listPlaceholders(held)})`, held);
+  if (held.length === 0) return () => [];
+  const where = `run_key IN (${listPlaceholders(held)})`;
+  const rows = await readOrders(session, 'legalHoldSet', { where, values: held });
   const byScope = Map.groupBy(rows.map(toLegalHold), ({ runKey }) => runKey);
   return (runKey) => [...new Set([runKey, toOwner(runKey)])].flatMap((scope) => byScope.get(scope) ?? []);
 }
 
-function readInForce(session: SqlSession, condition: string, values: readonly SqlValue[]): Promise<OrderRow[]> {
-  return session.read(
-    `SELECT h.* FROM orders h WHERE ${condition} AND ${isInForce('h', 'legalHoldSet')} ORDER BY h.recorded_at, h.order_id`,
-    values,
-  );
+/** Reads the hold of this matter on this id, and the others that cover it. */
+async function readOwn(session: SqlSession, runKey: string, matter: string) {
+  const rows = await readRows(session, runKey);
+  const own = rows.find((row) => row.runKey === runKey && row.matter === matter);
+  return { own, others: rows.filter((row) => row !== own).map(toLegalHold) };
 }
 
 /**
  * Adds a hold, unless one of this matter is in force on this id. `null` where the ledger has no inquiry of the id that
- * could be held.
+ * could be held: an id that it does not know is a mistake.
  */
 export function setLegalHold(tx: Transaction, runKey: string, authorization: HoldAuthorization) {
-  const { session } = tx;
   return appendToChain(tx, async (insert) => {
-    const before = await readHolds(tx, runKey);
-    const isOwn = (hold: LegalHold) => hold.runKey === runKey && hold.matter === authorization.matter;
-    let hold = before.find(isOwn);
-    const isNew = hold === undefined;
-    if (!hold) {
-      if (!(await isAnythingLeft(session, runKey))) return null;
-      hold = toLegalHold(await appendOrder(tx, insert, { ...authorization, runKey, kind: 'legalHoldSet' }));
-    }
-    const others = before.filter((other) => !isOwn(other));
-    return { ...hold, isNew, others, destroyed: await countDestroyed(session, runKey) };
+    const { own, others } = await readOwn(tx.session, runKey, authorization.matter);
+    const { remaining, ...destroyed } = await countDestroyed(tx.session, runKey);
+    if (!own && remaining === 0) return null;
+    const hold = own ?? (await appendOrder(tx, insert, { ...authorization, runKey, kind: 'legalHoldSet' }));
+    return { ...toLegalHold(hold), isNew: !own, others, destroyed };
   });
 }
 
 /** Releases the hold of this matter on this id, and no other. */
 export function releaseLegalHold(tx: Transaction, runKey: string, authorization: HoldAuthorization) {
   return appendToChain(tx, async (insert) => {
-    const rows = await readRows(tx.session, runKey);
-    const own = rows.find((row) => row.runKey === runKey && row.matter === authorization.matter);
-    const others = rows.filter((row) => row !== own).map(toLegalHold);
+    const { own, others } = await readOwn(tx.session, runKey, authorization.matter);
     if (!own) return { released: null, others };
     await appendOrder(tx, insert, { ...authorization, runKey, kind: 'legalHoldReleased', ends: own.orderId });
     return { released: toLegalHold(own), others };
   });
 }
 
-/** Returns whether the ledger has an inquiry of the id that was not disposed of. An id that it does not know is a mistake. */
-async function isAnythingLeft(session: SqlSession, runKey: string): Promise<boolean> {
-  const left = `SELECT 1 FROM inquiries WHERE ${writeOwnerCondition(runKey)} AND disposed_at IS NULL LIMIT 1`;
-  return (await session.rows(left, [runKey])).length > 0;
-}
-
-async function countDestroyed(session: SqlSession, runKey: string): Promise<{ inquiries: number; histories: number }> {
-  const [row] = await session.read<{ count: number }>(
-    `SELECT count(*) AS count FROM inquiries WHERE ${writeOwnerCondition(runKey)} AND disposed_at IS NOT NULL`,
-    [runKey],
+/**
+ * Counts the inquiries of an id that were disposed of, and those that are left. `histories`: those of the id's runs
+ * (`toOwner`) whose deletion from Temporal was begun.
+ */
+export async function countDestroyed(session: SqlSession, runKey: string) {
+  const owner = toOwner(runKey);
+  const [counted] = await session.read<{ remaining: number; inquiries: number; histories: number }>(
+    `SELECT count(*) - count(disposed_at) AS remaining, count(disposed_at) AS inquiries,
+       (SELECT count(DISTINCT run) FROM orders WHERE ${writeOwnerCondition(owner, 2)} AND kind = 'historyDeleted') AS histories
+     FROM inquiries WHERE ${writeOwnerCondition(runKey)}`,
+    [runKey, owner],
   );
-  return { inquiries: row?.count ?? 0, histories: await countDeletedHistories(session, toOwner(runKey)) };
-}
-
-/** The number of histories whose deletion from Temporal was begun, of an owner of runs (`toOwner`). */
-export async function countDeletedHistories(session: SqlSession, runKey: string): Promise<number> {
-  const [row] = await session.read<{ count: number }>(
-    `SELECT count(DISTINCT run) AS count FROM orders
-     WHERE (run_key = $1 ${isReview(runKey) ? `OR ${writeOwnerCondition(runKey)}` : ''}) AND kind = 'historyDeleted'`,
-    [runKey],
-  );
-  return row?.count ?? 0;
+  return counted ?? { remaining: 0, inquiries: 0, histories: 0 };
 }
 
 function toLegalHold({ runKey = '', matter = '', recordedAt: setAt, by, reason }: OrderRow): LegalHold {
