@@ -1,10 +1,9 @@
 /** Reads a ledger for `doctor`: needs no key, and makes or migrates nothing. */
-import { omitUndefined } from '../base/defined.ts';
 import { toUtcInstant } from '../base/instants.ts';
 import { readDurability } from './database/durability.ts';
-import { readRows } from './database/rows.ts';
-import { readOldestWriter, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
-import type { SqlDialect, SqlSession, Unsealed } from './database/sql-session.ts';
+import { readIdentity, SCHEMA_VERSION } from './database/schema.ts';
+import type { Unsealed } from './database/sql-session.ts';
+import type { Row } from './database/tables.ts';
 import { countWork } from './holds/work.ts';
 import { openEngine } from './open-ledger.ts';
 import { readPauses } from './pauses.ts';
@@ -19,19 +18,19 @@ export type LedgerInspection = Awaited<ReturnType<typeof inspectLedger>>;
  * @throws LedgerNotFoundError, LedgerUnavailableError
  */
 export async function inspectLedger(url: string) {
-  const engine: 'sqlite' | 'postgres' = url.startsWith('file:') ? 'sqlite' : 'postgres';
-  return inspect(url, async ({ session, dialect }) => {
-    const schemaVersion = await readSchemaVersion(session, dialect);
-    const isOlder = schemaVersion < SCHEMA_VERSION;
-    const oldestWriter = isOlder ? 0 : await readOldestWriter(session);
+  return inspect(url, async (tx) => {
+    const identity = await readIdentity(tx.session);
+    const { schemaVersion = 0, oldestWriter = 0 } = identity ?? {};
     return {
-      engine,
       schemaVersion,
       knownSchemaVersion: SCHEMA_VERSION,
       oldestWriter,
-      durability: await readDurability({ session, dialect }),
-      content: isOlder || oldestWriter > SCHEMA_VERSION ? undefined : await readContent(session, dialect),
-      clock: await readClock(session, dialect),
+      durability: await readDurability(tx),
+      content:
+        identity && schemaVersion >= SCHEMA_VERSION && oldestWriter <= SCHEMA_VERSION
+          ? await readContent(tx, identity)
+          : undefined,
+      clock: await readClock(tx),
     };
   });
 }
@@ -50,29 +49,26 @@ export async function inspect<T>(url: string, work: (read: Unsealed) => Promise<
   }
 }
 
-async function readContent(session: SqlSession, dialect: SqlDialect) {
-  const [identity] = await readRows(session, 'ledger_identity', { onlyRow: 1 });
-  const rows = await session.read<{ keyId: string; reports: number }>(
+async function readContent(tx: Unsealed, { ledgerId, environment, secretKeyId }: Row<'ledger_identity'>) {
+  const rows = await tx.session.read<{ keyId: string; reports: number }>(
     `SELECT key_id, count(*) AS reports FROM sealed_bodies WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id`,
   );
-  const { lost } = await readRestore({ session });
   const reports = new Map(rows.map((row) => [row.keyId, row.reports]));
-  const secretKeyId = identity?.secretKeyId ?? '';
   return {
-    ledgerId: identity?.ledgerId ?? '',
-    environment: identity?.environment ?? 'sandbox',
+    ledgerId,
+    environment,
     wrappedUnder: [...new Set([secretKeyId, ...reports.keys()])].map((keyId) => ({
       keyId,
       secret: keyId === secretKeyId,
       reports: reports.get(keyId) ?? 0,
     })),
-    needsPerson: (await countWork({ session, dialect })).reduce((sum, { count }) => sum + count, 0),
-    ...omitUndefined({ lost }),
-    pauses: await readPauses({ session }, { inForce: true }),
+    needsPerson: (await countWork(tx)).reduce((sum, { count }) => sum + count, 0),
+    lost: (await readRestore(tx)).lost,
+    pauses: await readPauses(tx, { inForce: true }),
   };
 }
 
-async function readClock(session: SqlSession, dialect: SqlDialect) {
+async function readClock({ session, dialect }: Unsealed) {
   const askedAtMs = Date.now();
   const [row] = await session.read<{ now: number }>(`SELECT ${dialect.now} AS now`);
   return { now: toUtcInstant(row?.now ?? 0), askedAtMs, answeredAtMs: Date.now() };

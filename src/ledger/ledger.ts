@@ -12,7 +12,6 @@ import { omitUndefined } from '../base/defined.ts';
 import type { AttemptView } from '../model/inquiry.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
-import type { LedgerCipher } from '../protection/sealed/sealing.ts';
 import { verifyChain } from './audit/audit-chain.ts';
 import { readAttemptsPage } from './audit/inquiry-pages.ts';
 import {
@@ -32,9 +31,10 @@ import {
   recordConsents,
 } from './consents/consents.ts';
 import { readDurability } from './database/durability.ts';
-import { readOldestWriter, SCHEMA_VERSION } from './database/schema.ts';
-import type { SqlEngine, Transaction } from './database/sql-session.ts';
-import { bindLists, bindReads, bindWrites, bindWritesTo, Transactions } from './database/transactions.ts';
+import { readRows } from './database/rows.ts';
+import { SCHEMA_VERSION } from './database/schema.ts';
+import type { Transaction } from './database/sql-session.ts';
+import type { Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import { closeWork, flagRun, openHold, recordRunSeen, recordSeen } from './holds/holds.ts';
 import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
@@ -65,65 +65,58 @@ import { readHolds, releaseLegalHold, setLegalHold } from './retention/legal-hol
 import { hasEndingMessage, recordRunDecisions } from './run-decisions.ts';
 import { flagShares, readShareFacts, readStands, recordShare, withdrawShare } from './shares/shares.ts';
 
-const READS = {
-  lookUp,
-  inquiriesOf: readInquiriesOfOwner,
-  inquiry: readInquiry,
-  inquiriesReferredTo: readReferredInquiries,
-  recordsNamed: readNamed,
-  shareFacts: readShareFacts,
-  stands: readStands,
-  hasEndingMessage,
-  startFacts: readStartFacts,
-  restoreState: readRestore,
-  verifyChain,
-  durability: readDurability,
-  mayWrite,
-};
-
-const LISTS = {
-  inquiriesBetween: readAttemptsPage,
-  sharesBetween: readSharesPage,
-  decisionsBetween: readDecisionsPage,
-  consentsBetween: readConsentsPage,
-  disposalsBetween: readDisposalsPage,
-};
-
-const WRITES = {
-  recordConsents,
-  recordShare,
-  withdrawShare,
-  flagPostedShares: flagShares,
-  recordDecision: decide,
-  recordRunDecisions,
-  recordSeen,
-  watch: watchForRestore,
-  acceptRestore,
-};
-
 export type Ledger = ReturnType<typeof makeLedger>;
 
-export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: LedgerCipher, keys: KeyWrapper) {
-  const transactions = new Transactions(engine, cipher);
-  const ledger = new SqlLedger(engine, cipher, identity, transactions, keys);
+export function makeLedger(transactions: Transactions, identity: LedgerIdentity, keys: KeyWrapper) {
+  const ledger = new SqlLedger(identity, transactions, keys);
   return Object.assign(ledger, {
-    ...bindReads(transactions, READS),
-    ...bindLists(transactions, LISTS),
-    ...bindWritesTo(transactions, WRITES),
+    ...transactions.bindReads({
+      lookUp,
+      inquiriesOf: readInquiriesOfOwner,
+      inquiry: readInquiry,
+      inquiriesReferredTo: readReferredInquiries,
+      recordsNamed: readNamed,
+      shareFacts: readShareFacts,
+      stands: readStands,
+      hasEndingMessage,
+      startFacts: readStartFacts,
+      restoreState: readRestore,
+      verifyChain,
+      durability: readDurability,
+      mayWrite,
+    }),
+    ...transactions.bindLists({
+      inquiriesBetween: readAttemptsPage,
+      sharesBetween: readSharesPage,
+      decisionsBetween: readDecisionsPage,
+      consentsBetween: readConsentsPage,
+      disposalsBetween: readDisposalsPage,
+    }),
+    ...transactions.bindWritesTo({
+      recordConsents,
+      recordShare,
+      withdrawShare,
+      flagPostedShares: flagShares,
+      recordDecision: decide,
+      recordRunDecisions,
+      recordSeen,
+      watch: watchForRestore,
+      acceptRestore,
+    }),
     consents: {
-      ...bindReads(transactions, { unmatched: readUnmatched, fault: readFault }),
-      ...bindWritesTo(transactions, { keep: keepConsent, adopt: adoptConsents, markSeen: markConsentsSeen }),
+      ...transactions.bindReads({ unmatched: readUnmatched, fault: readFault }),
+      ...transactions.bindWritesTo({ keep: keepConsent, adopt: adoptConsents, markSeen: markConsentsSeen }),
     },
     pauses: {
-      ...bindReads(transactions, { list: (tx: Transaction) => readPauses(tx), waiting: readWaiting }),
-      ...bindWritesTo(transactions, { begin: beginPause, end: endPause, forget: forgetWaiting }),
+      ...transactions.bindReads({ list: (tx: Transaction) => readPauses(tx), waiting: readWaiting }),
+      ...transactions.bindWritesTo({ begin: beginPause, end: endPause, forget: forgetWaiting }),
     },
     work: {
-      ...bindReads(transactions, { open: readOpenWork, counts: countWork, of: readWorkOfOwner }),
-      ...bindWritesTo(transactions, { openHold, close: closeWork, flag: flagRun, markSeen: recordRunSeen }),
+      ...transactions.bindReads({ open: readOpenWork, counts: countWork, of: readWorkOfOwner }),
+      ...transactions.bindWritesTo({ openHold, close: closeWork, flag: flagRun, markSeen: recordRunSeen }),
     },
     retention: {
-      ...bindReads(transactions, {
+      ...transactions.bindReads({
         view: readDisposalView,
         olderThan: readOlderThan,
         unfinished: readUnfinished,
@@ -131,46 +124,30 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
         legalHolds: readHolds,
       }),
       // Another database may answer at the same address by now: nothing of it may be destroyed.
-      ...bindWrites(
-        transactions,
+      ...transactions.bindWrites(
         { begin: beginDisposal, recordDeletion, dispose, setLegalHold, releaseLegalHold },
         identity.ledgerId,
       ),
-      scrub: () => engine.scrub(),
+      scrub: () => transactions.engine.scrub(),
     },
     reading: {
       ...makeReadings(ledger, transactions),
-      ...bindReads(transactions, { madeFor: readMadeFor }),
-      ...bindLists(transactions, { accessesBetween: readAccessesPage }),
+      ...transactions.bindReads({ madeFor: readMadeFor }),
+      ...transactions.bindLists({ accessesBetween: readAccessesPage }),
     },
   });
 }
 
-/** The methods of a ledger that take more than one transaction. */
+/** The methods of a ledger that take more than one transaction, or none. */
 export class SqlLedger extends SealedReports {
-  readonly #engine: SqlEngine;
-  readonly #cipher: LedgerCipher;
-
-  constructor(
-    engine: SqlEngine,
-    cipher: LedgerCipher,
-    identity: LedgerIdentity,
-    transactions: Transactions,
-    keys: KeyWrapper,
-  ) {
-    super(identity, transactions, keys);
-    this.#engine = engine;
-    this.#cipher = cipher;
-  }
-
   /** HMAC-SHA-256 under the ledger's own digest key, lower-case hex. */
   digest(text: string): string {
-    return this.#cipher.digest(text);
+    return this.transactions.cipher.digest(text);
   }
 
   /** Seals the place where a page of a list ends, as text for an address. It opens with the same `bound` alone. */
   sealCursor(place: unknown, bound: string): string {
-    return Buffer.from(this.#cipher.sealValue(place, 'cursor', bound)).toString('base64url');
+    return Buffer.from(this.transactions.cipher.sealValue(place, 'cursor', bound)).toString('base64url');
   }
 
   /** @throws SealBrokenError where the text was changed, or was sealed with another `bound` */
@@ -178,7 +155,7 @@ export class SqlLedger extends SealedReports {
     const sealed = Buffer.from(text, 'base64url');
     // Node's decoder skips characters outside the alphabet.
     if (sealed.toString('base64url') !== text) throw new SealBrokenError('a cursor must be base64url');
-    return this.#cipher.unsealValue(sealed, 'cursor', bound);
+    return this.transactions.cipher.unsealValue(sealed, 'cursor', bound);
   }
 
   async claim(request: ClaimRequest): Promise<ClaimVerdict> {
@@ -210,13 +187,14 @@ export class SqlLedger extends SealedReports {
   }
 
   close(): Promise<void> {
-    return this.#engine.close();
+    return this.transactions.engine.close();
   }
 }
 
 /** Reads only: whether the ledger still takes claims and decisions from a program of this version. */
 async function mayWrite({ session }: Transaction): Promise<boolean> {
-  return (await readOldestWriter(session)) <= SCHEMA_VERSION;
+  const [identity] = await readRows(session, 'ledger_identity', { onlyRow: 1 });
+  return (identity?.oldestWriter ?? 0) <= SCHEMA_VERSION;
 }
 
 export type StartFacts = Awaited<ReturnType<typeof readStartFacts>>;

@@ -8,61 +8,15 @@ import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import { LedgerCipher } from '../protection/sealed/sealing.ts';
 import { beginChain } from './audit/audit-chain.ts';
 import { openPostgres } from './database/postgres-engine.ts';
-import { insertRow, readRows } from './database/rows.ts';
-import { migrate, noteVersion, readSchemaVersion, SCHEMA_VERSION } from './database/schema.ts';
+import { insertRow, NOW, updateRows } from './database/rows.ts';
+import { migrate, readIdentity, SCHEMA_VERSION, VERSIONS } from './database/schema.ts';
 import type { SqlEngine } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
 import type { Row } from './database/tables.ts';
+import { Transactions } from './database/transactions.ts';
 import { createLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError, LedgerUnavailableError } from './errors.ts';
 import { type Ledger, makeLedger } from './ledger.ts';
-
-interface MigrateOptions {
-  environment: Environment;
-  keyRing: KeyWrapper;
-  /** Called with a sentence for each step. */
-  onProgress?: ((step: string) => void) | undefined;
-}
-
-/**
- * Makes a ledger's tables, or brings older ones up to date. Runs everything in one transaction, with no other writer beside it. Any number of processes may call it at once: one
- * does the work.
- *
- * @throws LedgerUnavailableError where the database does not answer, or others hold the tables all the time
- */
-export async function migrateLedger(engine: SqlEngine, options: MigrateOptions): Promise<void> {
-  const { dialect } = engine;
-  const { onProgress = () => {} } = options;
-  const version = await engine.read((session) => readSchemaVersion(session, dialect));
-  if (version >= SCHEMA_VERSION) return;
-  // Before the transaction: a key management service may be slow.
-  const made = version === 0 ? await makeIdentity(options.keyRing) : undefined;
-  await engine.migrate(async (session) => {
-    // Read again, now without other writers: another process may have been first.
-    const from = await readSchemaVersion(session, dialect);
-    if (from >= SCHEMA_VERSION) return;
-    if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
-    if (from > 0) onProgress(`tables: version ${from} to ${SCHEMA_VERSION}`);
-    await migrate(session, dialect, from);
-    if (made) {
-      const { ledgerId, secret, cipher } = made;
-      const identity = { onlyRow: 1, ledgerId, environment: options.environment, schemaVersion: 0, oldestWriter: 0 };
-      await insertRow(session, 'ledger_identity', {
-        ...identity,
-        secretKeyId: secret.keyId,
-        secretWrapped: secret.bytes,
-      });
-      await beginChain(session, cipher);
-    }
-    await noteVersion(session, dialect);
-  });
-}
-
-async function makeIdentity(keyRing: KeyWrapper) {
-  const ledgerId = `ledger-${randomUUID()}`;
-  const secret = await createLedgerSecret(keyRing, ledgerId);
-  return { ledgerId, secret, cipher: new LedgerCipher(ledgerId, await openLedgerSecret(keyRing, ledgerId, secret)) };
-}
 
 interface OpenLedgerOptions {
   /** `file:<path>` (relative, absolute, or `file:///…`) or `postgres://…`. */
@@ -91,19 +45,55 @@ type IdentityRow = Row<'ledger_identity'>;
 export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
   const engine = await openEngine(options);
   try {
-    const found = await readIdentity(engine, options);
-    const isMade = found.version === 0 ? options.create : options.migrate;
-    if (isMade) await migrateLedger(engine, options);
-    const row = requireUsable(isMade ? await readIdentity(engine, options) : found);
-    const identity = pick(row, ['ledgerId', 'environment', 'createdAt', 'schemaVersion']);
-    const wrapped = { keyId: row.secretKeyId, bytes: row.secretWrapped };
-    const secret = await openLedgerSecret(options.keyRing, row.ledgerId, wrapped);
-    const cipher = new LedgerCipher(row.ledgerId, secret);
-    return makeLedger(engine, identity, cipher, options.keyRing);
+    let row = await engine.read(readIdentity);
+    // Checks the owner at once, so that a wrong address never migrates another environment's ledger.
+    if (row) requireExpected(row, options);
+    if (row ? options.migrate : options.create) {
+      await migrateLedger(engine, row?.schemaVersion ?? 0, options);
+      row = await engine.read(readIdentity);
+    }
+    const found = requireUsable(row);
+    requireExpected(found, options);
+    const identity = pick(found, ['ledgerId', 'environment', 'createdAt', 'schemaVersion']);
+    const wrapped = { keyId: found.secretKeyId, bytes: found.secretWrapped };
+    const secret = await openLedgerSecret(options.keyRing, found.ledgerId, wrapped);
+    const cipher = new LedgerCipher(found.ledgerId, secret);
+    return makeLedger(new Transactions(engine, cipher), identity, options.keyRing);
   } catch (error) {
     await engine.close();
     throw error;
   }
+}
+
+/**
+ * Makes a ledger's tables, or brings older ones up to date. Runs everything in one transaction, with no other writer
+ * beside it. Any number of processes may call it at once: one does the work.
+ *
+ * @throws LedgerUnavailableError where the database does not answer, or others hold the tables all the time
+ */
+async function migrateLedger(engine: SqlEngine, version: number, options: OpenLedgerOptions): Promise<void> {
+  if (version >= SCHEMA_VERSION) return;
+  const { keyRing, environment, onProgress } = options;
+  // Before the transaction: a key management service may be slow.
+  const ledgerId = `ledger-${randomUUID()}`;
+  const { keyId: secretKeyId, bytes: secretWrapped } = await createLedgerSecret(keyRing, ledgerId);
+  const wrapped = { keyId: secretKeyId, bytes: secretWrapped };
+  const cipher = new LedgerCipher(ledgerId, await openLedgerSecret(keyRing, ledgerId, wrapped));
+  await engine.migrate(async (session) => {
+    // Read again, now without other writers: another process may have been first.
+    const from = (await readIdentity(session))?.schemaVersion ?? 0;
+    if (from >= SCHEMA_VERSION) return;
+    if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
+    await migrate(session, from);
+    if (from > 0) {
+      onProgress?.(`tables: version ${from} to ${SCHEMA_VERSION}`);
+      await updateRows(session, 'ledger_identity', { onlyRow: 1 }, { ...VERSIONS, migratedAt: NOW });
+      return;
+    }
+    const identity = { onlyRow: 1, ledgerId, environment, secretKeyId, secretWrapped, ...VERSIONS };
+    await insertRow(session, 'ledger_identity', identity);
+    await beginChain(session, cipher);
+  });
 }
 
 /** @throws LedgerNotFoundError, LedgerUnavailableError; TypeError where the address has neither form */
@@ -135,34 +125,17 @@ function createNotFoundError(what: string): LedgerNotFoundError {
   );
 }
 
-interface Found {
-  version: number;
-  row: IdentityRow | undefined;
-}
-
-/** Checks the owner at once, so that a wrong address never migrates another environment's ledger. */
-async function readIdentity(engine: SqlEngine, options: OpenLedgerOptions): Promise<Found> {
-  const found = await engine.read(async (session) => {
-    const version = await readSchemaVersion(session, engine.dialect);
-    const [row] = version === 0 ? [] : await readRows(session, 'ledger_identity', { onlyRow: 1 });
-    return { version, row };
-  });
-  if (found.row) requireExpected(found.row, options);
-  return found;
-}
-
-function requireUsable({ version, row }: Found): IdentityRow {
-  if (version === 0) throw createNotFoundError('the database at the ledger address holds no ledger');
-  if (version < SCHEMA_VERSION) {
+function requireUsable(row: IdentityRow | undefined): IdentityRow {
+  if (!row) throw createNotFoundError('the database at the ledger address holds no ledger');
+  if (row.schemaVersion < SCHEMA_VERSION) {
     throw new LedgerSchemaError(
-      `the ledger's tables are at version ${version} of ${SCHEMA_VERSION}: run \`credit-journey setup\` first`,
+      `the ledger's tables are at version ${row.schemaVersion} of ${SCHEMA_VERSION}: run \`credit-journey setup\` first`,
     );
   }
-  if (!row) throw createNotFoundError('the tables at the ledger address hold no identity');
   // Newer tables that permit this program are no obstacle: this makes the rollback of a deployment possible.
   if (row.oldestWriter > SCHEMA_VERSION) {
     throw new LedgerSchemaError(
-      `the ledger's tables are at version ${version}, and ask for programs that know version ${row.oldestWriter} or a ` +
+      `the ledger's tables are at version ${row.schemaVersion}, and ask for programs that know version ${row.oldestWriter} or a ` +
         `later one; this one knows ${SCHEMA_VERSION}: run a newer one`,
     );
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../src/ledger/audit/audited.ts';
 import { type FoundRow, readAttemptsPage } from '../../src/ledger/audit/inquiry-pages.ts';
-import { readPages, Transactions } from '../../src/ledger/database/transactions.ts';
+import { Transactions } from '../../src/ledger/database/transactions.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
 import type { OutcomeRecord } from '../../src/ledger/records.ts';
@@ -296,9 +296,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     const transactions = new Transactions(engine, cipher);
     for (const pageSize of [1, 2, 3]) {
       const listed = (query: InquiriesQuery) =>
-        Array.fromAsync(
-          readPages(transactions, (tx, after?: FoundRow) => readAttemptsPage(tx, query, after, pageSize)),
-        );
+        Array.fromAsync(transactions.readPages((tx, after?: FoundRow) => readAttemptsPage(tx, query, after, pageSize)));
       const paged = await listed({});
       assert.deepEqual(
         paged.map((one) => `${one.customerTraceNumber}/${one.attempt}`),

@@ -1,7 +1,7 @@
 /** Part of the contract suite: migrations of the tables, and what an older program may still do after one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSchemaVersion, SCHEMA_VERSION } from '../../src/ledger/database/schema.ts';
+import { readIdentity, SCHEMA_VERSION } from '../../src/ledger/database/schema.ts';
 import { LedgerSchemaError, WriterTooOldError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openEngine, openLedger } from '../../src/ledger/open-ledger.ts';
@@ -34,7 +34,7 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
     });
     await assert.rejects(failing, /on purpose/);
     await assert.rejects(engine.read((session) => session.rows('SELECT half_done FROM attempts')));
-    assert.equal(await engine.read((session) => readSchemaVersion(session, engine.dialect)), SCHEMA_VERSION);
+    assert.equal((await engine.read(readIdentity))?.schemaVersion, SCHEMA_VERSION);
     assert.equal((await ledger.claim(claimOf(ledger))).kind, 'claimed');
   });
 

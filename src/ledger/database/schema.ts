@@ -1,7 +1,8 @@
 /** The version of a ledger's tables, the programs that may write to it, and the way to a newer version. */
 
+import { readRows } from './rows.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
-import { createTables } from './tables.ts';
+import { createTables, type Row } from './tables.ts';
 
 // The ledger's tables, as a list of versions; both engines run the same ones. Instants are milliseconds since 1970.
 
@@ -22,31 +23,18 @@ export const WITHOUT_OLDER_WRITERS: readonly number[] = [];
 /** The version that this code works on, and under which it writes (transactions.ts). */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** The present version of the tables; 0 where there are none. */
-export async function readSchemaVersion(session: SqlSession, dialect: SqlDialect): Promise<number> {
-  const found = await session.rows(dialect.tableExists, ['ledger_identity']);
-  if (found.length === 0) return 0;
-  const [row] = await session.rows<{ schema_version: number }>('SELECT schema_version FROM ledger_identity');
-  return row?.schema_version ?? 0;
-}
+/** What the identity says after a migration by this code: which version the tables have, and which one may write to them. */
+export const VERSIONS = { schemaVersion: SCHEMA_VERSION, oldestWriter: Math.max(0, ...WITHOUT_OLDER_WRITERS) };
 
-/** Returns the lowest version that may write; 0: any. */
-export async function readOldestWriter(session: SqlSession): Promise<number> {
-  const [row] = await session.rows<{ oldest_writer: number }>('SELECT oldest_writer FROM ledger_identity');
-  return row?.oldest_writer ?? 0;
+/** Returns the ledger's identity; `undefined` where the database holds no ledger. */
+export async function readIdentity(session: SqlSession): Promise<Row<'ledger_identity'> | undefined> {
+  const found = await session.rows(session.dialect.tableExists, ['ledger_identity']);
+  return found.length === 0 ? undefined : (await readRows(session, 'ledger_identity', { onlyRow: 1 }))[0];
 }
 
 /** Migrates the tables to the version of this code, within the caller's transaction. */
-export async function migrate(session: SqlSession, dialect: SqlDialect, from: number): Promise<void> {
-  for (const statement of MIGRATIONS.slice(from).flatMap((migration) => migration(dialect))) {
+export async function migrate(session: SqlSession, from: number): Promise<void> {
+  for (const statement of MIGRATIONS.slice(from).flatMap((migration) => migration(session.dialect))) {
     await session.rows(statement);
   }
-}
-
-/** Notes in the ledger's identity which version its tables have now, and which one may write to them. */
-export async function noteVersion(session: SqlSession, dialect: SqlDialect): Promise<void> {
-  await session.rows(
-    `UPDATE ledger_identity SET schema_version = $1, oldest_writer = $2, migrated_at = ${dialect.now}`,
-    [SCHEMA_VERSION, Math.max(0, ...WITHOUT_OLDER_WRITERS)],
-  );
 }

@@ -25,18 +25,52 @@ const MAX_RACES = 3;
 
 type Work<T> = (tx: Transaction) => Promise<T>;
 
+// biome-ignore lint/suspicious/noExplicitAny: a function of any input is bound
+type InTransaction = (tx: Transaction, ...input: any[]) => Promise<unknown>;
+type Functions = Readonly<Record<string, InTransaction>>;
+
+/** The methods that functions of one transaction become; `First` is what each takes before its input. */
+type Methods<Fs, First extends unknown[] = []> = {
+  [Name in keyof Fs]: Fs[Name] extends (tx: Transaction, ...input: infer Input) => Promise<infer Value>
+    ? (...input: [...First, ...Input]) => Promise<Value extends Ending<infer Answer> ? Answer : Value>
+    : never;
+};
+
+/** Lists, read in pages, so that a million rows are never in memory at once. Each page is one consistent view. */
+type Lists<Fs> = {
+  [Name in keyof Fs]: Fs[Name] extends (
+    tx: Transaction,
+    query: infer Query,
+    ...after: never[]
+  ) => Promise<Page<infer Item, unknown>>
+    ? (query?: Query) => AsyncIterable<Item>
+    : never;
+};
+
+/** Rows of a list between two instants, RFC 3339: from then on, and before then. */
+interface Period {
+  from?: string;
+  before?: string;
+}
+
 export class Transactions {
-  readonly #engine: SqlEngine;
-  readonly #cipher: LedgerCipher;
+  readonly engine: SqlEngine;
+  readonly cipher: LedgerCipher;
 
   constructor(engine: SqlEngine, cipher: LedgerCipher) {
-    this.#engine = engine;
-    this.#cipher = cipher;
+    this.engine = engine;
+    this.cipher = cipher;
   }
 
   read<T>(work: Work<T>): Promise<T> {
-    const { dialect } = this.#engine;
-    return this.#engine.read((session) => work({ session, dialect, cipher: this.#cipher }));
+    return this.engine.read((session) => work(this.#toTransaction(session)));
+  }
+
+  async *readPages<Item, Place>(
+    readPage: (tx: Transaction, after: Place | undefined) => Promise<Page<Item, Place>>,
+  ): AsyncGenerator<Item> {
+    const pages = iteratePages((after: Place | undefined) => this.read((tx) => readPage(tx, after)));
+    for await (const items of pages) yield* items;
   }
 
   /** @throws WriterTooOldError unless `byAnyVersion`: claims return that, and outcomes are recorded all the same */
@@ -61,16 +95,47 @@ export class Transactions {
   }
 
   async #write<T>(work: Work<Written<T>>): Promise<T> {
-    const { dialect } = this.#engine;
     for (let races = 0; races < MAX_RACES; races++) {
       try {
-        return await this.#engine.write((session) => work({ session, dialect, cipher: this.#cipher }));
+        return await this.engine.write((session) => work(this.#toTransaction(session)));
       } catch (error) {
         if (!(error instanceof LostRaceError)) throw error;
       }
     }
     throw new LedgerUnavailableError('other transactions kept the ledger busy each time');
   }
+
+  #toTransaction(session: SqlSession): Transaction {
+    return { session, dialect: this.engine.dialect, cipher: this.cipher };
+  }
+
+  bindReads<Fs extends Functions>(functions: Fs): Methods<Fs> {
+    return bind(functions, (work, ...input) => this.read((tx) => work(tx, ...input)));
+  }
+
+  /** Binds each function to the ledger with this id. */
+  bindWrites<Fs extends Functions>(functions: Fs, ledgerId: string): Methods<Fs> {
+    return bind(functions, (work, ...input) => this.writeTo(ledgerId, (tx) => work(tx, ...input)));
+  }
+
+  /** Each method takes the id of the expected ledger first. */
+  bindWritesTo<Fs extends Functions>(functions: Fs): Methods<Fs, [ledgerId: string]> {
+    return bind(functions, (work, ledgerId, ...input) => this.writeTo(ledgerId as string, (tx) => work(tx, ...input)));
+  }
+
+  /** The methods throw RangeError where `from` or `before` of the query is no instant. */
+  bindLists<Fs extends Functions>(functions: Fs): Lists<Fs> {
+    return bind(functions, (readPage, query = {}) => {
+      toPeriodMs(query as Period);
+      return this.readPages((tx, after) => readPage(tx, query, after) as Promise<Page<unknown, unknown>>);
+    });
+  }
+}
+
+/** Makes a method of each function. The caller's type says which. */
+function bind<Bound>(functions: Functions, run: (work: InTransaction, ...input: unknown[]) => unknown): Bound {
+  const methods = Object.entries(functions).map(([name, work]) => [name, (...input: unknown[]) => run(work, ...input)]);
+  return Object.fromEntries(methods) as Bound;
 }
 
 /** Returns the id of the ledger that answers. @throws WriterTooOldError where it asks for a newer program */
@@ -85,101 +150,4 @@ async function requireWritable(session: SqlSession): Promise<string> {
 /** @throws LedgerChangedError */
 export function requireSameLedger(asked: string, found: string): void {
   if (asked !== found) throw new LedgerChangedError(`asked for ledger ${asked}, but this is ledger ${found}`);
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: a function of any input is bound
-type InTransaction = (tx: Transaction, ...input: any[]) => Promise<unknown>;
-type Functions = Readonly<Record<string, InTransaction>>;
-
-type Input<F> = F extends (tx: Transaction, ...input: infer I) => unknown ? I : never;
-type Value<F> = F extends (...input: never[]) => Promise<infer R> ? (R extends Ending<infer T> ? T : R) : never;
-
-/** The methods that functions of one transaction become; `First` is what each takes before its input. */
-type Methods<Fs, First extends unknown[] = []> = {
-  [Name in keyof Fs]: (...input: [...First, ...Input<Fs[Name]>]) => Promise<Value<Fs[Name]>>;
-};
-
-export function bindReads<Fs extends Functions>(transactions: Transactions, functions: Fs): Methods<Fs> {
-  return bind(
-    functions,
-    (work) =>
-      (...input) =>
-        transactions.read((tx) => work(tx, ...input)),
-  );
-}
-
-/** Binds each function to the ledger with this id. */
-export function bindWrites<Fs extends Functions>(
-  transactions: Transactions,
-  functions: Fs,
-  ledgerId: string,
-): Methods<Fs> {
-  return bind(
-    functions,
-    (work) =>
-      (...input) =>
-        transactions.writeTo(ledgerId, (tx) => work(tx, ...input)),
-  );
-}
-
-/** Each method takes the id of the expected ledger first. */
-export function bindWritesTo<Fs extends Functions>(
-  transactions: Transactions,
-  functions: Fs,
-): Methods<Fs, [ledgerId: string]> {
-  return bind(
-    functions,
-    (work) =>
-      (ledgerId, ...input) =>
-        transactions.writeTo(ledgerId as string, (tx) => work(tx, ...input)),
-  );
-}
-
-/** Makes a method of each function. The caller's type says which. */
-function bind<Bound>(
-  functions: Functions,
-  toMethod: (work: InTransaction) => (...input: unknown[]) => Promise<unknown>,
-): Bound {
-  return Object.fromEntries(Object.entries(functions).map(([name, work]) => [name, toMethod(work)])) as Bound;
-}
-
-/** Rows of a list between two instants, RFC 3339: from then on, and before then. */
-interface Period {
-  from?: string;
-  before?: string;
-}
-
-/** Reads the page of a list after that place, or its first. */
-// biome-ignore lint/suspicious/noExplicitAny: a page of any list is bound
-type ReadPage = (tx: Transaction, query: any, after?: any) => Promise<Page<unknown, unknown>>;
-
-type Query<F> = F extends (tx: Transaction, query: infer Q, ...after: never[]) => unknown ? Q : never;
-type Item<F> = F extends (...input: never[]) => Promise<Page<infer I, unknown>> ? I : never;
-/** Lists, read in pages, so that a million rows are never in memory at once. Each page is one consistent view. */
-type Lists<Fs> = { [Name in keyof Fs]: (query?: Query<Fs[Name]>) => AsyncIterable<Item<Fs[Name]>> };
-
-/** The methods throw RangeError where `from` or `before` of the query is no instant. */
-export function bindLists<Fs extends Readonly<Record<string, ReadPage>>>(
-  transactions: Transactions,
-  functions: Fs,
-): Lists<Fs> {
-  const methods = Object.entries(functions).map(([name, readPage]) => {
-    const method = (query: Period = {}) => {
-      toPeriodMs(query);
-      return readPages(transactions, (tx, after) => readPage(tx, query, after));
-    };
-    return [name, method];
-  });
-  return Object.fromEntries(methods) as Lists<Fs>;
-}
-
-export async function* readPages<Item, Place>(
-  transactions: Pick<Transactions, 'read'>,
-  readPage: (tx: Transaction, after: Place | undefined) => Promise<Page<Item, Place>>,
-): AsyncGenerator<Item> {
-  for await (const items of iteratePages((after: Place | undefined) =>
-    transactions.read((tx) => readPage(tx, after)),
-  )) {
-    yield* items;
-  }
 }
