@@ -8,7 +8,7 @@ import type {
   ListedConsent,
   Posted,
 } from '../ledger/audit/audited.ts';
-import type { WorkEnd, WorkRow } from '../ledger/holds/work.ts';
+import type { ClosedHow, WorkRow } from '../ledger/holds/work.ts';
 import { FAILURES, isFailureType } from '../model/failure-types.ts';
 import { describeSecondaryUser } from '../model/stage-end-user.ts';
 import { describeReason, formatInquiryName, listAnswerParts } from './holds.ts';
@@ -100,7 +100,7 @@ export function describeWork({ kind, reason, productCode, shareId }: NamedWork):
 }
 
 /** Absent if the record of a decision has it. */
-const ENDED: Record<WorkEnd['how'], string | undefined> = {
+const ENDED: Record<ClosedHow, string | undefined> = {
   decided: undefined,
   overtaken: undefined,
   seen: undefined,
@@ -110,7 +110,7 @@ const ENDED: Record<WorkEnd['how'], string | undefined> = {
   disposed: 'it was disposed of',
 };
 
-export function describeWorkEnd(row: NamedWork, { how }: WorkEnd): string | undefined {
+export function describeWorkEnd(row: NamedWork, how: ClosedHow): string | undefined {
   const words = ENDED[how];
   const about = row.productCode === undefined ? '' : `${formatInquiryName({ ...row, productCode: row.productCode })}: `;
   return words === undefined ? undefined : `No longer waits: ${about}${row.reason}; ${words}.`;

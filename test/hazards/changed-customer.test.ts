@@ -92,7 +92,7 @@ describe('a journey that is started again for another customer', () => {
     assert.deepEqual([GatewayProfile, EndUserCodes], [['default'], [input.endUserCode]]);
     await update(again, 'resolveInquiry', decisionAbout(status, { action: 'resend', providerSaid: 'notPosted' }));
     await untilStatus(again, ({ state }) => state === 'waitingAtGate');
-    const ends = (await ledger.work.of(input.journeyId)).map(({ closed }) => closed?.how);
+    const ends = (await ledger.work.of(input.journeyId)).map(({ closedHow }) => closedHow);
     assert.deepEqual(ends, ['decided']);
     assert.equal(await postedFor(input.journeyId), 2);
     // The decision was about this stage. The next stage was posted for neither customer.

@@ -164,7 +164,7 @@ export function openInquiryTests(opened: Open): void {
     const again = { ...seen, decisionId: 'D-10' };
     assert.deepEqual(await ledger.recordSeen(ledgerId, again), { kind: 'nothingToSee' });
     const [flag] = (await ledger.work.of('J-1')).filter(({ kind }) => kind === 'flagged');
-    assert.deepEqual([flag?.closed?.how, flag?.closed?.by], ['seen', 'D-9'], 'it is remembered');
+    assert.deepEqual([flag?.closedHow, flag?.closedBy], ['seen', 'D-9'], 'it is remembered');
 
     await attempted(ledger, { inquiry: SHARE, consents: [consentOf()] }, { state: 'answered', answer: RECORD });
     const revoked = consentOf({ decision: 'revoked' });

@@ -19,7 +19,7 @@ async function reasonsOf(ledger: Ledger, filters = {}): Promise<string[]> {
 
 async function endsOf(ledger: Ledger, runKey = 'J-1'): Promise<string[]> {
   const rows = await ledger.work.of(runKey);
-  return rows.map(({ reason, closed }) => [reason, closed?.how ?? 'open', closed?.by ?? ''].join(' ').trim());
+  return rows.map(({ reason, closedHow = 'open', closedBy = '' }) => [reason, closedHow, closedBy].join(' ').trim());
 }
 
 export function workTests(opened: Open): void {

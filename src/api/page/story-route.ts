@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { Refusal } from '../../http/refusal.ts';
-import type { WorkEnd, WorkRow } from '../../ledger/holds/work.ts';
+import type { WorkRow } from '../../ledger/holds/work.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
@@ -149,8 +149,6 @@ function describeHeld({ reason, since, productCode }: WorkRow, others: number): 
 
 // The ledger's records of a run.
 
-type LedgerWork = (WorkRow & { closed?: WorkEnd })[];
-
 interface LedgerStory {
   /** Oldest first. */
   lines: RecordLine[];
@@ -183,7 +181,7 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
     readLines(consents, describeConsent),
     ...owners.map((owner) => readLines(disposals, describeDisposal, owner)),
   ]);
-  const work: LedgerWork = isReview ? open : state;
+  const work = isReview ? open : state;
   const lines: RecordLine[] = [
     ...attempts.flatMap((attempt) => [describeAttempt(attempt), describeLateAnswer(attempt) ?? []].flat()),
     ...records.flat(),
@@ -200,12 +198,12 @@ function sortLines(lines: readonly RecordLine[]): RecordLine[] {
   return lines.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
-function listWorkLines(row: LedgerWork[number]): RecordLine[] {
-  const { closed } = row;
-  const end = closed && describeWorkEnd(row, closed);
+function listWorkLines(row: WorkRow): RecordLine[] {
+  const { closedAt, closedHow } = row;
+  const end = closedHow && describeWorkEnd(row, closedHow);
   return [
     { at: row.since, text: describeWork(row), ...pickNames(row) },
-    ...(closed && end !== undefined ? [{ at: closed.at, text: end, ...pickNames(row) }] : []),
+    ...(closedAt !== undefined && end !== undefined ? [{ at: closedAt, text: end, ...pickNames(row) }] : []),
   ];
 }
 

@@ -167,7 +167,8 @@ export const holdRoutes: readonly Route[] = [
       }
       const ledger = await services.openLedger();
       const isDuplicate = (await ledger.work.of(runKey)).some(
-        ({ reason, closed }) => reason === body.flag && closed?.how === 'seen' && closed.by === body.decisionId,
+        ({ reason, closedHow, closedBy }) =>
+          reason === body.flag && closedHow === 'seen' && closedBy === body.decisionId,
       );
       if (!isDuplicate) throw new Refusal('notListed', 'no such row is on the list');
       return { accepted: true, duplicate: true };

@@ -7,12 +7,12 @@
 import { randomUUID } from 'node:crypto';
 import { pick } from '../../base/defined.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
-import { parseInstantMs } from '../../base/instants.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type AttemptState, LASTING_FLAGS, REPORT_CHANGED, type SSN_MISMATCH } from '../../model/inquiry.ts';
 import { HELD_STATES } from '../claim.ts';
-import { readRows } from '../database/rows.ts';
+import type { Writes } from '../database/columns.ts';
+import { insertRow, readRows, updateRows } from '../database/rows.ts';
 import type { Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { readUndecided } from '../inquiries/inquiries.ts';
@@ -20,9 +20,7 @@ import { insertInquiry, lockInquiry } from '../inquiries/inquiry-writes.ts';
 import { findReviewOfRow, writeOwnerCondition } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, OutcomeRecord, SeenRecord } from '../records.ts';
 import { recordRunDecisions } from '../run-decisions.ts';
-import type { RunFlag, RunHold, RunSeen, WorkEnd, WorkRow } from './work.ts';
-
-type HeldRow = Pick<Row<'operator_tasks'>, 'workId' | 'reason' | 'attempt' | 'heldSince'>;
+import type { ClosedHow, RunFlag, RunHold, RunSeen, TaskRow } from './work.ts';
 
 /** Whether such an outcome waits for a decision. */
 export function isHeldBy({ state, answer }: Pick<OutcomeRecord, 'state' | 'answer'>): boolean {
@@ -55,30 +53,20 @@ export async function drawAttention(
   await insertOfInquiry(tx, { kind: 'flagged', reason, customerTraceNumber });
 }
 
-interface WorkOfInquiry extends Pick<WorkRow, 'kind' | 'reason' | 'attempt'> {
-  details?: WorkRow['details'] | undefined;
-  customerTraceNumber: string;
-  /** Start of the run's wait, by the run's clock. Absent if the ledger opened the row. */
-  heldSinceMs?: number;
-  /** A review, which the row is about instead of the inquiry. */
-  review?: string | null;
-}
+type Task = Omit<Writes<Row<'operator_tasks'>>, 'workId'>;
 
 /** Opens a row of the inquiry's run, for the same end user. */
-async function insertOfInquiry({ session, dialect }: Transaction, work: WorkOfInquiry): Promise<void> {
-  const { kind, reason, customerTraceNumber, attempt, heldSinceMs, details, review } = work;
-  await session.rows(
-    `INSERT INTO operator_tasks (work_id, kind, reason, attempt, held_since, since, details, run_key, customer_trace_number,
-       profile, end_user_code, end_user, product_code, share_id)
-     SELECT $1, $2, $3, CAST($4 AS BIGINT), CAST($5 AS BIGINT), coalesce(CAST($5 AS BIGINT), ${dialect.now}), CAST($6 AS TEXT),
-       coalesce($7, run_key), CASE WHEN $7 IS NULL THEN customer_trace_number END,
-       profile, end_user_code, end_user, product_code, share_id
-     FROM inquiries WHERE customer_trace_number = $8 ON CONFLICT DO NOTHING`,
-    [
-      ...[randomUUID(), kind, reason, attempt, heldSinceMs],
-      ...[details && JSON.stringify(details), review, customerTraceNumber],
-    ],
-  );
+async function insertOfInquiry(tx: Transaction, task: Task & { customerTraceNumber: string }): Promise<void> {
+  const [inquiry] = await readRows(tx.session, 'inquiries', { customerTraceNumber: task.customerTraceNumber });
+  if (inquiry) await insertTask(tx, { ...pick(inquiry, OF_INQUIRY), ...task });
+}
+
+const OF_INQUIRY = ['runKey', 'profile', 'endUserCode', 'endUser', 'productCode', 'shareId'] as const;
+
+/** A row that is open for the same reason already stays. */
+async function insertTask({ session, dialect }: Transaction, task: Task): Promise<void> {
+  const sql = (): Record<string, string> => (task.since === undefined ? { since: dialect.now } : {});
+  await insertRow(session, 'operator_tasks', { ...task, workId: randomUUID() }, { sql, orKeep: true });
 }
 
 /** Closes the hold that the decision is about. Opens it again if the decision judged nothing that the ledger knows. */
@@ -135,13 +123,13 @@ export async function recordSeen(
 }
 
 export async function endByDisposal(tx: Unsealed, runKey: string): Promise<void> {
-  await close(tx, { how: 'disposed' }, `(${writeOwnerCondition(runKey)} OR run_key = $1)`, [runKey]);
+  await close(tx, { how: 'disposed' }, writeOwnerCondition(runKey), [runKey]);
 }
 
 /** @param where its values begin at `$1` */
-export async function close(
+async function close(
   { session, dialect }: Unsealed,
-  { how, by }: Omit<WorkEnd, 'at'>,
+  { how, by }: { how: ClosedHow; by?: string },
   where: string,
   values: (string | number)[],
 ): Promise<number> {
@@ -149,18 +137,13 @@ export async function close(
   const closed = await session.rows(
     `UPDATE operator_tasks SET closed_at = ${dialect.now}, closed_how = $${place + 1}, closed_by = $${place + 2}
      WHERE ${where} AND closed_at IS NULL RETURNING work_id`,
-    [...values, how, by ?? null],
+    [...values, how, by],
   );
   return closed.length;
 }
 
-async function readHeld({ session }: Transaction, customerTraceNumber: string): Promise<HeldRow | undefined> {
-  const [row] = await session.read<HeldRow>(
-    `SELECT work_id, reason, attempt, held_since FROM operator_tasks
-     WHERE kind = 'held' AND customer_trace_number = $1 AND closed_at IS NULL`,
-    [customerTraceNumber],
-  );
-  return row;
+async function readHeld({ session }: Transaction, customerTraceNumber: string): Promise<TaskRow | undefined> {
+  return (await readRows(session, 'operator_tasks', { kind: 'held', customerTraceNumber }, 'AND closed_at IS NULL'))[0];
 }
 
 // Rows that runs open and close themselves. Each function is one transaction of an activity, which may be repeated.
@@ -171,35 +154,30 @@ async function readHeld({ session }: Transaction, customerTraceNumber: string): 
  */
 export async function openHold(tx: Transaction, hold: RunHold): Promise<void> {
   const { session } = tx;
-  const { inquiry, reason, attempt, details } = hold;
+  const { inquiry, reason, attempt, details, since } = hold;
   const { customerTraceNumber } = inquiry;
-  const sinceMs = parseInstant(hold.since);
   await insertInquiry(tx, inquiry);
   await lockInquiry(tx, customerTraceNumber);
-  const known = await session.rows(
-    `SELECT 1 FROM operator_tasks WHERE kind = 'held' AND customer_trace_number = $1 AND attempt = $2 AND reason = $3
-     AND held_since >= $4 LIMIT 1`,
-    [customerTraceNumber, attempt, reason, sinceMs],
-  );
-  if (known.length > 0) return;
+  const isThis = { kind: 'held', customerTraceNumber, attempt, reason } as const;
+  const known = await readRows(session, 'operator_tasks', isThis, 'AND held_since IS NOT NULL');
+  if (known.some(({ heldSince }) => Date.parse(heldSince ?? '') >= Date.parse(since))) return;
   const open = await readHeld(tx, customerTraceNumber);
   if (open?.attempt === attempt && open.reason === reason) {
-    await session.rows('UPDATE operator_tasks SET held_since = $2 WHERE work_id = $1', [open.workId, sinceMs]);
+    await updateRows(session, 'operator_tasks', { workId: open.workId }, { heldSince: since });
     return;
   }
   if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.workId]);
-  await insertOfInquiry(tx, { kind: 'held', reason, customerTraceNumber, attempt, heldSinceMs: sinceMs, details });
+  await insertOfInquiry(tx, { ...isThis, details, since, heldSince: since });
 }
 
 /**
  * Closes what the runs of this id opened `until` their end or the begin of a new run (RFC 3339, by Temporal's clock). Only inquiries that may have been posted still need a decision; flags stay that outlast a run.
  */
 export async function closeWork(tx: Transaction, { runKey, until }: { runKey: string; until: string }): Promise<void> {
-  const { session } = tx;
-  const untilMs = parseInstant(until);
-  const ofRun = `(${writeOwnerCondition(runKey)} OR run_key = $1) AND closed_at IS NULL`;
-  const rows = await session.read<HeldRow & { customerTraceNumber: string }>(
-    `SELECT work_id, reason, attempt, held_since, customer_trace_number FROM operator_tasks
+  const untilMs = Date.parse(until);
+  const ofRun = `${writeOwnerCondition(runKey)} AND closed_at IS NULL`;
+  const rows = await tx.session.read<TaskRow & { customerTraceNumber: string }>(
+    `SELECT * FROM operator_tasks
      WHERE ${ofRun} AND kind = 'held' AND (held_since IS NULL OR held_since <= $2) ORDER BY customer_trace_number`,
     [runKey, untilMs],
   );
@@ -211,31 +189,26 @@ export async function closeWork(tx: Transaction, { runKey, until }: { runKey: st
     await close(tx, { how: 'ended' }, 'work_id = $1', [workId]);
     await openHeld(tx, customerTraceNumber, (wanted) => MAY_BE_POSTED.includes(wanted));
   }
-  await close(tx, { how: 'ended' }, `${ofRun} AND kind = 'flagged' AND reason = $2 AND since <= $3`, [
-    ...[runKey, PORTFOLIO_UNAVAILABLE, untilMs],
-  ]);
+  const isFlag = `${ofRun} AND kind = 'flagged' AND reason = $2 AND since <= $3`;
+  await close(tx, { how: 'ended' }, isFlag, [runKey, PORTFOLIO_UNAVAILABLE, untilMs]);
 }
 
 /** Opens or closes a flag that only the run knows of. A repeated or late try changes nothing. */
 export async function flagRun(tx: Transaction, flag: RunFlag): Promise<void> {
-  const { session } = tx;
   if (flag.reason === REPORT_CHANGED) {
     await lockInquiry(tx, flag.customerTraceNumber);
     return flagReport(tx, flag.reason, flag.customerTraceNumber);
   }
-  const { runKey, reason, profile, endUserCode } = flag;
-  const atMs = parseInstant(flag.at);
-  const isSame = "run_key = $1 AND kind = 'flagged' AND reason = $2";
+  const { runKey, reason, profile, endUserCode, at } = flag;
+  const isSame = { kind: 'flagged', runKey, reason } as const;
   if (flag.isOver) {
-    await close(tx, { how: 'ended' }, `${isSame} AND since <= $3`, [runKey, reason, atMs]);
+    const isEarlier = "kind = 'flagged' AND run_key = $1 AND reason = $2 AND since <= $3";
+    await close(tx, { how: 'ended' }, isEarlier, [runKey, reason, Date.parse(at)]);
     return;
   }
-  await session.rows(
-    `INSERT INTO operator_tasks (work_id, kind, run_key, reason, since, profile, end_user_code, product_code)
-     SELECT $4, 'flagged', $1, $2, CAST($3 AS BIGINT), $5, $6, 'ACCTRVW'
-     WHERE NOT EXISTS (SELECT 1 FROM operator_tasks WHERE ${isSame} AND since >= $3) ON CONFLICT DO NOTHING`,
-    [runKey, reason, atMs, randomUUID(), profile, endUserCode ?? null],
-  );
+  const known = await readRows(tx.session, 'operator_tasks', isSame);
+  if (known.some(({ since }) => Date.parse(since) >= Date.parse(at))) return;
+  await insertTask(tx, { ...isSame, since: at, profile, endUserCode, productCode: 'ACCTRVW' });
 }
 
 /**
@@ -250,12 +223,9 @@ export async function flagReport(
   const [inquiry] = await readRows(tx.session, 'inquiries', { customerTraceNumber });
   if (!inquiry) return;
   const review = findReviewOfRow(inquiry.runKey);
-  const flagged = await tx.session.rows(
-    `SELECT 1 FROM operator_tasks WHERE kind = 'flagged' AND run_key = $1 AND reason = $2
-       AND coalesce(customer_trace_number, '') = $3 LIMIT 1`,
-    [review ?? inquiry.runKey, reason, review === null ? customerTraceNumber : ''],
-  );
-  if (flagged.length === 0) await insertOfInquiry(tx, { kind: 'flagged', reason, customerTraceNumber, review });
+  const about = review === null ? { runKey: inquiry.runKey, customerTraceNumber } : { runKey: review };
+  const known = await readRows(tx.session, 'operator_tasks', { kind: 'flagged', reason, ...about });
+  if (known.length === 0) await insertTask(tx, { ...pick(inquiry, OF_INQUIRY), ...about, kind: 'flagged', reason });
 }
 
 /**
@@ -273,11 +243,4 @@ export async function recordRunSeen(tx: Transaction, { runIsGone, flag, ...seen 
   );
   if (closed > 0) await recordRunDecisions(tx, [{ ...seen, action: 'seen' }]);
   return closed > 0;
-}
-
-/** @throws RangeError */
-function parseInstant(text: string): number {
-  const ms = parseInstantMs(text);
-  if (ms === null) throw new RangeError('must be an RFC 3339 instant with offset');
-  return ms;
 }

@@ -3,7 +3,6 @@
  * with its cause, and closes it with its end. So a reader needs no worker, and rows outlive a lost run. Nothing
  * personal.
  */
-import { omitUndefined } from '../../base/defined.ts';
 import type { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import type { FailureType } from '../../model/failure-types.ts';
 import type { InquiryDescription, REPORT_CHANGED } from '../../model/inquiry.ts';
@@ -14,18 +13,17 @@ import { selectRefusalKept } from '../inquiries/inquiries.ts';
 import { type ReadersReach, readEndUsers, writeInCondition, writeOwnerCondition } from '../owners.ts';
 import type { RunDecision } from '../records.ts';
 
-type StoredRow = Row<'operator_tasks'>;
-type Closed = Pick<StoredRow, 'closedAt' | 'closedHow' | 'closedBy'>;
+export type TaskRow = Row<'operator_tasks'>;
 
-/** An open row. An inquiry has one hold at a time, and one flag of each reason. */
-export interface WorkRow extends Omit<StoredRow, keyof Closed | 'heldSince'> {
+/** A row as readers see it. An inquiry has one open hold at a time, and one open flag of each reason. */
+export interface WorkRow extends Omit<TaskRow, 'heldSince'> {
   /** When a resend may follow an attempt that may still arrive. */
   resendFrom?: string;
   /** The ledger keeps what the gateway wrote beside the status of this attempt. */
   refusalKept?: true;
 }
 
-export type FlagReason = Exclude<StoredRow['reason'], FailureType>;
+export type FlagReason = Exclude<TaskRow['reason'], FailureType>;
 
 /** A hold of a run. The inquiry is included since the ledger may not have it yet, and a decision needs its row. */
 export interface RunHold extends Required<Pick<WorkRow, 'attempt' | 'since'>>, Pick<WorkRow, 'details'> {
@@ -45,15 +43,11 @@ export type RunFlag =
     });
 
 /**
- * How a row was closed. `decided`, `overtaken` and `seen`: by the decision `by`; an overtaken one decided nothing, and
- * the run continues with the ledger's state. `claimed`: another attempt was made. `replaced`: another reason applies.
+ * How a row was closed. `decided`, `overtaken` and `seen`: by the decision `closedBy`; an overtaken one decided nothing,
+ * and the run continues with the ledger's state. `claimed`: another attempt was made. `replaced`: another reason applies.
  * `ended`: its run has ended, or a later one of its id has begun, or the cause of a flag is over. `disposed`: its inquiry was disposed of.
  */
-export interface WorkEnd {
-  at: string;
-  how: NonNullable<Closed['closedHow']>;
-  by?: string;
-}
+export type ClosedHow = NonNullable<TaskRow['closedHow']>;
 
 /** The columns that a condition may name. */
 const CONDITIONS = ['kind', 'reason', 'profile', 'productCode', 'endUserCode', 'customerTraceNumber'] as const;
@@ -123,10 +117,7 @@ function condition(filters: WorkFilters) {
   if (since !== undefined) terms.push(`w.since >= CAST(${place(Date.parse(since))} AS BIGINT)`);
   if (profiles) terms.push(writeInCondition('w.profile', profiles.map(place)));
   if (endUsers) terms.push(isForThese(endUsers.map(place)));
-  if (runKey !== undefined) {
-    const named = place(runKey);
-    terms.push(`(w.run_key = ${named} OR ${writeOwnerCondition(runKey, values.length)})`);
-  }
+  if (runKey !== undefined) terms.push(writeOwnerCondition(runKey, values.push(runKey)));
   return { sql: ['1 = 1', ...terms].join(' AND '), values };
 }
 
@@ -177,16 +168,10 @@ export async function countWork({ session, dialect }: Unsealed, filters: WorkFil
 }
 
 /** Reads the rows of one owner that ever needed an operator, oldest first. */
-export async function readWorkOfOwner(
-  { session }: Transaction,
-  runKey: string,
-): Promise<(WorkRow & { closed?: WorkEnd })[]> {
+export function readWorkOfOwner({ session }: Transaction, runKey: string): Promise<WorkRow[]> {
   const { sql, values } = condition({ runKey });
-  const rows = await session.read<WorkRow & Closed>(
+  return session.read<WorkRow>(
     `SELECT ${SHOWN}, w.closed_at, w.closed_how, w.closed_by FROM operator_tasks w WHERE ${sql} ORDER BY w.since, w.work_id`,
     values,
-  );
-  return rows.map(({ closedAt: at, closedHow: how, closedBy: by, ...row }) =>
-    at === undefined || how === undefined ? row : { ...row, closed: { at, how, ...omitUndefined({ by }) } },
   );
 }
