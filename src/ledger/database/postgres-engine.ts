@@ -1,7 +1,7 @@
 /** PostgreSQL by `pg`: any number of machines on one ledger. */
 import pg from 'pg';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
-import { makeSession } from './rows.ts';
+import { openSession } from './rows.ts';
 import {
   Ending,
   LostRaceError,
@@ -11,6 +11,7 @@ import {
   type SqlEngine,
   type SqlRow,
   type SqlSession,
+  type SqlValue,
   type Written,
 } from './sql-session.ts';
 
@@ -193,7 +194,7 @@ class PostgresEngine implements SqlEngine {
     const onNotice = (notice: Notice) => notices.push(notice);
     client.on('notice', onNotice);
     return {
-      query: async (text: string, values?: Parameters<SqlSession['rows']>[1]) => {
+      query: async (text: string, values?: readonly (SqlValue | undefined)[]) => {
         // `query_timeout` of one query is missing from the driver's types.
         const statement = { text, query_timeout: timeoutMs, ...(values ? { values: [...values] } : {}) };
         const { rows, command } = await client.query<SqlRow>(statement).catch(rethrowTranslated);
@@ -213,18 +214,13 @@ class PostgresEngine implements SqlEngine {
     timeoutMs = ANSWER_TIMEOUT_MS,
   ): Promise<T> {
     const { query, release } = await this.#connect(timeoutMs);
-    let isOver = false;
-    const session = makeSession(DIALECT, async (text, values = []) => {
-      // A later statement would not be part of the transaction.
-      if (isOver) throw new LedgerUnavailableError('the transaction is over');
-      return (await query(text, values)).rows;
-    });
+    const { session, close } = openSession(DIALECT, async (text, values) => (await query(text, values)).rows);
     let isEnded = false;
     try {
       // By itself: without it, each statement that follows would be a transaction of its own.
       await query(begin);
       const { keep, answer } = Ending.of(await work(session));
-      isOver = true;
+      close();
       // The end goes along with statements that are under way. Where one of them has failed, the server commits nothing.
       const [{ command, notices }, value] = await Promise.all([query(keep ? 'COMMIT' : 'ROLLBACK'), answer]);
       isEnded = true;
@@ -232,7 +228,7 @@ class PostgresEngine implements SqlEngine {
       if (keep && !isKept) throw new LedgerUnavailableError('the database did not commit');
       return value;
     } finally {
-      isOver = true;
+      close();
       isEnded ||= await query('ROLLBACK').then(
         () => true,
         () => false,

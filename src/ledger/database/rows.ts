@@ -3,6 +3,7 @@
  * declared in tables.ts; here it is read and written by that. Also the statements that many subjects share.
  */
 import { parseInstantMs, toUtcInstant } from '../../base/instants.ts';
+import { LedgerUnavailableError } from '../errors.ts';
 import type { Writes } from './columns.ts';
 import type { SqlDialect, SqlRow, SqlSession, SqlValue } from './sql-session.ts';
 import { listColumns, type Row, TABLES, type TableName } from './tables.ts';
@@ -17,15 +18,28 @@ const FLAGS = new Set([
 ]);
 const INSTANTS = new Set(findColumns(({ holds }) => holds === 'instant'));
 
-/** The two ways to run a statement, over the one that an engine has. */
-export function makeSession(
+/**
+ * Opens the two ways to run a statement, over the one that an engine has, until `close`: a later statement would not be
+ * part of the transaction.
+ */
+export function openSession(
   dialect: SqlDialect,
-  rows: (text: string, values?: readonly (SqlValue | undefined)[]) => Promise<SqlRow[]>,
-): SqlSession {
+  run: (text: string, values: readonly (SqlValue | undefined)[]) => Promise<SqlRow[]> | SqlRow[],
+): { session: SqlSession; close(): void } {
+  let isOver = false;
+  const rows = async (text: string, values: readonly (SqlValue | undefined)[] = []) => {
+    if (isOver) throw new LedgerUnavailableError('the transaction is over');
+    return run(text, values);
+  };
   return {
-    dialect,
-    rows: (text, values) => rows(text, values) as never,
-    read: async (text, values) => (await rows(text, values)).map(toObject) as never,
+    session: {
+      dialect,
+      rows: (text, values) => rows(text, values) as never,
+      read: async (text, values) => (await rows(text, values)).map(toObject) as never,
+    },
+    close: () => {
+      isOver = true;
+    },
   };
 }
 

@@ -4,16 +4,16 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
-import { makeSession } from './rows.ts';
+import { openSession } from './rows.ts';
 import {
   Ending,
   LostRaceError,
   readErrorCode,
-  rollBack,
   type SqlDialect,
   type SqlEngine,
   type SqlRow,
   type SqlSession,
+  type SqlValue,
   type Written,
 } from './sql-session.ts';
 
@@ -156,26 +156,42 @@ class SqliteEngine implements SqlEngine {
     this.#database = database;
   }
 
-  /** The first read shows whether the file can be read at all: busy errors are waited for here too. */
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
-    const begin = async (until: number) => {
-      this.#run('BEGIN');
-      await retryWhileLocked(until, () => this.#run('SELECT 1 FROM sqlite_master'));
-    };
-    return this.#transaction(async (session) => rollBack(await work(session)), BUSY_TIMEOUT_MS, begin);
-  }
-
-  write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const until = performance.now() + BUSY_TIMEOUT_MS;
-      this.#writes.push({ work, until, resolve: resolve as QueuedWrite['resolve'], reject });
-      if (this.#writes.length === 1) void this.#inTurn(() => this.#commitWrites());
+    const until = performance.now() + BUSY_TIMEOUT_MS;
+    return this.#inTurn(async () => {
+      this.#requireOpen();
+      const { session, close } = this.#openSession();
+      try {
+        this.#run('BEGIN');
+        // The first read shows whether the file can be read at all: busy errors are waited for here too.
+        await retryWhileLocked(until, () => this.#run('SELECT 1 FROM sqlite_master'));
+        const answer = await work(session);
+        this.#requireOpen();
+        return answer;
+      } catch (error) {
+        throw translateError(error);
+      } finally {
+        close();
+        this.#rollBack();
+      }
     });
   }
 
-  /** No other process writes meanwhile, as in every transaction here. */
+  write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
+    return this.#enqueue(work, BUSY_TIMEOUT_MS);
+  }
+
+  /** No other process writes meanwhile, as in every write here. */
   migrate<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return this.#transaction(work, MIGRATION_PATIENCE_MS);
+    return this.#enqueue(work, MIGRATION_PATIENCE_MS);
+  }
+
+  #enqueue<T>(work: (session: SqlSession) => Promise<Written<T>>, patienceMs: number): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const until = performance.now() + patienceMs;
+      this.#writes.push({ work, until, resolve: resolve as QueuedWrite['resolve'], reject });
+      if (this.#writes.length === 1) void this.#inTurn(() => this.#commitWrites());
+    });
   }
 
   /**
@@ -254,46 +270,11 @@ class SqliteEngine implements SqlEngine {
     }
   }
 
-  /** A statement after the failure of another would not be part of the transaction, so `close` ends the session. */
-  #openSession(): { session: SqlSession; close(): void } {
-    let isOver = false;
-    const session = makeSession(DIALECT, async (text, values) => {
-      if (isOver) throw new LedgerUnavailableError('the transaction is over');
-      return this.#rows(text, values);
-    });
-    const close = () => {
-      isOver = true;
-    };
-    return { session, close };
+  #openSession() {
+    return openSession(DIALECT, (text, values) => this.#rows(text, values));
   }
 
-  /** By default it keeps every other writer out from its beginning. */
-  #transaction<T>(
-    work: (session: SqlSession) => Promise<Written<T>>,
-    patienceMs: number,
-    begin = (until: number) => retryWhileLocked(until, () => this.#run('BEGIN IMMEDIATE')),
-  ): Promise<T> {
-    const until = performance.now() + patienceMs;
-    return this.#inTurn(async () => {
-      this.#requireOpen();
-      const { session, close } = this.#openSession();
-      try {
-        await begin(until);
-        const { keep, answer } = Ending.of(await work(session));
-        const value = await answer;
-        close();
-        this.#run(keep ? 'COMMIT' : 'ROLLBACK');
-        this.#requireOpen();
-        return value;
-      } catch (error) {
-        close();
-        this.#rollBack();
-        throw translateError(error);
-      }
-    });
-  }
-
-  #rows(text: string, values: Parameters<SqlSession['rows']>[1] = []): SqlRow[] {
+  #rows(text: string, values: readonly (SqlValue | undefined)[] = []): SqlRow[] {
     try {
       return this.#statement(text).all(...values.map((value) => value ?? null));
     } catch (error) {
