@@ -198,7 +198,7 @@ function isFor({ consent, usedBy, noted }: StoredConsent, terms: ShareTerms): bo
 }
 
 /** Returns whether no field that both name differs. */
-function mayMean(named: SecondaryUser, user: SecondaryUser): boolean {
+export function mayMean(named: SecondaryUser, user: SecondaryUser): boolean {
   const agrees = (a: string | undefined, b: string | undefined) => a === undefined || b === undefined || a === b;
   return agrees(named.endUserCode, user.endUserCode) && agrees(named.endUser, user.endUser);
 }

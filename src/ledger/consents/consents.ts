@@ -213,13 +213,8 @@ export async function readFault(tx: Transaction, grant: GrantKey): Promise<Grant
   const { journeyId, shareId, applicantId, consentId } = grant;
   const recorded = await readConsent(tx.session, { ...grant, decision: 'granted' });
   if (recorded?.fault === 'spent') return recorded.fault;
-  const attempts = await tx.session.read<PostingRow>(
-    `SELECT a.state, a.outcome, a.answer_kind, a.late_state FROM attempt_consents l
-     JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
-     JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
-     WHERE l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3 AND l.consent_id = $4 AND i.run_key = $1`,
-    [journeyId, shareId, applicantId, consentId],
-  );
+  const isThis = 'l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3 AND l.consent_id = $4';
+  const attempts = await readPermits(tx, `${isThis} AND i.run_key = $1`, [journeyId, shareId, applicantId, consentId]);
   if (!recorded || attempts.some(wasPosted)) return undefined;
   if (recorded.fault) return recorded.fault;
   return findEnds(await readConsentHistory(tx, grant))(toConsentRecord(recorded)) ? 'refused' : undefined;
@@ -272,14 +267,37 @@ export async function linkConsents(
   );
 }
 
-/** The members that show whether an attempt of SECONDUSE was posted. */
-export type PostingRow = Pick<Row<'attempts'>, 'state' | 'outcome' | 'answerKind' | 'lateState'>;
+/** An attempt of SECONDUSE, a grant that permitted it, and whose share it is. */
+export interface PermitRow
+  extends GrantKey,
+    Pick<Row<'attempts'>, 'customerTraceNumber' | 'state' | 'outcome' | 'answerKind' | 'lateState'>,
+    Pick<Row<'inquiries'>, 'runKey' | 'endUserCode' | 'endUser'> {
+  overdue: number;
+}
+
+/** @param where a condition on the link `l` and the inquiry `i` */
+export function readPermits(
+  { session, dialect }: Transaction,
+  where: string,
+  values: readonly SqlValue[],
+): Promise<PermitRow[]> {
+  return session.read(
+    `SELECT l.journey_id, l.share_id, l.applicant_id, l.consent_id, i.run_key, i.end_user_code, i.end_user,
+       a.customer_trace_number, a.state, a.outcome, a.answer_kind, a.late_state,
+       CASE WHEN a.answer_by <= ${dialect.now} THEN 1 ELSE 0 END AS overdue
+     FROM attempt_consents l
+     JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
+     JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
+     WHERE ${where}`,
+    values,
+  );
+}
 
 /**
  * Whether a share was, or may have been, posted. Where it may have been, the person who revoked the consent has a right
  * to know.
  */
-export function wasPosted({ state, outcome, answerKind, lateState }: PostingRow): boolean {
+export function wasPosted({ state, outcome, answerKind, lateState }: PermitRow): boolean {
   // A late answer may still mean a posting.
   if (state === 'sending' || state === 'unknown' || lateState === 'answered') return true;
   // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.

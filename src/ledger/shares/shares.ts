@@ -7,6 +7,7 @@ import {
   type JudgedGrant,
   judgeGrants,
   judgeShare,
+  mayMean,
   type StoredConsent,
   toConsentStanding,
 } from '../../consent/standing.ts';
@@ -17,8 +18,9 @@ import { appendToChain, lockHead } from '../audit/audit-chain.ts';
 import type { KnownShare } from '../claim.ts';
 import {
   type ConsentRow,
-  type PostingRow,
+  type PermitRow,
   readConsentHistory,
+  readPermits,
   toConsentRecord,
   wasPosted,
 } from '../consents/consents.ts';
@@ -53,10 +55,8 @@ export async function recordShare(
  * report's owner, and to any other share of the report that the ledger knows. For a claim, after the chain's head was
  * locked.
  */
-export async function readShareFacts(
-  { session, dialect, cipher }: Transaction,
-  { runKey, shareId, reportReferenceNumber }: ConsentsQuery,
-) {
+export async function readShareFacts(tx: Transaction, { runKey, shareId, reportReferenceNumber }: ConsentsQuery) {
+  const { session, dialect, cipher } = tx;
   const digest = reportReferenceNumber === undefined ? '' : computeReferenceDigest(cipher, reportReferenceNumber);
   const reports = await readReports(session, dialect, digest);
   // Reads these rows first, so that every later row is as new as the position, or newer.
@@ -64,7 +64,7 @@ export async function readShareFacts(
   const found = reports.flatMap(({ runKey: owner }) => owner ?? []);
   const owners = [...new Set([runKey, ...found])];
   const rows = await readSaid(session, { shareId, owners, digest });
-  const usedBy = await readUses(session, { runKey, shareId, owners });
+  const usedBy = await readUses(tx, { runKey, shareId, owners });
   const stored = rows.map((row): StoredConsent => {
     const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
     const starts = [row.firstRunId, row.toldTo].filter((start) => start !== undefined);
@@ -131,25 +131,17 @@ function readSaid(
   );
 }
 
-type UseRow = PostingRow & Pick<ConsentRow, 'journeyId' | 'applicantId' | 'consentId'> & { runKey: string };
-
 /**
  * The grants under this share's id under which another share was, or may have been, posted, with that share's owner.
  */
 async function readUses(
-  session: SqlSession,
+  tx: Transaction,
   { runKey, shareId, owners }: { runKey: string; shareId: string; owners: readonly string[] },
 ): Promise<Map<string, string>> {
   const places = owners.map((_, index) => `$${index + 3}`).join(', ');
-  const uses = await session.read<UseRow>(
-    `SELECT l.journey_id, l.applicant_id, l.consent_id, i.run_key, a.state, a.outcome, a.answer_kind, a.late_state
-     FROM attempt_consents l
-     JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
-     JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
-     WHERE l.journey_id IN (${places}) AND l.share_id = $2 AND i.run_key <> $1`,
-    [runKey, shareId, ...owners],
-  );
-  return new Map(uses.filter(wasPosted).map((use) => [useKey({ ...use, shareId }), use.runKey]));
+  const isOfOther = `l.journey_id IN (${places}) AND l.share_id = $2 AND i.run_key <> $1`;
+  const uses = await readPermits(tx, isOfOther, [runKey, shareId, ...owners]);
+  return new Map(uses.filter(wasPosted).map((use) => [useKey(use), use.runKey]));
 }
 
 function useKey({ journeyId, shareId, applicantId, consentId }: GrantKey): string {
@@ -158,11 +150,8 @@ function useKey({ journeyId, shareId, applicantId, consentId }: GrantKey): strin
 
 // The facts beside its own rows that decide a share's claim: the consents, and whether the report may still be used.
 
-type StandingShareWithdrawal = Pick<ShareWithdrawal, 'by' | 'reason'> & { recordedAt: string };
-
 interface ClaimedShare extends KnownShare {
   grants: JudgedGrant[];
-  withdrawn?: StandingShareWithdrawal;
 }
 
 /**
@@ -175,23 +164,20 @@ export async function readClaimedShare(tx: Transaction, request: ClaimRequest): 
   const { productCode, runKey, shareId } = inquiry;
   if (productCode !== 'SECONDUSE' || shareId === undefined) return undefined;
   await lockHead(tx);
-  const { owners, stored, reportIsGone, withdrawn, nowMs } = await readShareFacts(tx, {
-    runKey,
-    shareId,
-    ...(sharedReference === undefined ? {} : { reportReferenceNumber: sharedReference }),
-  });
+  const query = { runKey, shareId, reportReferenceNumber: sharedReference };
+  const { owners, stored, reportIsGone, withdrawn, nowMs } = await readShareFacts(tx, query);
   const terms = { shareId, owners, ...toSecondaryUser(inquiry), validForMs: consentValidForMs };
   const grants = judgeGrants(stored, terms, { grants: consents, applicantIds, nowMs });
-  return { reportIsGone, ...(withdrawn ? { isWithdrawn: true, withdrawn } : {}), grants };
+  return { reportIsGone, isWithdrawn: withdrawn && true, grants };
 }
 
 /** The answer to a run whose share was not claimed. */
 export function toObjection(share: ClaimedShare | undefined): ShareObjection {
   if (!share) throw new Error('an objection to what is no share');
-  const { reportIsGone, withdrawn, grants } = share;
+  const { reportIsGone, isWithdrawn, grants } = share;
   return {
-    ...(withdrawn ? { withdrawn: true } : {}),
-    ...(reportIsGone ? { reportGone: true } : {}),
+    withdrawn: isWithdrawn,
+    reportGone: reportIsGone || undefined,
     grants: grants.flatMap(({ applicantId, consentId, worth }) =>
       worth === 'stands' ? [] : [{ applicantId, consentId, fault: worth }],
     ),
@@ -203,18 +189,19 @@ export function toObjection(share: ClaimedShare | undefined): ShareObjection {
 // A withdrawal takes the lock of the chain's head, which a share's claim takes before it reads what permits it. So each
 // claim either comes before the withdrawal, which then is refused, or finds it.
 
+type WithdrawalRow = Row<'run_decisions'>;
+
 /** The withdrawal of the share of this id, of the first of the owners that has one. */
 async function readWithdrawnShare(
   session: SqlSession,
   { owners, shareId }: { owners: readonly string[]; shareId: string },
-): Promise<StandingShareWithdrawal | undefined> {
+): Promise<WithdrawalRow | undefined> {
   const places = owners.map((_, index) => `$${index + 2}`).join(', ');
-  const rows = await session.read<Row<'run_decisions'>>(
+  const rows = await session.read<WithdrawalRow>(
     `SELECT * FROM run_decisions WHERE action = 'withdrawShare' AND share_id = $1 AND run_key IN (${places})`,
     [shareId, ...owners],
   );
-  const [row] = owners.flatMap((owner) => rows.filter((withdrawn) => withdrawn.runKey === owner));
-  return row && pick(row, ['by', 'reason', 'recordedAt']);
+  return owners.flatMap((owner) => rows.filter((withdrawn) => withdrawn.runKey === owner))[0];
 }
 
 /**
@@ -222,24 +209,22 @@ async function readWithdrawnShare(
  * Append-only, idempotent by (runKey, shareId): an earlier withdrawal remains. `claimed`: that attempt may have been sent,
  * and nothing was written.
  */
-export async function withdrawShare(
+export function withdrawShare(
   tx: Transaction,
   withdrawal: ShareWithdrawal,
-): Promise<{ kind: 'withdrawn'; standing: StandingShareWithdrawal } | ({ kind: 'claimed' } & ReportOrigin)> {
+): Promise<
+  | { kind: 'withdrawn'; standing: Pick<WithdrawalRow, 'by' | 'reason' | 'recordedAt'> }
+  | ({ kind: 'claimed' } & ReportOrigin)
+> {
   const { runKey, shareId } = withdrawal;
-  const owned = { owners: [runKey], shareId };
-  const claimed = await appendToChain(tx, async (insert) => {
-    if (await readWithdrawnShare(tx.session, owned)) return undefined;
-    const sent = await readSentAttempt(tx.session, withdrawal);
-    if (sent) return sent;
+  return appendToChain(tx, async (insert) => {
+    let row = await readWithdrawnShare(tx.session, { owners: [runKey], shareId });
+    const sent = row ? undefined : await readSentAttempt(tx.session, withdrawal);
+    if (sent) return { kind: 'claimed', ...sent };
     const key = { decisionId: `withdrawShare ${shareId}`, version: '1' };
-    await insert('run_decisions', { ...withdrawal, ...key, action: 'withdrawShare' });
-    return undefined;
+    row ??= (await insert('run_decisions', { ...withdrawal, ...key, action: 'withdrawShare' })) as WithdrawalRow;
+    return { kind: 'withdrawn', standing: pick(row, ['by', 'reason', 'recordedAt']) };
   });
-  if (claimed) return { kind: 'claimed', ...claimed };
-  const standing = await readWithdrawnShare(tx.session, owned);
-  if (!standing) throw new Error('a withdrawal without a row');
-  return { kind: 'withdrawn', standing };
 }
 
 /** Attempts that are known not to have been processed, regardless of later news. */
@@ -261,15 +246,6 @@ async function readSentAttempt(
 }
 
 // Flags posted shares for a person if a refusal is in force against their grants.
-
-/** A grant that permitted an attempt, with the inquiry's secondary user and the attempt's state. */
-type PermitRow = ConsentRow &
-  PostingRow & {
-    customerTraceNumber: string;
-    overdue: number;
-    inquiryUserCode?: string;
-    inquiryUser?: string;
-  };
 
 /** Marks the shares that this late refusal concerns and that were, or may have been, posted; returns how many. */
 export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promise<number> {
@@ -307,30 +283,19 @@ async function flagRefused(
   values: (string | number)[],
   choose = (said: ConsentRecord[]) => said,
 ): Promise<number> {
-  const permits = await tx.session.read<PermitRow>(
-    `SELECT c.*, a.customer_trace_number, a.state, a.outcome, a.answer_kind, a.late_state,
-       CASE WHEN a.answer_by <= ${tx.dialect.now} THEN 1 ELSE 0 END AS overdue,
-       i.end_user_code AS inquiry_user_code, i.end_user AS inquiry_user ${PERMITS}
-     WHERE ${condition} AND i.product_code = 'SECONDUSE'`,
-    values,
-  );
+  const permits = await readPermits(tx, `${condition} AND i.product_code = 'SECONDUSE'`, values);
   const concerned = new Set<string>();
   // Most refusals concern no posting. The full history of messages is read only for those that do.
   for (const permit of permits.filter(isOnFile)) {
-    const grant = toConsentRecord(permit);
-    const said = choose(await readConsentHistory(tx, grant));
-    const findEnd = findEnds(said.filter((consent) => consent.decision === 'granted' || isFor(permit, consent)));
-    if (findEnd(grant)) concerned.add(permit.customerTraceNumber);
+    const history = await readConsentHistory(tx, permit);
+    const isGrant = (consent: ConsentRecord) => consent.decision === 'granted';
+    const grant = history.find((consent) => isGrant(consent) && consent.consentId === permit.consentId);
+    const said = choose(history).filter((consent) => isGrant(consent) || mayMean(consent.secondaryUser, permit));
+    if (grant && findEnds(said)(grant)) concerned.add(permit.customerTraceNumber);
   }
   for (const customerTraceNumber of concerned) await drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
   return concerned.size;
 }
-
-const PERMITS = `FROM attempt_consents l
-     JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
-     JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
-     JOIN consents c ON c.journey_id = l.journey_id AND c.share_id = l.share_id AND c.applicant_id = l.applicant_id
-       AND c.consent_id = l.consent_id AND c.decision = 'granted'`;
 
 /**
  * Whether the share counts as posted. An attempt in progress does not yet: its outcome, or the end of its time,
@@ -338,10 +303,4 @@ const PERMITS = `FROM attempt_consents l
  */
 function isOnFile(permit: PermitRow): boolean {
   return wasPosted(permit) && (permit.state !== 'sending' || permit.overdue === 1);
-}
-
-/** Returns whether no field that both sides name differs: a consent may name the user by code, by name, or both. */
-function isFor(permit: PermitRow, { secondaryUser }: ConsentRecord): boolean {
-  const agrees = (ours?: string, theirs?: string) => ours === undefined || theirs === undefined || ours === theirs;
-  return agrees(permit.inquiryUserCode, secondaryUser.endUserCode) && agrees(permit.inquiryUser, secondaryUser.endUser);
 }
