@@ -3,13 +3,13 @@
  * received it, what of it the ledger does not know, and who has seen that. Also the grants that permitted each attempt.
  */
 
-import { omitUndefined, pick } from '../../base/defined.ts';
+import { pick } from '../../base/defined.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
 import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
 import { appendToChain } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
 import { readKeyset } from '../database/pages.ts';
-import { insertRow, readRows, toColumnName, updateRows } from '../database/rows.ts';
+import { insertRow, readRows, updateRows } from '../database/rows.ts';
 import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { type ReadersReach, withoutForeignRuns } from '../owners.ts';
@@ -48,12 +48,8 @@ type ConsentKey = Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 
 
 const KEY = ['journeyId', 'shareId', 'applicantId', 'consentId', 'decision'] as const;
 const SAID = [...KEY, 'decidedAt', 'receivedAt', 'proof', 'evidence'] as const;
-const IS_THIS = KEY.map((name, index) => `${toColumnName(name)} = $${index + 1}`).join(' AND ');
 
 export type ConsentRow = Row<'consents'>;
-
-/** No start has received it. */
-const IS_RECEIVED_BY_NONE = 'first_run_id IS NULL AND told_to IS NULL';
 
 /** A share is often requested a little after its consents. They are listed only where that takes longer. */
 const SHARE_MAY_FOLLOW_MS = 60 * 60_000;
@@ -76,50 +72,51 @@ export async function recordConsents(
         const given = { ...consent, ...consent.secondaryUser, firstRunId: receiver?.firstRunId };
         const row = await insert('consents', given, { orKeep: true });
         verdicts.push(row ? { kind: 'recorded' } : await judgeKnown(tx, consent));
+        // Notes a further start of a known consent, and whether the start does not know the share yet.
         const isUnknown = receiver?.shareIds.includes(consent.shareId) === false;
-        if (receiver && (!row || isUnknown)) await noteReceived(tx, consent, receiver, isUnknown);
+        if (!receiver || (row && !isUnknown)) continue;
+        await updateConsent(tx, consent, {
+          toldTo: receiver.firstRunId,
+          unmatched: isUnknown ? 'share' : undefined,
+          listedFrom: (now) => `coalesce(listed_from, ${now} + ${SHARE_MAY_FOLLOW_MS})`,
+        });
       }
     });
   }
   for (const { fault, ...grant } of receiver?.faultyGrants ?? []) {
-    await tx.session.rows(`UPDATE consents SET fault = $6, told_to = coalesce(told_to, $7) WHERE ${IS_THIS}`, [
-      ...toValues({ ...grant, decision: 'granted' }),
-      fault,
-      receiver?.firstRunId,
-    ]);
+    await updateConsent(
+      tx,
+      { ...grant, decision: 'granted' },
+      {
+        fault,
+        toldTo: (_now, place) => `coalesce(told_to, ${place(receiver?.firstRunId ?? null)})`,
+      },
+    );
   }
   return verdicts;
 }
 
-/** Notes a further start of a known consent, and whether the start does not know the share yet. */
-async function noteReceived(
-  { session, dialect }: Transaction,
-  consent: ConsentRecord,
-  { firstRunId }: Receiver,
-  isUnknown: boolean,
-): Promise<void> {
-  await session.rows(
-    `UPDATE consents SET told_to = $6, unmatched = $7, listed_from = coalesce(listed_from, ${dialect.now} + ${SHARE_MAY_FOLLOW_MS})
-     WHERE ${IS_THIS}`,
-    [...toValues(consent), firstRunId, isUnknown ? 'share' : null],
-  );
+function updateConsent(
+  { session }: Transaction,
+  consent: ConsentKey,
+  change: Parameters<typeof updateRows<'consents'>>[3],
+): Promise<number> {
+  return updateRows(session, 'consents', pick(consent, KEY), change);
 }
 
 /** Records a consent that no run has received. `unmatched` is absent where journey, share and applicant are known. */
 export async function keepConsent(
   tx: Transaction,
   consent: ConsentRecord,
-): Promise<{ verdict: ConsentVerdict; unmatched?: Unmatched }> {
+): Promise<{ verdict: ConsentVerdict; unmatched?: Unmatched | undefined }> {
   const unmatched = await findUnmatched(tx.session, consent);
   const [verdict = { kind: 'recorded' as const }] = await recordConsents(tx, [consent]);
   if (verdict.kind === 'recorded') {
-    await tx.session.rows(
-      `UPDATE consents SET unmatched = $6, listed_from = coalesce(listed_from, ${tx.dialect.now})
-       WHERE ${IS_THIS} AND ${IS_RECEIVED_BY_NONE}`,
-      [...toValues(consent), unmatched],
-    );
+    const isThis = { ...pick(consent, KEY), firstRunId: undefined, toldTo: undefined };
+    const listedFrom = (now: string) => `coalesce(listed_from, ${now})`;
+    await updateRows(tx.session, 'consents', isThis, { unmatched, listedFrom });
   }
-  return { verdict, ...omitUndefined({ unmatched }) };
+  return { verdict, unmatched };
 }
 
 /**
@@ -128,20 +125,16 @@ export async function keepConsent(
  */
 export async function adoptConsents({ session }: Transaction, start: Start): Promise<void> {
   const { runKey, firstRunId, shareIds, applicantIds, reportRunKey } = start;
-  await session.rows(`UPDATE consents SET told_to = $2 WHERE journey_id = $1 AND ${IS_RECEIVED_BY_NONE}`, [
-    runKey,
-    firstRunId,
-  ]);
+  const ofNoStart = { journeyId: runKey, firstRunId: undefined, toldTo: undefined };
+  await updateRows(session, 'consents', ofNoStart, { toldTo: firstRunId });
   for (const row of await readRows(session, 'consents', { journeyId: runKey }, 'AND unmatched IS NOT NULL')) {
     const unknownShare = shareIds.includes(row.shareId) ? undefined : 'share';
     const unmatched = applicantIds.includes(row.applicantId) ? unknownShare : 'applicant';
     await updateRows(session, 'consents', pick(row, KEY), { unmatched });
   }
   for (const shareId of reportRunKey === undefined ? [] : shareIds) {
-    await session.rows(
-      "UPDATE consents SET unmatched = NULL WHERE journey_id = $1 AND share_id = $2 AND unmatched = 'share'",
-      [reportRunKey, shareId],
-    );
+    const isUnmatched = { journeyId: reportRunKey, shareId, unmatched: 'share' } as const;
+    await updateRows(session, 'consents', isUnmatched, { unmatched: undefined });
   }
 }
 
@@ -184,7 +177,8 @@ export async function markConsentsSeen(
 /** Finds what the ledger does not know from inquiries, shares, and consents that runs have received. */
 async function findUnmatched(session: SqlSession, consent: ConsentRecord): Promise<Unmatched | undefined> {
   const { journeyId, shareId, applicantId } = consent;
-  const received = `SELECT count(*) FROM consents WHERE journey_id = $1 AND NOT (${IS_RECEIVED_BY_NONE})`;
+  const received = `SELECT count(*) FROM consents
+    WHERE journey_id = $1 AND (first_run_id IS NOT NULL OR told_to IS NOT NULL)`;
   const [known] = await session.read<{ journey: number; share: number }>(
     `SELECT
        (SELECT count(*) FROM inquiries WHERE run_key = $1)
@@ -198,8 +192,8 @@ async function findUnmatched(session: SqlSession, consent: ConsentRecord): Promi
          + (${received} AND share_id = $2 AND unmatched IS NULL) AS share`,
     [journeyId, shareId],
   );
-  if (!known || Number(known.journey) === 0) return 'journey';
-  if (Number(known.share) === 0) return 'share';
+  if (!known?.journey) return 'journey';
+  if (known.share === 0) return 'share';
   const asked = await session.read<{ applicantIds: string[] }>(
     'SELECT DISTINCT applicant_ids FROM inquiries WHERE run_key = $1 AND applicant_ids IS NOT NULL',
     [journeyId],
@@ -211,49 +205,41 @@ async function findUnmatched(session: SqlSession, consent: ConsentRecord): Promi
 /** Reads only: why a grant permits nothing; `undefined` also where its own share was posted under it. */
 export async function readFault(tx: Transaction, grant: GrantKey): Promise<GrantFault | undefined> {
   const { journeyId, shareId, applicantId, consentId } = grant;
-  const recorded = await readConsent(tx.session, { ...grant, decision: 'granted' });
+  const said = await readSaid(tx, grant);
+  const recorded = findConsent(said, { consentId, decision: 'granted' });
   if (recorded?.fault === 'spent') return recorded.fault;
   const isThis = 'l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3 AND l.consent_id = $4';
   const attempts = await readPermits(tx, `${isThis} AND i.run_key = $1`, [journeyId, shareId, applicantId, consentId]);
   if (!recorded || attempts.some(wasPosted)) return undefined;
-  if (recorded.fault) return recorded.fault;
-  return findEnds(await readConsentHistory(tx, grant))(toConsentRecord(recorded)) ? 'refused' : undefined;
+  return recorded.fault ?? (findEnds(said.map(toConsentRecord))(toConsentRecord(recorded)) && 'refused');
 }
 
-async function readConsent(session: SqlSession, consent: ConsentKey): Promise<ConsentRow | undefined> {
-  return (await readRows(session, 'consents', pick(consent, KEY)))[0];
+function findConsent(said: readonly ConsentRow[], { consentId, decision }: Pick<ConsentKey, 'consentId' | 'decision'>) {
+  return said.find((row) => row.consentId === consentId && row.decision === decision);
 }
 
 /** Judges a consent whose key has a row already: from an earlier try of this call, or from another message. */
-async function judgeKnown({ session }: Transaction, consent: ConsentRecord): Promise<ConsentVerdict> {
-  const row = await readConsent(session, consent);
+async function judgeKnown(tx: Transaction, consent: ConsentRecord): Promise<ConsentVerdict> {
+  const said = await readSaid(tx, consent);
+  const row = findConsent(said, consent);
   if (!row) return { kind: 'known', paths: [] };
-  const hasGrantedSince = consent.decidedNow === true && (await isGrantedSince(session, row));
+  const isLaterGrant = ({ decision, recordedAt }: ConsentRow) => decision === 'granted' && recordedAt > row.recordedAt;
+  const hasGrantedSince = consent.decidedNow === true && said.some(isLaterGrant);
   const paths = findConsentDifferences(toConsentRecord(row), consent, { hasGrantedSince });
   const isThis = paths.length === 0 && row.receivedAt === consent.receivedAt;
   return isThis ? { kind: 'recorded' } : { kind: 'known', paths };
-}
-
-/** Whether the applicant has granted the share after the ledger took this row. */
-async function isGrantedSince(session: SqlSession, row: ConsentRow): Promise<boolean> {
-  const since = await session.rows(
-    `SELECT 1 FROM consents WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 AND decision = 'granted'
-       AND recorded_at > $4 LIMIT 1`,
-    [row.journeyId, row.shareId, row.applicantId, Date.parse(row.recordedAt)],
-  );
-  return since.length > 0;
 }
 
 export function toConsentRecord(row: ConsentRow): ConsentRecord {
   return { ...pick(row, SAID), secondaryUser: pick(row, ['endUserCode', 'endUser']) };
 }
 
-/** Reads the messages of one applicant about one share that the rules about refusals need. */
-export async function readConsentHistory(
+/** Reads the messages of one applicant about one share: the rules about refusals need all of them. */
+export function readSaid(
   { session }: Transaction,
-  { journeyId, shareId, applicantId }: Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId'>,
-): Promise<ConsentRecord[]> {
-  return (await readRows(session, 'consents', { journeyId, shareId, applicantId })).map(toConsentRecord);
+  { journeyId, shareId, applicantId }: Pick<ConsentKey, 'journeyId' | 'shareId' | 'applicantId'>,
+): Promise<ConsentRow[]> {
+  return readRows(session, 'consents', { journeyId, shareId, applicantId });
 }
 
 /** Records which grants permitted this attempt. */
@@ -303,8 +289,4 @@ export function wasPosted({ state, outcome, answerKind, lateState }: PermitRow):
   // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.
   if (state === 'accepted') return outcome === 'record';
   return state === 'answered' && (answerKind !== 'outcome' || outcome === 'record');
-}
-
-function toValues({ journeyId, shareId, applicantId, consentId, decision }: ConsentKey): string[] {
-  return [journeyId, shareId, applicantId, consentId, decision];
 }

@@ -129,28 +129,32 @@ export async function insertRaw<Name extends TableName>(
   return row;
 }
 
-/** The conditions that a row has these members, with their values at `$1` and so on. */
+/** The conditions that a row has these members, with their values at `$1` and so on. `undefined` is NULL. */
 function hasMembers(members: object): { sql: string; values: SqlValue[] } {
-  const entries = Object.entries(members).map(([member, value]) => [toColumnName(member), value] as const);
-  return {
-    sql: entries.map(([column], index) => `${column} = $${index + 1}`).join(' AND '),
-    values: entries.map(([column, value]) => encode(column, value)),
-  };
+  const values: SqlValue[] = [];
+  const conditions = Object.entries(members).map(([member, value]) => {
+    const column = toColumnName(member);
+    return value === undefined ? `${column} IS NULL` : `${column} = $${values.push(encode(column, value))}`;
+  });
+  return { sql: conditions.join(' AND '), values };
 }
 
 /** Reads the rows of a table that have these members. @param then the end of the statement: order, limit, lock */
 export function readRows<Name extends TableName>(
   session: SqlSession,
   table: Name,
-  members: Partial<Row<Name>>,
+  members: Writes<Row<Name>>,
   then = '',
 ): Promise<Row<Name>[]> {
   const { sql, values } = hasMembers(members);
   return session.read(`SELECT * FROM ${table} WHERE ${sql} ${then}`, values);
 }
 
+/** In an update: an expression, given that of the database's clock. */
+type Expression = (now: string, place: Place) => string;
+
 /** In an update: the time of the database's clock. */
-export const NOW = Symbol('now');
+export const NOW: Expression = (now) => now;
 
 /**
  * Updates the rows that have these members, and returns how many there were. A member that is `undefined` becomes NULL.
@@ -158,13 +162,15 @@ export const NOW = Symbol('now');
 export async function updateRows<Name extends TableName>(
   session: SqlSession,
   table: Name,
-  members: Partial<Row<Name>>,
-  change: { readonly [Member in keyof Row<Name>]?: Row<Name>[Member] | typeof NOW | undefined },
+  members: Writes<Row<Name>>,
+  change: { readonly [Member in keyof Row<Name>]?: Row<Name>[Member] | Expression | undefined },
 ): Promise<number> {
   const { sql, values } = hasMembers(members);
+  const place: Place = (value) => `$${values.push(value)}`;
   const set = Object.entries(change).map(([member, value]) => {
     const column = toColumnName(member);
-    return `${column} = ${value === NOW ? session.dialect.now : `$${values.push(encode(column, value))}`}`;
+    const isExpression = typeof value === 'function';
+    return `${column} = ${isExpression ? value(session.dialect.now, place) : place(encode(column, value))}`;
   });
   return (await session.rows(`UPDATE ${table} SET ${set.join(', ')} WHERE ${sql} RETURNING 1`, values)).length;
 }

@@ -143,7 +143,8 @@ async function close(
 }
 
 async function readHeld({ session }: Transaction, customerTraceNumber: string): Promise<TaskRow | undefined> {
-  return (await readRows(session, 'operator_tasks', { kind: 'held', customerTraceNumber }, 'AND closed_at IS NULL'))[0];
+  const isOpen = { kind: 'held', customerTraceNumber, closedAt: undefined } as const;
+  return (await readRows(session, 'operator_tasks', isOpen))[0];
 }
 
 // Rows that runs open and close themselves. Each function is one transaction of an activity, which may be repeated.

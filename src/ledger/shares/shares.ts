@@ -19,8 +19,8 @@ import type { KnownShare } from '../claim.ts';
 import {
   type ConsentRow,
   type PermitRow,
-  readConsentHistory,
   readPermits,
+  readSaid,
   toConsentRecord,
   wasPosted,
 } from '../consents/consents.ts';
@@ -63,7 +63,7 @@ export async function readShareFacts(tx: Transaction, { runKey, shareId, reportR
   const [{ now: nowMs, position } = { now: Date.now(), position: 0 }] = reports;
   const found = reports.flatMap(({ runKey: owner }) => owner ?? []);
   const owners = [...new Set([runKey, ...found])];
-  const rows = await readSaid(session, { shareId, owners, digest });
+  const rows = await readAboutReport(session, { shareId, owners, digest });
   const usedBy = await readUses(tx, { runKey, shareId, owners });
   const stored = rows.map((row): StoredConsent => {
     const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
@@ -115,7 +115,7 @@ async function isGone(session: SqlSession, { runKey, disposedAt }: ReportRow): P
 }
 
 /** All consents to one of the owners, for any share; and those to other shares of the report, by their own names. */
-function readSaid(
+function readAboutReport(
   session: SqlSession,
   { shareId, owners, digest }: { shareId: string; owners: readonly string[]; digest: string },
 ): Promise<ConsentRow[]> {
@@ -287,7 +287,7 @@ async function flagRefused(
   const concerned = new Set<string>();
   // Most refusals concern no posting. The full history of messages is read only for those that do.
   for (const permit of permits.filter(isOnFile)) {
-    const history = await readConsentHistory(tx, permit);
+    const history = (await readSaid(tx, permit)).map(toConsentRecord);
     const isGrant = (consent: ConsentRecord) => consent.decision === 'granted';
     const grant = history.find((consent) => isGrant(consent) && consent.consentId === permit.consentId);
     const said = choose(history).filter((consent) => isGrant(consent) || mayMean(consent.secondaryUser, permit));
