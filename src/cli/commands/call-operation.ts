@@ -74,7 +74,7 @@ type Parts = Required<Pick<LocalCall, 'params' | 'query' | 'body'>> & { by?: str
 export function splitContent({ path, query: form }: Route, { by, ...content }: Loose): Parts {
   const parameters: readonly string[] = listPathParameters(path);
   const params = Object.fromEntries(parameters.map((name) => [name, String(content[name])]));
-  const entries = Object.entries(content).filter(([name]) => !Object.hasOwn(params, name));
+  const entries = Object.entries(content).filter(([name, value]) => value !== undefined && !Object.hasOwn(params, name));
   const isOfQuery = ([name]: [string, unknown]) => form !== undefined && Object.hasOwn(form.shape, name);
   const query = entries.filter(isOfQuery).map(([name, value]) => [name, value === true ? 'true' : value]);
   const body = Object.fromEntries(entries.filter((entry) => !isOfQuery(entry)));

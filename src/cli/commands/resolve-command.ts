@@ -250,7 +250,7 @@ async function resolveAll({ options, output, prompter, draft }: Asked): Promise<
     const rest = leftOut.length > 0 ? { leftOut } : {};
     if (first && planned.length > 0 && !options.yes) {
       const { action, outcome, providerSaid } = draft;
-      const plan = { ...omitUndefined({ action, outcome, providerSaid }), planned, ...rest };
+      const plan = { action, outcome, providerSaid, planned, ...rest };
       const lines = [...formatDocument(plan, output.width), '', ...wrap(describeEffect(first, draft), output.width)];
       if (!prompter) {
         output.answer(plan, () => lines);

@@ -292,7 +292,7 @@ async function buildContent(
   // A decision without an id gets a new one.
   const isDecision = members.some(({ path }) => path === '/decisionId');
   const base = {
-    ...(isDecision ? { decisionId: `D-${randomUUID()}` } : {}),
+    decisionId: isDecision ? `D-${randomUUID()}` : undefined,
     ...(sample && options.sample ? SAMPLES[sample](options) : await readObject(file)),
     ...others,
   };

@@ -1,6 +1,5 @@
 /** Options that many commands have, and their values after parsing. */
 import type { Command } from 'commander';
-import { omitUndefined } from '../../base/defined.ts';
 import type { ConnectOptions } from '../../client.ts';
 
 export interface OutputOptions {
@@ -40,7 +39,7 @@ export function withApiOptions(command: Command): Command {
 }
 
 export function connectOptions({ address, namespace, taskQueue }: ServerOptions): ConnectOptions {
-  return omitUndefined({ address, namespace, taskQueue });
+  return { address, namespace, taskQueue };
 }
 
 /** Adds examples to a command's help. Each works unchanged against `credit-journey dev`. */

@@ -36,7 +36,7 @@ export function registerSetupCommand(program: Command): void {
     // Last, so that no failure can come between making the ledger and printing its id.
     const ledger = options.ledger ? await setUpLedger(output) : undefined;
     const temporalUiViews = searchAttributes && TEMPORAL_UI_VIEWS;
-    output.answer(omitUndefined({ ledger, searchAttributes, temporalUiViews }));
+    output.answer({ ledger, searchAttributes, temporalUiViews });
     if (searchAttributes && searchAttributes.missing.length > 0) process.exitCode = EXIT.needsPerson;
   });
 }
@@ -62,7 +62,7 @@ async function setUpLedger(output: Output): Promise<LedgerIdentity> {
     create: true,
     migrate: true,
     onProgress: (step) => output.progress(step),
-    ...omitUndefined({ expectedId }),
+    expectedId,
   });
   await ledger.close();
   return ledger.identity;

@@ -1,6 +1,5 @@
 /** `keys`: the key ring of payloads and reports, and `keys signing`: the key that the HTTP API signs decisions with. */
 import type { Command } from 'commander';
-import { omitUndefined } from '../../../base/defined.ts';
 import type { KeyUse } from '../../../protection/keys/key-ring.ts';
 import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -61,7 +60,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
       const file = findRing(options);
       const ring = await (await loadKeyRings()).createKeyRing(file, options);
       const keys = USES.map((use) => ({ use, id: ring.current(use).id }));
-      return { answer: { file, keys, ...omitUndefined({ wrappedBy: ring.current('ledger').kms }) } };
+      return { answer: { file, keys, wrappedBy: ring.current('ledger').kms } };
     },
   },
   {

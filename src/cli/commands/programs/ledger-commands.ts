@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { omitUndefined } from '../../../base/defined.ts';
 import { parseDurationMs } from '../../../base/instants.ts';
 import { parseWith } from '../../../fields/problems.ts';
 import type { Authorization } from '../../../ledger/orders.ts';
@@ -41,7 +40,7 @@ function withAuthorizationOptions(command: Command): Command {
 export function readAuthorization({ by, reason }: AuthorizationOptions): Authorization {
   const names = { '/by': '--by', '/reason': '--reason' };
   const schema = z.object(getSharedFields().signature);
-  return withTypedProblems(names, {}, () => parseWith(schema, omitUndefined({ by, reason })));
+  return withTypedProblems(names, {}, () => parseWith(schema, { by, reason }));
 }
 
 interface VerifyOptions extends ServerOptions {
@@ -66,9 +65,9 @@ export function registerAuditCommand(program: Command): void {
       const { ledgerId } = ledger.identity;
       const outside = await askWatch(ledgerId, options);
       const { lost } = await ledger.restoreState(outside?.highWaterMark);
-      const report = await ledger.verifyChain(omitUndefined({ expectHead }));
+      const report = await ledger.verifyChain({ expectHead });
       const watch = outside ? 'asked' : 'notAsked';
-      createOutput(options).answer({ ledgerId, ...report, watch, ...omitUndefined({ lost }) });
+      createOutput(options).answer({ ledgerId, ...report, watch, lost });
       if (report.findings.length > 0 || lost) process.exitCode = EXIT.needsPerson;
     });
   });
@@ -122,7 +121,7 @@ function registerLedgerCompare(ledger: Command): void {
         const { compareWithTemporal, sendConsents } = await import('../../../operator/compare-with-temporal.ts');
         const compared = await compareWithTemporal(client, await journeys.getLedger(), since);
         const consents = options.sendConsents ? await sendConsents(client, compared.runs) : undefined;
-        const document = { ...compared, ...omitUndefined({ consents }) };
+        const document = { ...compared, consents };
         const kinds = new Set(compared.runs.map(({ kind }) => kind));
         output.answer(document, () => [
           ...formatDocument(document, output.width),
@@ -165,7 +164,7 @@ export function registerLedgerCommand(program: Command): void {
         by,
         reason,
       });
-      createOutput(options).answer({ ledgerId, ...omitUndefined({ newest, lost }) });
+      createOutput(options).answer({ ledgerId, newest, lost });
     });
   });
 }
@@ -260,7 +259,7 @@ async function runDisposal(
   const isUntouched = planned.length === 0 && plan.refused.length > 0;
   const scrubbed = isUntouched || (await retention.scrub().catch(() => false));
   const unfinished = await retention.unfinished().catch(() => []);
-  output.answer({ disposed, refused, ...omitUndefined({ stoppedBy, disposedAt }), scrubbed, more, unfinished });
+  output.answer({ disposed, refused, stoppedBy, disposedAt, scrubbed, more, unfinished });
   // By age, refused journeys are left for the next time. If one is named by its id, its refusal is a failure.
   if (stoppedBy !== undefined || ('runKey' in selection && refused.length > 0)) return EXIT.failed;
   return scrubbed ? EXIT.done : EXIT.needsPerson;

@@ -1,7 +1,6 @@
 /** `credit-journey api`, `codec-server` and `sandbox`: each runs its server until a signal stops it. */
 import type { Command } from 'commander';
 import type { SandboxOptions } from '../../../../sandbox/server.ts';
-import { omitUndefined } from '../../../base/defined.ts';
 import type { ListenAddress, LogLevel } from '../../../config/variables.ts';
 import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -64,7 +63,7 @@ docs/http-api.md lists the claims, the scopes and the operations.`,
     command,
     async start({ host, port }, resources) {
       const { loadApiSettings } = await import('../../../api/settings.ts');
-      const settings = loadApiSettings(process.env, omitUndefined({ host, port }));
+      const settings = loadApiSettings(process.env, { host, port });
       const { options, ledgerAccess, decisionKeyFile } = settings;
       const [{ startApi }, { openLedgerAccess }, { LedgerJourneys }] = await Promise.all([
         import('../../../api/server.ts'),
@@ -78,7 +77,7 @@ docs/http-api.md lists the claims, the scopes and the operations.`,
       if (options.portfolioDirectory === undefined) {
         telemetry.logger.info('PORTFOLIO_DIR is not set: downloads of portfolio reviews are answered with 501');
       }
-      const api = await startApi({ ...options, ...telemetry.options, ...omitUndefined({ signer }), journeys });
+      const api = await startApi({ ...options, ...telemetry.options, signer, journeys });
       resources.defer(() => api.close());
       const { url } = api;
       const { environment } = options;
@@ -122,7 +121,7 @@ docs/codec-server.md lists the variables, the roles and the routes.`,
     command,
     async start({ host, port }, resources) {
       const { loadCodecServerSettings } = await import('../../../codec/settings.ts');
-      const settings = loadCodecServerSettings(process.env, omitUndefined({ host, port }));
+      const settings = loadCodecServerSettings(process.env, { host, port });
       const [{ startCodecServer }, { WatchedKeyRing }] = await Promise.all([
         import('../../../codec/server.ts'),
         import('../../../protection/keys/key-ring.ts'),
