@@ -1,11 +1,11 @@
 /** Prints a failed command's error for an operator or a script: names, paths and rules, never values. */
 
+import { omitUndefined } from '../../base/defined.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { parseRunKey, parseWorkflowId } from '../../model/run-key.ts';
 import { toErrorFields } from '../../telemetry/log-fields.ts';
-import type { OutputOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
-import { createOutput, wrap } from './output.ts';
+import { createOutput, type OutputOptions, wrap } from './output.ts';
 
 /** A combination of arguments that makes no sense; the command line is at fault. */
 export class UsageError extends Error {
@@ -58,8 +58,8 @@ function toComplaint(error: unknown): Complaint {
   return {
     type: getErrorType(error),
     message,
-    hint: findHint(error),
-    problems: problems.length > 0 ? problems : undefined,
+    ...omitUndefined({ hint: findHint(error) }),
+    ...(problems.length > 0 ? { problems } : {}),
   };
 }
 
