@@ -8,7 +8,6 @@
  * method that writes throws `WriterTooOldError` if the ledger asks for a newer program. Two are exceptions: `claim`
  * returns that as a verdict, and `recordOutcome` writes all the same.
  */
-import { omitUndefined } from '../base/defined.ts';
 import type { AttemptView } from '../model/inquiry.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
@@ -210,10 +209,5 @@ async function readStartFacts(tx: Transaction, runKey: string) {
     tx.session.rows('SELECT 1 FROM consents WHERE journey_id = $1 LIMIT 1', [runKey]),
     hasOpenWork(tx, runKey),
   ]);
-  return {
-    hasConsents: consents.length > 0,
-    hasOpenWork: isOpen,
-    isDisposed,
-    ...omitUndefined({ newest }),
-  };
+  return { hasConsents: consents.length > 0, hasOpenWork: isOpen, isDisposed, newest };
 }

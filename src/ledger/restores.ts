@@ -2,7 +2,6 @@
  * Detects that this ledger is an older copy of the one that was used. Attempts have places in one sequence: an attempt
  * that was seen and is missing here proves a restore. Then nothing is claimed until an operator has accepted it.
  */
-import { omitUndefined } from '../base/defined.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { HighWaterMark, RestoreState } from '../messages/ledger-watch.ts';
 import { appendToChain } from './audit/audit-chain.ts';
@@ -37,7 +36,7 @@ export async function readRestore(
   highWaterMark?: HighWaterMark,
 ): Promise<RestoreState> {
   const { newest, lost } = await readLoss(tx.session, highWaterMark);
-  return omitUndefined({ newest, lost });
+  return { newest, lost };
 }
 
 async function readLoss(session: SqlSession, highWaterMark?: HighWaterMark) {

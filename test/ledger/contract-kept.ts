@@ -66,7 +66,10 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     await sleep(2); // Within one millisecond they have no order of time.
     const stranger = await keep(ledger, { ...DENIED, consentId: 'C-4', applicantId: '09' });
     assert.equal(stranger.unmatched, 'applicant');
-    assert.deepEqual(await keep(ledger, { ...DENIED, consentId: 'C-5' }), { verdict: { kind: 'recorded' } });
+    assert.deepEqual(await keep(ledger, { ...DENIED, consentId: 'C-5' }), {
+      verdict: { kind: 'recorded' },
+      unmatched: undefined,
+    });
     assert.deepEqual(await listed(ledger), ['C-1 journey', 'C-3 share', 'C-4 applicant']);
     const [oldest] = await ledger.consents.unmatched({ limit: 1 });
     assert.ok(oldest && !Number.isNaN(Date.parse(oldest.since)));

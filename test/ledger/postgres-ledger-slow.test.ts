@@ -362,6 +362,7 @@ describe('PostgreSQL: the connection to the server', () => {
       environment: 'sandbox',
       wrappedUnder: [{ keyId: ring.current('ledger').id, secret: true, reports: 0 }],
       needsPerson: 0,
+      lost: undefined,
       pauses: [],
     });
     // These are the settings of the test server.

@@ -24,7 +24,7 @@ export interface Follower {
   canTakeOver: boolean;
 }
 
-/** What a PostgreSQL server shows. Any role may read all of it, except the states of followers. */
+/** The settings and followers that a PostgreSQL server shows. Any role may read all of it, except the states of followers. */
 export interface Durability {
   /** A standby takes no writes. */
   isStandby: boolean;

@@ -23,7 +23,7 @@ export const WITHOUT_OLDER_WRITERS: readonly number[] = [];
 /** The version that this code works on, and under which it writes (transactions.ts). */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** What the identity says after a migration by this code: which version the tables have, and which one may write to them. */
+/** The identity’s members after a migration by this code: the tables’ version, and the lowest one that may write to them. */
 export const VERSIONS = { schemaVersion: SCHEMA_VERSION, oldestWriter: Math.max(0, ...WITHOUT_OLDER_WRITERS) };
 
 /** Returns the ledger's identity; `undefined` where the database holds no ledger. */

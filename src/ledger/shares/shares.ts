@@ -1,6 +1,6 @@
 /** Shares: the report of each, the consents about it, what its claim depends on, its withdrawal, and late refusals. */
 
-import { omitUndefined, pick } from '../../base/defined.ts';
+import { pick } from '../../base/defined.ts';
 import type { ConsentRecord, GrantKey, ShareObjection } from '../../consent/consent-record.ts';
 import { findEnds } from '../../consent/refusals.ts';
 import {
@@ -68,13 +68,13 @@ export async function readShareFacts(tx: Transaction, { runKey, shareId, reportR
   const stored = rows.map((row): StoredConsent => {
     const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
     const starts = [row.firstRunId, row.toldTo].filter((start) => start !== undefined);
-    return { consent: toConsentRecord(row), starts, ...omitUndefined({ usedBy: user, noted: row.fault }) };
+    return { consent: toConsentRecord(row), starts, usedBy: user, noted: row.fault };
   });
   let reportIsGone = false;
   for (const report of reports) reportIsGone ||= await isGone(session, report);
   // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
   const withdrawn = await readWithdrawnShare(session, { owners, shareId });
-  return { owners, stored, position: Number(position), reportIsGone, ...omitUndefined({ withdrawn }), nowMs };
+  return { owners, stored, position, reportIsGone, withdrawn, nowMs };
 }
 
 /**
@@ -87,7 +87,7 @@ export async function readStands(
 ): Promise<Omit<Stands, 'changed'>> {
   const { runKey, shareId, applicantId, endUserCode, endUser } = consent;
   const { stored, owners, nowMs } = await readShareFacts(tx, { runKey, shareId });
-  const terms = { shareId, owners, consentTrust: 'namespace' as const, ...omitUndefined({ endUserCode, endUser }) };
+  const terms = { shareId, owners, consentTrust: 'namespace' as const, endUserCode, endUser };
   return toConsentStanding(judgeShare(stored, terms, nowMs).applicants, applicantId);
 }
 
@@ -176,8 +176,8 @@ export function toObjection(share: ClaimedShare | undefined): ShareObjection {
   if (!share) throw new Error('an objection to what is no share');
   const { reportIsGone, isWithdrawn, grants } = share;
   return {
-    withdrawn: isWithdrawn,
-    reportGone: reportIsGone || undefined,
+    withdrawn: isWithdrawn ? true : undefined,
+    reportGone: reportIsGone ? true : undefined,
     grants: grants.flatMap(({ applicantId, consentId, worth }) =>
       worth === 'stands' ? [] : [{ applicantId, consentId, fault: worth }],
     ),
