@@ -7,7 +7,7 @@
  */
 
 export { changesBetween } from './changes/changes-between.ts';
-export type { ReportChanges, SealedChanges } from './changes/report-changes.ts';
+export type { ReportChanges, SealedChanges } from './changes/changes-between.ts';
 export type { CallOptions, MessageOptions } from './client/connection/calls.ts';
 export type { ConnectOptions } from './client/connection/connect.ts';
 export {

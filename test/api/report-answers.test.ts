@@ -10,8 +10,8 @@ import {
   readRefusalAnswer,
   readReportAnswer,
 } from '../../src/api/routes/reports.ts';
+import type { SealedChanges } from '../../src/changes/changes-between.ts';
 import { changesBetween, encodeSealedChanges } from '../../src/changes/changes-between.ts';
-import type { SealedChanges } from '../../src/changes/report-changes.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
