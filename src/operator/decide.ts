@@ -3,7 +3,6 @@
  * command line and the HTTP API decide by these functions alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { omitUndefined } from '../base/defined.ts';
 import { runInParallel } from '../base/in-parallel.ts';
 import type { CallOptions } from '../client/connection/calls.ts';
 import { isRunOpen } from '../client/connection/describe-run.ts';
@@ -12,24 +11,12 @@ import { getSdkClient } from '../client/credit-journeys.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { DecisionRecord } from '../ledger/records.ts';
 import type { Decision } from '../messages/resolve-inquiry.ts';
+import { type JudgedHold, judgeDecision } from '../model/provider-word.ts';
 import { refuse } from '../model/refusals.ts';
 import { toWorkflowId } from '../model/run-key.ts';
 import { describeHold } from './holds.ts';
-import {
-  type DecidableHold,
-  describeAttempt,
-  type JudgedDecision,
-  readLeftBehind,
-  validateDecision,
-} from './judge-decision.ts';
-import { decideInLedger, refuseIf } from './ledger-decisions.ts';
+import { decideInLedger, describeLeftBehind, refuseIf, toRefusal } from './ledger-decisions.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
-
-/** Names an inquiry on hold. */
-export interface NamedInquiry {
-  runKey: string;
-  customerTraceNumber: string;
-}
 
 /**
  * Reads an inquiry of this run that waits for a decision, with its allowed actions. Returns `undefined` if the ledger
@@ -37,29 +24,23 @@ export interface NamedInquiry {
  */
 export async function readDecidable(
   journeys: LedgerJourneys,
-  { runKey, customerTraceNumber }: NamedInquiry,
-): Promise<DecidableHold | undefined> {
+  { runKey, customerTraceNumber }: { runKey: string; customerTraceNumber: string },
+): Promise<JudgedHold | undefined> {
   const ledger = await journeys.getLedger();
   const { rows } = await ledger.work.open({ customerTraceNumber, kind: 'held', limit: 1 });
-  const [row] = rows.filter((found) => isOwnRun(runKey, found.runKey));
+  const row = rows.find((found) => isOwnRun(runKey, found.runKey));
   if (!row) return undefined;
   const [inquiry, isOpen] = await Promise.all([
     ledger.inquiry(customerTraceNumber),
     isRunOpen(getSdkClient(journeys), toWorkflowId(runKey)),
   ]);
-  const hold: DecidableHold = {
-    ...(inquiry ? describeAttempt(inquiry, row.attempt) : {}),
-    ...describeHold(row),
-    // Every hold has its product.
-    customerTraceNumber,
-    productCode: row.productCode ?? 'CR',
-    heldBy: isOpen ? 'run' : 'ledger',
-  };
-  if (isOpen) return hold;
+  const undecided = inquiry?.undecided;
+  if (!isOpen && undecided && undecided.attempt === row.attempt) return describeLeftBehind(inquiry, undecided);
+  const { reason, attempt, allowedActions, applicantIds = inquiry?.applicantIds, resendFrom } = describeHold(row);
+  // Every hold has its product.
+  const hold = { reason, attempt, productCode: row.productCode ?? 'CR', applicantIds, resendFrom };
   // When the run has closed, no run waits for an inquiry that was never sent or already has an answer.
-  return inquiry?.undecided && inquiry.undecided.attempt === row.attempt
-    ? { ...hold, ...readLeftBehind(inquiry, inquiry.undecided) }
-    : { ...hold, allowedActions: ['seen'] };
+  return isOpen ? { ...hold, allowedActions, heldBy: 'run' } : { ...hold, allowedActions: ['seen'], heldBy: 'ledger' };
 }
 
 interface DecisionMade {
@@ -116,14 +97,12 @@ interface EarlierDecision {
 /** The reason why one inquiry of a batch gets no decision. */
 export interface Failed {
   error: Error;
+  made?: never;
   earlier?: EarlierDecision;
 }
 
-/** Outcome of one decision in a batch. */
-export type Decided<Named> = Named & ({ made: DecisionMade; error?: never } | Failed);
-
-/** Judgment on one decision in a batch, before it is made. */
-export type Previewed<Named> = Named & { hold?: DecidableHold } & ({ error?: never } | Failed);
+/** Outcome of one decision in a batch: `made`, or in a preview the `hold` that would take it. */
+export type Decided<Named> = Named & ({ made?: DecisionMade; hold?: JudgedHold; error?: never } | Failed);
 
 /** Enough to be quick, little enough for a development server. */
 const AT_ONCE = 8;
@@ -133,83 +112,72 @@ const AT_ONCE = 8;
  * result names that decision.
  *
  * @param prepare makes the decision about one of them, or throws why there shall be none
+ * @param isPreview judges each by the ledger's row and by whether its run is open: decides nothing, and needs no worker
  */
 export function decideMany<Named extends { runKey: string }>(
   journeys: LedgerJourneys,
   inquiries: readonly Named[],
   prepare: (named: Named) => Promise<{ decision: Decision; options?: CallOptions }>,
+  isPreview = false,
 ): Promise<Decided<Named>[]> {
-  return runInParallel(inquiries, AT_ONCE, async (named) => {
+  return runInParallel(inquiries, AT_ONCE, async (named): Promise<Decided<Named>> => {
+    const { runKey } = named;
     let decision: Decision | undefined;
     try {
       const prepared = await prepare(named);
       decision = prepared.decision;
-      return { ...named, made: await decide(journeys, named.runKey, decision, prepared.options) };
+      return isPreview
+        ? { ...named, hold: await previewDecision(journeys, runKey, decision) }
+        : { ...named, made: await decide(journeys, runKey, decision, prepared.options) };
     } catch (error) {
-      return { ...named, ...(await readFailure(journeys, named.runKey, decision, error)) };
+      return { ...named, ...(await readFailure(journeys, runKey, decision, error, isPreview)) };
     }
   });
 }
 
-/** Judges each by the ledger's row and by whether its run is open. Decides nothing, and needs no worker. */
-export function previewMany<Named extends NamedInquiry>(
-  journeys: LedgerJourneys,
-  inquiries: readonly Named[],
-  prepare: (named: Named) => JudgedDecision | Promise<JudgedDecision>,
-): Promise<Previewed<Named>[]> {
-  return runInParallel(inquiries, AT_ONCE, async (named): Promise<Previewed<Named>> => {
-    const { runKey, customerTraceNumber } = named;
-    let hold: DecidableHold | undefined;
-    let about: AboutAttempt | undefined;
-    try {
-      const decision = await prepare(named);
-      about = { customerTraceNumber, attempt: decision.attempt };
-      hold = await readDecidable(journeys, named);
-      const refusal = hold ? validateDecision(hold, decision) : NOTHING_WAITS;
-      refuseIf(customerTraceNumber, refusal);
-      return { ...named, ...omitUndefined({ hold }) };
-    } catch (error) {
-      return { ...named, ...omitUndefined({ hold }), ...(await readFailure(journeys, runKey, about, error, 1)) };
-    }
-  });
+/** @throws CallError where the hold would not take the decision */
+async function previewDecision(journeys: LedgerJourneys, runKey: string, decision: Decision): Promise<JudgedHold> {
+  const { customerTraceNumber } = decision;
+  const hold = await readDecidable(journeys, { runKey, customerTraceNumber });
+  if (!hold) throw toRefusal(customerTraceNumber, refuse('notOnHold', 'nothing waits for a decision about it'));
+  refuseIf(customerTraceNumber, judgeDecision(hold, decision, Date.now()));
+  return hold;
 }
-
-const NOTHING_WAITS = refuse('notOnHold', 'nothing waits for a decision about it');
 
 /** A run takes a decision a moment before the ledger has it. */
 const TRIES = 5;
 const PAUSE_MS = 200;
 
-type AboutAttempt = Pick<Decision, 'customerTraceNumber' | 'attempt'> & Partial<Pick<Decision, 'decisionId'>>;
-
 async function readFailure(
   journeys: LedgerJourneys,
   runKey: string,
-  about: AboutAttempt | undefined,
+  decision: Decision | undefined,
   error: unknown,
-  tries = TRIES,
+  isPreview: boolean,
 ): Promise<Failed> {
   if (!(error instanceof Error)) throw error;
   const isRefused = hasCode(error, 'updateRefused', 'decisionRefused');
-  const earlier = about && isRefused ? await findEarlier(journeys, runKey, about, tries) : undefined;
-  return { error, ...omitUndefined({ earlier }) };
+  return {
+    error,
+    earlier: decision && isRefused ? await findEarlier(journeys, runKey, decision, isPreview) : undefined,
+  };
 }
 
-/** Returns `undefined` also where the ledger cannot say. */
+/** In a preview, also the same decision is an earlier one. Returns `undefined` also where the ledger cannot say. */
 async function findEarlier(
   journeys: LedgerJourneys,
   runKey: string,
-  { customerTraceNumber, attempt, decisionId }: AboutAttempt,
-  tries: number,
+  { customerTraceNumber, attempt, decisionId }: Decision,
+  isPreview: boolean,
 ): Promise<EarlierDecision | undefined> {
   const ledger = await journeys.getLedger();
-  for (let left = tries; left > 0; left--) {
+  for (let left = isPreview ? 1 : TRIES; left > 0; left--) {
     const found = await ledger.inquiry(customerTraceNumber).catch((error: unknown) => {
       if (error instanceof LedgerUnavailableError) return null;
       throw error;
     });
     const isOther = (record: DecisionRecord) =>
-      record.attempt === attempt && record.decisionId !== decisionId && record.action !== 'repeat';
+      record.attempt === attempt && (isPreview || record.decisionId !== decisionId) && record.action !== 'repeat';
     const other = found && isOwnRun(runKey, found.runKey) ? found.decisions.findLast(isOther) : undefined;
     if (other) return { decisionId: other.decisionId, action: other.action, by: other.by, at: other.decidedAt };
     if (left > 1) await sleep(PAUSE_MS);

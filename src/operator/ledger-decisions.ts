@@ -15,11 +15,12 @@ import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { type Decision, decision as decisionDefinition } from '../messages/resolve-inquiry.ts';
 import { decisionContent } from '../model/decision-content.ts';
+import { FAILURES, type FailureType } from '../model/failure-types.ts';
 import { describeSupersedingFact } from '../model/inquiry.ts';
+import { type JudgedHold, judgeDecision } from '../model/provider-word.ts';
 import { type MessageRefusal, refuse, refusePaths } from '../model/refusals.ts';
 import { formatRunName, toWorkflowId } from '../model/run-key.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
-import { readLeftBehind, validateDecision } from './judge-decision.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
 
 /** `duplicate`: the ledger already had the same decision. */
@@ -44,7 +45,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
     ? // The run has the inquiry in hand, and would not learn of it.
       refuse('notNow', `${formatRunName(row.runKey)} is running: send the decision to the run instead`)
     : row.undecided
-      ? validateDecision(readLeftBehind(row, row.undecided), message)
+      ? judgeDecision(describeLeftBehind(row, row.undecided), message, Date.now())
       : explainRefusal(row);
   refuseIf(customerTraceNumber, refusal);
   const judged = await judgeProof(row, message, record.decidedAt);
@@ -55,6 +56,16 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
     refuseIf(customerTraceNumber, refuse('notNow', describeSupersedingFact(verdict.latest)));
   if (verdict.kind === 'refused') refuseIf(customerTraceNumber, verdict);
   return { duplicate: false };
+}
+
+/** Describes, as a hold, an undecided inquiry whose run is gone. Only a run can amend: corrections need a new start. */
+export function describeLeftBehind(
+  { productCode, applicantIds, attempts }: OpenInquiry,
+  { attempt, failureType: reason }: { attempt: number; failureType: FailureType },
+): JudgedHold {
+  const { resendFrom } = attempts.find((known) => known.attempt === attempt) ?? {};
+  const allowedActions = FAILURES[reason].actions.filter((action) => action !== 'amend');
+  return { reason, attempt, productCode, allowedActions, applicantIds, resendFrom, heldBy: 'ledger' };
 }
 
 /**
@@ -103,7 +114,7 @@ function refuseDifferences(paths: readonly string[]): MessageRefusal | null {
   return refusePaths('/decisionId was used', paths);
 }
 
-function toRefusal(customerTraceNumber: string, { cause: refusalCause, reason }: MessageRefusal): CallError {
+export function toRefusal(customerTraceNumber: string, { cause: refusalCause, reason }: MessageRefusal): CallError {
   return new CallError('decisionRefused', { customerTraceNumber, reason, refusalCause });
 }
 

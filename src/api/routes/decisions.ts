@@ -9,7 +9,7 @@ import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import type { MessageOf } from '../../messages/message.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
 import { decisionContent } from '../../model/decision-content.ts';
-import { type Decided, decideMany, type Failed, type Previewed, previewMany } from '../../operator/decide.ts';
+import { type Decided, decideMany, type Failed } from '../../operator/decide.ts';
 import { createMessageRefusal, translateToRefusal } from '../problem.ts';
 import { isReached, waitUntilNextStep } from '../reach.ts';
 import { type Call, defineRoute, PATH_PARAMETERS, type Route } from '../route.ts';
@@ -105,7 +105,7 @@ export const decisionRoutes: readonly Route[] = [
         decision: await signDecision(services, { ...body, by: by() }),
         options: sending,
       }));
-      if (!decided || decided.error) throw decided && (toRefusal(decided) ?? decided.error);
+      if (!decided?.made) throw decided?.error && (toRefusal(decided) ?? decided.error);
       return decided.made;
     },
   }),
@@ -125,15 +125,12 @@ export const decisionRoutes: readonly Route[] = [
       const { inquiries, preview, ...decision } = call.body;
       call.note({ count: inquiries.length });
       const [by, check] = [call.by(), createCheck(call)];
-      const rows = preview
-        ? await previewMany(journeys, inquiries, async (named) => {
-            await check(named.runKey);
-            return { ...decision, ...named };
-          })
-        : await decideMany(journeys, inquiries, async ({ runKey, ...inquiry }) => {
-            const options = await check(runKey);
-            return { decision: await signDecision(call.services, { ...decision, ...inquiry, by }), options };
-          });
+      const prepare = async ({ runKey, ...inquiry }: Named) => {
+        const options = await check(runKey);
+        const given = { ...decision, ...inquiry, by };
+        return { decision: preview ? given : await signDecision(call.services, given), options };
+      };
+      const rows = await decideMany(journeys, inquiries, prepare, preview);
       return { inquiries: rows.map(describeDecided) };
     },
   }),
@@ -142,7 +139,7 @@ export const decisionRoutes: readonly Route[] = [
 type Named = z.infer<typeof manyBody>['inquiries'][number];
 
 /** Describes the result of one decision of many, or the judgment on it. @throws an error that is no refusal: a bug */
-function describeDecided(row: Decided<Named> | Previewed<Named>): z.infer<typeof decidedRow> {
+function describeDecided(row: Decided<Named>): z.infer<typeof decidedRow> {
   const { runKey, customerTraceNumber, attempt } = row;
   const named = { runKey, customerTraceNumber, attempt };
   if (row.error) {
@@ -157,7 +154,7 @@ function describeDecided(row: Decided<Named> | Previewed<Named>): z.infer<typeof
       ...omitUndefined({ decided: row.earlier }),
     };
   }
-  if (!('made' in row)) return { ...named, result: 'decidable', ...omitUndefined({ heldBy: row.hold?.heldBy }) };
+  if (!row.made) return { ...named, result: 'decidable', ...omitUndefined({ heldBy: row.hold?.heldBy }) };
   return { ...named, result: row.made.duplicate ? 'duplicate' : 'decided', recorded: row.made.recorded };
 }
 

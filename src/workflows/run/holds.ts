@@ -5,14 +5,13 @@ import { omitUndefined } from '../../base/defined.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
 import type { RunHold } from '../../ledger/holds/work.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
-import { checkReferenceApplicants } from '../../messages/reference-applicants.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { computeMemberDigests } from '../../model/decision-content.ts';
 import { FAILURES, type HoldAction } from '../../model/failure-types.ts';
 import { describeSupersedingFact, type InquiryDescription, type Outcome } from '../../model/inquiry.ts';
 import { selectShownProblems } from '../../model/problems.ts';
-import { checkProviderStatement, checkResendTime } from '../../model/provider-word.ts';
+import { judgeDecision } from '../../model/provider-word.ts';
 import { type MessageRefusal, refuse, refusePaths } from '../../model/refusals.ts';
 import { parseRunKey } from '../../model/run-key.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
@@ -232,18 +231,9 @@ export class Holds {
     }
     if (!hold) return refuse('notOnHold', 'no inquiry with this customerTraceNumber is on hold');
     if (hold.decision) return refuse('decided', 'another decision about this hold has been taken');
-    const { attempts, allowedActions, failureType, applicantIds = [] } = hold.status;
-    if (message.attempt !== attempts) return refuse('notOnHold', `the hold is about attempt ${attempts}`);
-    if (!allowedActions.includes(message.action)) {
-      return refuse('notNow', `${failureType} allows ${allowedActions.join(', ')}`);
-    }
     if (isEnding && !SENDS_NOTHING.includes(message.action)) return refuse('ending', ENDING_RULE);
-    const { reference } = message;
-    const problem =
-      checkProviderStatement(hold.status, message) ??
-      checkResendTime(hold.status, message, Date.now()) ??
-      (reference ? checkReferenceApplicants(reference.applicants, applicantIds) : null);
-    return problem === null ? null : refuse('notNow', problem);
+    const { attempts: attempt, failureType: reason } = hold.status;
+    return judgeDecision({ ...hold.status, attempt, reason, heldBy: 'run' }, message, Date.now());
   }
 
   /** Takes a decision that `findProblem` permits, or returns it where it was taken before. */
