@@ -1,6 +1,5 @@
 /** The rows that need a person: how they are read, their schema, their meaning, and the effect of each decision. */
 import { z } from 'zod';
-import { omitUndefined } from '../base/defined.ts';
 import type { WorkQuery, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { holdStatusSchema } from '../messages/journey/shapes.ts';
@@ -11,14 +10,7 @@ import { PROVIDER_SAID } from '../model/provider-word.ts';
 import { REPORT_OUTCOMES } from '../model/report-outcome.ts';
 import { parseRunKey } from '../model/run-key.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
-import {
-  type DecidedInquiry,
-  describeAction,
-  describeMeaning,
-  describeQuestion,
-  findPage,
-  PROVIDER_WORDS,
-} from '../words/holds.ts';
+import { describeAction, describeQuestion, describeReason, PROVIDER_WORDS } from '../words/holds.ts';
 import { AS_TEXT } from '../words/writer.ts';
 
 const said = z.array(z.enum(PROVIDER_SAID)).meta({ description: 'The decision needs one of these.' });
@@ -110,7 +102,7 @@ export function describeHold({ workId: holdId, details, ...row }: WorkRow): Hold
     ...row,
     ...details,
     allowedActions,
-    ...(allowedActions.length === 0 ? {} : { decideAt }),
+    decideAt: allowedActions.length === 0 ? undefined : decideAt,
   };
   return { ...hold, guide: writeGuide(hold) };
 }
@@ -130,26 +122,21 @@ function listActions({
   return customerTraceNumber !== undefined || LASTING_FLAGS.includes(reason) ? ['seen'] : [];
 }
 
-function writeGuide(hold: Omit<Hold, 'guide'>): Hold['guide'] {
-  const { reason, productCode, customerTraceNumber } = hold;
+function writeGuide({ runKey, reason, productCode, shareId, customerTraceNumber, ...hold }: Omit<Hold, 'guide'>) {
+  const { meaning, page: runbook } = describeReason(reason);
   const isAskable = productCode !== undefined && customerTraceNumber !== undefined;
-  return {
-    meaning: describeMeaning(reason),
-    ...omitUndefined({
-      onFile: isFailureType(reason) ? FAILURES[reason].file.join('') : undefined,
-      ask: isAskable ? describeQuestion({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
-      runbook: findPage(reason),
-    }),
-    providerWords: { ...PROVIDER_WORDS },
-    actions: hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold))),
-  };
-}
-
-/** Every hold has its product. The words for a row that was only flagged do not mention one. */
-function toDecidedInquiry(hold: Omit<Hold, 'guide'>): DecidedInquiry {
-  const { runKey, reason, productCode = 'CR', shareId, attempt = 0 } = hold;
   const failureType = isFailureType(reason) ? reason : null;
-  return { run: parseRunKey(runKey).kind, failureType, productCode, shareId, attempt };
+  // Every hold has its product. The words for a row that was only flagged do not mention one.
+  const inquiry = { failureType, productCode: productCode ?? 'CR', shareId, attempt: hold.attempt ?? 0 } as const;
+  const run = parseRunKey(runKey).kind;
+  return {
+    meaning,
+    onFile: failureType ? FAILURES[failureType].file.join('') : undefined,
+    ask: isAskable ? describeQuestion({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
+    runbook,
+    providerWords: { ...PROVIDER_WORDS },
+    actions: hold.allowedActions.map((action) => describeAction(action, { run, ...inquiry })),
+  };
 }
 
 /** Reads the open rows page by page, the oldest first. */

@@ -96,7 +96,7 @@ export function describeWork({ kind, reason, productCode, shareId }: NamedWork):
   const about =
     productCode === undefined ? '' : ` ${formatInquiryName({ productCode, ...(shareId ? { shareId } : {}) })}:`;
   if (isFailureType(reason)) return `On hold:${about} ${reason}; ${FAILURES[reason].happened}`;
-  return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${describeReason(reason)}.`;
+  return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${describeReason(reason).words}.`;
 }
 
 /** Absent if the record of a decision has it. */

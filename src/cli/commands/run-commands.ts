@@ -54,7 +54,7 @@ export function registerHoldsCommand(program: Command): void {
       const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, command: resolving }) => ({
         kind,
         runKey,
-        reason: describeReason(reason),
+        reason: describeReason(reason).words,
         since,
         productCode,
         attempt,
