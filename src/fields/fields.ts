@@ -96,10 +96,7 @@ const proof = z
 /** The name of a gateway profile, which is part of a task queue's name. */
 export const PROFILE_NAME = /^[a-z][a-z0-9-]{0,30}$/;
 
-export const profileName = z
-  .string()
-  .refine((value) => PROFILE_NAME.test(value), 'must be 1 to 31 lower-case letters, digits or dashes')
-  .meta({ pattern: PROFILE_NAME.source });
+export const profileName = z.string().regex(PROFILE_NAME, 'must be 1 to 31 lower-case letters, digits or dashes');
 
 const FIELDS = {
   journeyId: opaqueId(MAX_ID_LENGTH),
