@@ -150,7 +150,52 @@ export function requireSecondaryUser<Schema extends z.ZodObject>(schema: Schema)
   return schema.refine(hasName, { path: ['endUserCode'], error, when: () => true }).meta({ anyOf });
 }
 
-/** Every field by its name. */
-export function getMessageFields(): typeof FIELDS {
-  return FIELDS;
+/** A secondary user. `requireSecondaryUser` checks that at least one of the two is given. */
+const secondaryUserFields = {
+  /** The gateway's code of the company that gets the report. Give it where there is one: a name alone is weaker. */
+  endUserCode: FIELDS.endUserCode.exactOptional(),
+  /** Its name, where it has no code, or beside the code. */
+  endUser: FIELDS.endUser.exactOptional(),
+};
+
+const share = requireSecondaryUser(
+  z.strictObject({
+    /** Your own, unique in its journey, 1 to 40 characters. Consents name it. */
+    shareId: FIELDS.shareId,
+    ...secondaryUserFields,
+    /** Default: the journey's `permissiblePurposeCodes.SECONDUSE`. */
+    permissiblePurposeCode: FIELDS.permissiblePurposeCode.exactOptional(),
+    /**
+     * The stage whose report is shared: its newest, if the stage was repeated. Default: the last stage with a record.
+     */
+    reportOf: FIELDS.stage.exactOptional(),
+    /** How long the share waits for consent once its report exists: ISO 8601 in days and time. Default P30D. */
+    awaitConsentFor: FIELDS.duration.exactOptional(),
+    /** How old a grant may be when an attempt is scheduled. Default: any age. */
+    consentValidFor: FIELDS.duration.exactOptional(),
+  }),
+).meta({ id: 'share' });
+
+const reference = z.strictObject({
+  reportReferenceNumber: FIELDS.reportReferenceNumber,
+  requestedAt: FIELDS.instant,
+  applicants: z
+    .array(z.strictObject({ applicantId: FIELDS.applicantId, consumerId: FIELDS.consumerId }))
+    .min(1, 'must be a list that is not empty')
+    // A `consumerId` of two applicants is a typing error, and would share the wrong person's report.
+    .superRefine(refuseRepeated(['applicantId', 'consumerId'])),
+});
+
+const SHARED = {
+  ...FIELDS,
+  secondaryUserFields,
+  share,
+  reference,
+  /** The person who decides, and the reason. */
+  signature: { by: text(100), reason: text(500) },
+};
+
+/** Every field by its name, and groups of them. */
+export function getMessageFields(): typeof SHARED {
+  return SHARED;
 }

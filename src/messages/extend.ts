@@ -1,8 +1,9 @@
 /** `extend`: makes a wait longer while it lasts, of a journey at a gate, or of a share for consent. */
 import { z } from 'zod';
-import { defineMessage, getSharedFields, type MessageOf } from './message.ts';
+import { getMessageFields } from '../fields/fields.ts';
+import { defineMessage, type MessageOf } from './message.ts';
 
-const { journeyId, shareId, stage, instant, signature } = getSharedFields();
+const { journeyId, shareId, stage, instant, signature } = getMessageFields();
 
 /** The members of every extension: who makes which wait longer, and until when. */
 const extension = {

@@ -1,9 +1,10 @@
 /** Withdrawals, of each kind of run and of one share of a journey; and `pause` and `resume` of a review, which say the same. */
 import { z } from 'zod';
+import { getMessageFields } from '../fields/fields.ts';
 import { ID_NAMES, RUN_NAMES, type RunKind } from '../model/run-key.ts';
-import { defineMessage, getSharedFields, type MessageOf, SIGNED_EXAMPLES } from './message.ts';
+import { defineMessage, type MessageOf, SIGNED_EXAMPLES } from './message.ts';
 
-const { signature, journeyId, pullId, shareId, reviewId } = getSharedFields();
+const { signature, journeyId, pullId, shareId, reviewId } = getMessageFields();
 
 /** An unencrypted withdrawal is valid, since it can only stop work. */
 const inTheClear = () => true;

@@ -1,6 +1,6 @@
 /** Asks on a terminal for what the options have left open. */
+import { getMessageFields } from '../../fields/fields.ts';
 import { findSchemaProblems } from '../../fields/problems.ts';
-import { getSharedFields } from '../../messages/message.ts';
 import type { Decision } from '../../messages/resolve-inquiry.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
@@ -67,7 +67,7 @@ export function describeEffect({ guide: { actions } }: Hold, { action, outcome }
 
 /** Asks for a reference as the provider's books have it. `--file` takes the whole of it. */
 async function askReference(prompter: Prompter): Promise<ReportReference> {
-  const { reportReferenceNumber, requestedAt, applicants } = getSharedFields().reference.shape;
+  const { reportReferenceNumber, requestedAt, applicants } = getMessageFields().reference.shape;
   const { applicantId, consumerId } = applicants.element.shape;
   const ask = (question: string, schema: Parameters<typeof findSchemaProblems>[0]) =>
     prompter.line(question, (text) => findSchemaProblems(schema, text)[0]?.rule ?? null);

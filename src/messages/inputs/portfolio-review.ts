@@ -1,11 +1,12 @@
 /** The input of `portfolioReview` (docs/portfolio.md): ACCTRVW over a file of rows. */
 import { z } from 'zod';
 import { ruledText } from '../../fields/alphanumeric.ts';
-import { defineInput, getSharedFields, type MessageOf } from '../message.ts';
+import { getMessageFields } from '../../fields/fields.ts';
+import { defineInput, type MessageOf } from '../message.ts';
 import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from '../portfolio/limits.ts';
 import { checkPortfolioPath, MAX_PATH_LENGTH, RELATIVE_PATH } from '../portfolio/output-files.ts';
 
-const fields = getSharedFields();
+const fields = getMessageFields();
 
 const schema = z.strictObject({
   reviewId: fields.reviewId,

@@ -1,11 +1,12 @@
 /** The inputs of single pulls (docs/pulls.md): one report product, or FAILSAFE. */
 import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
+import { getMessageFields } from '../../fields/fields.ts';
 import type { Applicant, FailsafeApplicant } from '../../model/applicant.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
-import { defineInput, getSharedFields, type MessageOf } from '../message.ts';
+import { defineInput, type MessageOf } from '../message.ts';
 
-const fields = getSharedFields();
+const fields = getMessageFields();
 
 const pullFields = {
   pullId: fields.pullId,

@@ -1,11 +1,11 @@
 /** The input of `shareReport`: a report shared at any time (docs/shares.md). */
 import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
-import { requireSecondaryUser } from '../../fields/fields.ts';
+import { getMessageFields, requireSecondaryUser } from '../../fields/fields.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
-import { defineInput, getSharedFields, type MessageOf } from '../message.ts';
+import { defineInput, type MessageOf } from '../message.ts';
 
-const fields = getSharedFields();
+const fields = getMessageFields();
 
 const storedFields = {
   productCode: z.enum(REPORT_PRODUCTS),

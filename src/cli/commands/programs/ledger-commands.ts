@@ -4,9 +4,9 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { omitUndefined } from '../../../base/defined.ts';
 import { parseDurationMs } from '../../../base/instants.ts';
+import { getMessageFields } from '../../../fields/fields.ts';
 import { parseWith } from '../../../fields/problems.ts';
 import type { Authorization } from '../../../ledger/orders.ts';
-import { getSharedFields } from '../../../messages/message.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
 import {
@@ -40,7 +40,7 @@ function withAuthorizationOptions(command: Command): Command {
 /** @throws InvalidInputError */
 export function readAuthorization({ by, reason }: AuthorizationOptions): Authorization {
   const names = { '/by': '--by', '/reason': '--reason' };
-  const schema = z.object(getSharedFields().signature);
+  const schema = z.object(getMessageFields().signature);
   return withTypedProblems(names, {}, () => parseWith(schema, omitUndefined({ by, reason })));
 }
 
