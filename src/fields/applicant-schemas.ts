@@ -14,12 +14,10 @@ import { getMessageFields, refuseRepeated } from './fields.ts';
 /** The interface shows no limit on names, phones and addresses of one applicant. This limit is ours. */
 const MAX_ENTRIES = 20;
 
-/** Type N: an exact number of digits. */
 function digits(count: number, rule: string) {
   return z.string().regex(new RegExp(`^[0-9]{${count}}$`), rule);
 }
 
-/** A list with at least one entry. */
 function list<T extends z.ZodType>(entry: T) {
   return z.array(entry).min(1).max(MAX_ENTRIES);
 }

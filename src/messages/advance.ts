@@ -53,9 +53,7 @@ export function repeatStageSchema(applicants: z.ZodType<Applicant[]>) {
   });
 }
 
-/** Passes the gate before a stage. */
 export type PassGateMessage = z.infer<ReturnType<typeof passGateSchema>>;
-/** Repeats the stage that was answered last: one further inquiry, by a person's decision. */
 export type RepeatStageMessage = z.infer<ReturnType<typeof repeatStageSchema>>;
 export type AdvanceMessage = PassGateMessage | RepeatStageMessage;
 

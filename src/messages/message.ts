@@ -35,7 +35,6 @@ export interface Checked {
   rules?: (value: Loose) => Problem[];
 }
 
-/** The input of a workflow. */
 export interface InputDefinition extends Checked {
   workflows: readonly string[];
 }
@@ -56,7 +55,6 @@ interface MessageDefinition extends Checked {
   inTheClear?: (value: Loose) => boolean;
 }
 
-/** The object that a definition's schema admits. */
 export type MessageOf<D extends Checked> = z.infer<ReturnType<D['schema']>>;
 
 interface MessageChecks {
@@ -66,7 +64,6 @@ interface MessageChecks {
    * against the table of fields.
    */
   findProblem(value: unknown): string | null;
-  /** Returns the problem of its shape, or says that it names another run. */
   objection(run: object, value: unknown): MessageRefusal | null;
   toKey(update: string, message: object): string;
   /** Whether a value of any shape counts although it came in the clear. */

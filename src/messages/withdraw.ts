@@ -52,7 +52,6 @@ export const steerReview = defineWithdrawal(
 export type WithdrawMessage = MessageOf<typeof withdrawJourney>;
 export type WithdrawPullMessage = MessageOf<typeof withdrawPull>;
 export type WithdrawShareReportMessage = MessageOf<typeof withdrawShareReport>;
-/** Input of the updates `pause`, `resume` and `withdraw`. */
 export type PortfolioMessage = MessageOf<typeof steerReview>;
 
 const ofShare = z.strictObject({

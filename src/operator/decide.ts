@@ -45,9 +45,7 @@ export async function readDecidable(
 
 interface DecisionMade {
   accepted: true;
-  /** An equal decision was made before. */
   duplicate: boolean;
-  /** Whether the ledger has the decision. */
   recorded: boolean;
   /** The open run takes the decision up, or else the run's next start. */
   heldBy: 'run' | 'ledger';
@@ -85,7 +83,6 @@ function isOwnRun(runKey: string, found: string): boolean {
   return found === runKey || (runKey.startsWith('portfolio:') && found.startsWith(`${runKey}/`));
 }
 
-/** The decision about the attempt that was made earlier and remains in force. */
 interface EarlierDecision {
   decisionId: string;
   action: string;

@@ -77,7 +77,6 @@ export function formatHoldRow(reason: string, what: string): string {
   return `ON HOLD · ${reason} · ${what} · see User Metadata`;
 }
 
-/** The row of one inquiry on hold. Nothing personal. */
 export function formatInquiryHoldRow({
   failureType,
   ...inquiry

@@ -16,7 +16,6 @@ import { AS_TEXT } from './writer.ts';
 
 const POSTED_WORDS: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'perhaps posted' };
 
-/** A record of the ledger in words. */
 export interface RecordLine {
   at: string;
   text: string;

@@ -25,7 +25,6 @@ export type AnyStatus = RunAnswers[RunKind]['status'];
 
 export interface Gate {
   before: StageCode;
-  /** Absent if unknown. */
   since?: string;
   until: string;
 }
@@ -45,7 +44,6 @@ export interface RunView<Status extends AnyStatus = AnyStatus> {
   since?: string | undefined;
   /** The secondary user of a `shareReport` run. */
   sharedWith?: SecondaryUser;
-  /** The answer of FAILSAFE. */
   consumers?: readonly ConsumerResult[] | undefined;
   /** A review's file, and why it cannot be reached. */
   files?: { path: string; away: string } | undefined;
@@ -74,7 +72,6 @@ export function needsPerson(
   );
 }
 
-/** Makes a view from a status alone. */
 export function toRunView<Status extends AnyStatus>(status: Status): RunView<Status> {
   return { status, holds: status.holds, ...('stages' in status ? { gate: findGate(status) } : {}) };
 }
@@ -368,7 +365,6 @@ const ENDS: { readonly [Kind in RunKind]: Readonly<Record<Exclude<Status<Kind>['
   },
 };
 
-/** Returns `null` for a run that has not ended. */
 export function describeEnd(kind: RunKind, state: AnyStatus['state']): string | null {
   const ends: Readonly<Partial<Record<string, string>>> = ENDS[kind];
   return ends[state] ?? null;

@@ -97,7 +97,6 @@ function findLendingJourneyProblems(input: Loose): Problem[] {
   ];
 }
 
-/** The stages that will run, or `null` where the list is malformed. */
 function readStages(value: unknown): readonly StageCode[] | null {
   if (value === undefined) return STAGES;
   if (!Array.isArray(value) || !value.every((stage) => (STAGES as readonly unknown[]).includes(stage))) return null;
@@ -127,7 +126,6 @@ function findPurposeCodeProblems(codes: unknown, stages: readonly StageCode[] | 
   return problems;
 }
 
-/** Problems of members that name a stage which the input does not list. */
 function findUnlistedProblems(
   member: 'endUserCodes' | 'gates',
   named: readonly StageCode[],

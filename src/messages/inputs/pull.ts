@@ -50,7 +50,6 @@ export function choosePullInput(value: unknown): typeof creditReport | typeof fa
   return isRecord(value) && value.productCode === 'FAILSAFE' ? failsafeCheck : creditReport;
 }
 
-/** Input of the workflow `creditReport`. */
 export type CreditReportInput = MessageOf<typeof creditReport>;
 /** Input of the workflow `failsafeCheck`. End user and purpose are for the ledger: FAILSAFE's request has neither. */
 export type FailsafeCheckInput = MessageOf<typeof failsafeCheck>;

@@ -14,7 +14,6 @@ const storedFields = {
 
 /** A report that is not in the ledger, by what its receiver had to store (interface 2.4). */
 const givenReportSchema = z.strictObject({
-  /** `consumerId` is personal. */
   reference: fields.reference,
   /** The end user that the report was pulled for. */
   endUserCode: fields.endUserCode,

@@ -341,20 +341,14 @@ export type ShareStatus = z.infer<typeof shareStatusSchema>;
 export type ShareState = ShareStatus['state'];
 export type HoldStatus = z.infer<typeof holdStatusSchema>;
 export type RefusedMessage = z.infer<typeof refusedMessageSchema>;
-/** The end of a run without an outcome, and so without a result. */
 export type TerminalState = (typeof TERMINAL_STATES)[number];
-/** Answer of the query `status`: nothing personal. */
 export type JourneyStatus = z.infer<typeof journeyStatusSchema>;
 export type JourneyState = JourneyStatus['state'];
-/** Result of the workflow `lendingJourney`. */
 export type JourneyResult = z.infer<typeof journeyResultSchema>;
 export type JourneyOutcome = JourneyResult['outcome'];
 export type StageResult = z.infer<typeof stageResultSchema>;
-/** Answer of the query `references`; `consumerId` is personal. */
 export type ConsumerWithoutRecord = z.infer<typeof consumerWithoutRecordSchema>;
 export type JourneyReferences = z.infer<typeof journeyReferencesSchema>;
 export type Stands = z.infer<typeof standsSchema>;
-/** The ledger's answer for a consent that it recorded without an open run. */
 export type RecordedConsent = z.infer<typeof recordedConsentSchema>;
-/** Result of the workflow `recordLateConsent`. */
 export type LateConsentResult = z.infer<typeof lateConsentResultSchema>;

@@ -96,11 +96,8 @@ export interface RowResult extends AnsweredInquiry {
   at: string;
 }
 
-/** Counts only. */
 export type PortfolioProgress = z.infer<typeof portfolioProgressSchema>;
-/** Answer of the query `status`: nothing personal. */
 export type PortfolioStatus = z.infer<typeof portfolioStatusSchema>;
 export type PortfolioState = PortfolioStatus['state'];
-/** Result of the workflow `portfolioReview`. */
 export type PortfolioResult = z.infer<typeof portfolioResultSchema>;
 export type PortfolioOutcome = PortfolioResult['outcome'];

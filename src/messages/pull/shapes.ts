@@ -73,11 +73,8 @@ export const pullReferencesSchema = z.object({
 /** Answer of a pull's query `status`: nothing personal. */
 export type PullStatus = z.infer<typeof pullStatusSchema>;
 export type PullState = PullStatus['state'];
-/** The outcome of one consumer (interface 2.8); `consumerId` is personal. */
 export type ConsumerResult = z.infer<typeof consumerResultSchema>;
 export type UnattributedConsumer = z.infer<typeof unattributedConsumerSchema>;
-/** Result of the workflows `creditReport` and `failsafeCheck`. */
 export type PullResult = z.infer<typeof pullResultSchema>;
 export type PullOutcome = PullResult['outcome'];
-/** Answer of a pull's query `references`; `consumerId` is personal. */
 export type PullReferences = z.infer<typeof pullReferencesSchema>;

@@ -62,13 +62,9 @@ export const shareReportReferencesSchema = z.object({
   reportReferenceNumber: sharedFields.reportReferenceNumber,
 });
 
-/** The source of the report: an inquiry in the ledger, or what the caller has given and the ledger does not have. */
 export type ReportSource = z.infer<typeof reportSourceSchema>;
-/** Answer of the query `status`: nothing personal. */
 export type ShareReportStatus = z.infer<typeof shareReportStatusSchema>;
 export type ShareReportState = ShareReportStatus['state'];
-/** Result of the workflow `shareReport`. */
 export type ShareReportResult = z.infer<typeof shareReportResultSchema>;
 export type ShareReportOutcome = ShareReportResult['outcome'];
-/** Answer of the query `references`; `consumerId` is personal. */
 export type ShareReportReferences = z.infer<typeof shareReportReferencesSchema>;

@@ -36,7 +36,6 @@ const answered = {
 };
 const pullProduct = z.enum(PULL_PRODUCTS);
 
-/** The end of a run: its outcome, `cancelled` or `failed`. */
 function endSchema<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
   return z.enum([...outcomes, ...TERMINAL_STATES]);
 }
@@ -152,13 +151,11 @@ type RunIds = { [Kind in keyof typeof RUNS]: z.output<z.ZodObject<(typeof RUNS)[
 
 export type WebhookRun = RunIds[keyof RunIds];
 
-/** The members that every event's `data` has. */
 export type WebhookSubject<T extends WebhookEventType = WebhookEventType> =
   RunIds[(typeof EVENTS)[T]['runs'][number]] & {
     environment: Environment;
   };
 
-/** The body of each event's message, by its type. */
 export type WebhookBodies = {
   [T in WebhookEventType]: {
     type: T;
