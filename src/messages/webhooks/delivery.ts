@@ -76,13 +76,7 @@ export interface EndpointStatus {
   delivered: number;
   waiting: number;
   waitingSince?: string;
-  failed: {
-    id: string;
-    type: WebhookEventType;
-    failureType: WebhookFailureType;
-    httpStatus?: number;
-    failedAt: string;
-  }[];
+  failed: (Pick<WebhookEvent, 'id' | 'type'> & Omit<FailedEvent, 'event'>)[];
 }
 
 export interface WebhookDeliveryStatus {
