@@ -1,7 +1,7 @@
-/** Prints the listings of the table of operations as commands: options, table, CSV, JSON, and rows as they come. */
+/** Makes commands of the table of listings: options, table, CSV, JSON, and rows as they come. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { getErrorCode } from '../../base/error-code.ts';
@@ -10,27 +10,12 @@ import { parseWith } from '../../fields/problems.ts';
 import { LISTINGS } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
 import { dropMilliseconds } from '../../words/writer.ts';
-import { type OutputOptions, withExamples, withOutputOptions } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { createOutput, formatRowTable, type Output, toText, withAge, wrap } from '../output/output.ts';
-import {
-  listLeaves,
-  listSchemaMembers,
-  type Member,
-  mapOptionsByPath,
-  readQuery,
-  toOption,
-  withTypedProblems,
-} from '../output/schema-options.ts';
-import { withLedger } from './connections.ts';
+import { type GivenOptions, listLeaves, listSchemaMembers, type Member, readQuery } from '../output/schema-options.ts';
+import type { CommandRow, Context } from './command.ts';
 
-interface ListingOptions extends OutputOptions {
-  format?: Format;
-  from?: string;
-  to?: string;
-  totals?: boolean;
-  [option: string]: unknown;
-}
+type ListingOptions = GivenOptions & { format?: Format; from?: string; to?: string; totals?: boolean };
 
 type Row = Record<string, unknown>;
 type Format = (typeof FORMATS)[number];
@@ -40,40 +25,29 @@ const FORMATS = ['table', 'csv', 'json'] as const;
 /** Days are a matter of the command line: `from` and `before` are its `--from` and `--to`. */
 const PERIOD = ['/from', '/before'];
 
-export function isListing(name: string): boolean {
-  return LISTINGS.some((listing) => listing.name === name);
-}
+const PERIOD_OPTIONS = [
+  ['--from <when>', 'recorded from this day (in GATEWAY_TIME_ZONE) or instant on'],
+  ['--to <when>', 'recorded up to this day, which is included, or before this instant'],
+] as const;
 
-export function registerListings(program: Command): void {
-  for (const listing of LISTINGS) registerListing(program, listing);
-}
-
-function registerListing(program: Command, listing: Listing): void {
+export const COMMANDS: readonly CommandRow[] = LISTINGS.map((listing) => {
   const { name, summary, input, totals } = listing;
-  const command = program.command(name).description(summary);
-  for (const member of listConditions(listing)) command.addOption(toOption(member));
-  if (totals) command.option('--totals', 'only the totals');
-  if (Object.hasOwn(input.shape, 'from')) {
-    command
-      .option('--from <when>', 'recorded from this day (in GATEWAY_TIME_ZONE) or instant on')
-      .option('--to <when>', 'recorded up to this day, which is included, or before this instant');
-  }
+  const members = listSchemaMembers([input]).filter(({ path }) => !PERIOD.includes(path));
   const forms = 'the form of the rows (default: table on a terminal, else json); csv is safe in a spreadsheet';
-  command.addOption(new Option('--format <format>', forms).choices(FORMATS));
-  withExamples(withOutputOptions(command), `credit-journey ${name}`, `credit-journey ${name} --format csv`);
-  command.action((options: ListingOptions) => printListing(listing, options));
-}
-
-function listConditions({ input }: Listing): Member[] {
-  return listSchemaMembers([input]).filter(({ path }) => !PERIOD.includes(path));
-}
-
-/** @throws InvalidInputError with the options in place of paths */
-function readConditions(listing: Listing, options: ListingOptions, period: Period): Row {
-  const members = listConditions(listing);
-  const given = { ...period, ...readQuery(members, options) };
-  return withTypedProblems(mapOptionsByPath(members), options, () => parseWith(listing.input, given));
-}
+  return {
+    name,
+    description: summary,
+    members,
+    options: [
+      ...(totals ? [['--totals', 'only the totals'] as const] : []),
+      ...(Object.hasOwn(input.shape, 'from') ? PERIOD_OPTIONS : []),
+      new Option('--format <format>', forms).choices(FORMATS),
+    ],
+    common: ['output'],
+    examples: [`credit-journey ${name}`, `credit-journey ${name} --format csv`],
+    run: (context) => printListing(listing, members, context),
+  };
+});
 
 /** A period is repeated in the answer, with the zone in which its days begin and end. */
 interface ToldPeriod extends Period {
@@ -87,14 +61,19 @@ async function readPeriod(options: ListingOptions): Promise<ToldPeriod> {
   return { ...parsePeriod(options, timeZone), timeZone };
 }
 
-async function printListing(listing: Listing, options: ListingOptions): Promise<void> {
+async function printListing(
+  listing: Listing,
+  members: readonly Member[],
+  { options, output: { isJson }, openLedger }: Context<ListingOptions>,
+) {
   const told = await readPeriod(options);
   const { timeZone: _, ...period } = told;
-  const conditions = readConditions(listing, options, period);
-  const { format = createOutput(options).isJson ? 'json' : 'table' } = options;
+  const conditions = parseWith(listing.input, { ...period, ...readQuery(members, options) });
+  const { format = isJson ? 'json' : 'table' } = options;
   const output = createOutput({ json: format === 'json' });
   const print = options.totals ? formatTotalsText : formatRows;
-  await withLedger((ledger) => printText(print(listing, listing.read(ledger, conditions), { format, output, told })));
+  await printText(print(listing, listing.read(await openLedger(), conditions), { format, output, told }));
+  return {};
 }
 
 /** Writes as fast as the reader takes it, and ends if a reader such as `head` closes early. */

@@ -25,8 +25,9 @@ export function isAsking({ isJson }: { isJson: boolean }): boolean {
 }
 
 /** Its methods throw `PromptClosedError` once the input has ended. */
-export function createPrompter() {
+export function createPrompter(resources: AsyncDisposableStack) {
   const reader = createInterface({ input: process.stdin, output: process.stdout });
+  resources.defer(() => reader.close());
   const closed = Promise.withResolvers<never>();
   closed.promise.catch(() => {});
   // Without this the question would never resolve, and the process would end before its answer.
@@ -61,6 +62,5 @@ export function createPrompter() {
     },
     /** Defaults to no. */
     confirm: async (question: string) => /^y(es)?$/i.test(await ask(`${question} [y/N] `)),
-    close: () => reader.close(),
   };
 }

@@ -3,7 +3,6 @@
  * leave open, and sends the decision after a yes. It reads holds and decides by operations of the API, as the page does.
  */
 import { randomUUID } from 'node:crypto';
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { MOST_AT_ONCE } from '../../api/routes/decisions.ts';
 import { omitUndefined } from '../../base/defined.ts';
@@ -13,33 +12,18 @@ import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { formatRunName, ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import { describeHold } from '../../operator/holds.ts';
 import type { AnyStatus } from '../../words/runs.ts';
-import {
-  type OutputOptions,
-  RUN_ID,
-  withApiOptions,
-  withExamples,
-  withServerOptions,
-} from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { readObject } from '../output/json-input.ts';
-import { createOutput, formatDocument, formatRowTable, type Output, readDocument, wrap } from '../output/output.ts';
-import {
-  applyOptions,
-  type GivenOptions,
-  listSchemaMembers,
-  mapOptionsByPath,
-  toOption,
-  toOptionKey,
-  withTypedProblems,
-} from '../output/schema-options.ts';
+import { formatDocument, formatRowTable, type Output, readDocument, wrap } from '../output/output.ts';
+import { applyOptions, type GivenOptions, listSchemaMembers, toOption, toOptionKey } from '../output/schema-options.ts';
 import { askForTheRest, type DraftDecision, describeEffect, showHold, type WaitingHold } from './ask-decision.ts';
-import { type CallOperation, type CallOptions, withOperations } from './call-operation.ts';
-import { requireRunKey } from './connections.ts';
+import { type CallOperation, type CallOptions, createOperations } from './call-operation.ts';
+import { type Answer, type CommandRow, type Context, RUN_ID } from './command.ts';
+import { FILTERS, listHolds, readFilters } from './holds-command.ts';
 import { createPrompter, isAsking, type Prompter } from './prompts.ts';
-import { FILTERS, listHolds, readFilters } from './work-filters.ts';
 
-interface ResolveOptions extends CallOptions, OutputOptions, GivenOptions {
+interface ResolveOptions extends CallOptions, GivenOptions {
   file?: string;
   yes?: boolean;
   all?: boolean;
@@ -47,12 +31,6 @@ interface ResolveOptions extends CallOptions, OutputOptions, GivenOptions {
 
 /** Lists and the argument have no option. */
 const WITHOUT_OPTION = ['/applicants', '/customerTraceNumber'];
-
-const MEMBERS = listSchemaMembers([decision.schema(z.unknown() as never)]).filter(
-  ({ path }) => !WITHOUT_OPTION.includes(path),
-);
-
-const NAMES = { ...mapOptionsByPath(MEMBERS), '/customerTraceNumber': '<customerTraceNumber>' };
 
 const WORDS: Readonly<Record<string, string>> = {
   '--decision-id': 'the decision’s own id; sent twice, it decides once',
@@ -67,54 +45,57 @@ const WORDS: Readonly<Record<string, string>> = {
     'with a reference: confirms its consumerIds, which the ledger has for other applicants only',
 };
 
+const MEMBERS = listSchemaMembers([decision.schema(z.unknown() as never)])
+  .filter(({ path }) => !WITHOUT_OPTION.includes(path))
+  .map((member) => ({ ...member, words: WORDS[member.flag] ?? member.words }));
+
 /** Options that belong to one inquiry alone. */
 const OF_ONE = [
-  '--attempt',
-  '--report-reference-number',
-  '--requested-at',
-  '--confirm-consumer-ids',
-  '--file',
-  '--proof',
+  ...['--attempt', '--report-reference-number', '--requested-at', '--confirm-consumer-ids'],
+  ...['--file', '--proof'],
 ];
 
 const OF_ALL = FILTERS.map(({ flag }) => flag);
 
-export function registerResolveCommand(program: Command): void {
-  const command = program
-    .command('resolve')
-    .description('decide about an inquiry on hold; on a terminal the command asks for missing options');
-  command.argument('[id]', RUN_ID).argument('[customerTraceNumber]', 'which inquiry, if the run has several holds');
-  for (const member of MEMBERS) command.addOption(toOption(member, WORDS[member.flag]));
-  command
-    .option('--file <path>', 'JSON of the decision, such as its reference or applicants; - is standard input')
-    .option('--all', 'every hold of a --type; one decision each. The next options go with it');
-  for (const member of FILTERS) command.addOption(toOption(member));
-  command.option('--yes', 'do not ask for confirmation');
-  withExamples(
-    withServerOptions(withApiOptions(command)),
-    'credit-journey start --sample --lose-answer --journey-id J-1006',
-    [
-      'credit-journey resolve J-1006 --attempt 1 --action abandon --by ops \\',
-      '      --provider-said posted --reason "the applicant has withdrawn"',
-    ].join('\n'),
-  );
-  command.action(async (runKey: string | undefined, trace: string | undefined, options: ResolveOptions) => {
-    if (options.all && options.type === undefined) throw new UsageError('--all needs a --type');
-    const foreign = (options.all ? OF_ONE : OF_ALL).filter((flag) => options[toOptionKey(flag)] !== undefined);
-    if (foreign.length > 0) {
-      throw new UsageError(`${foreign.join(', ')} belongs to ${options.all ? 'one inquiry, not to --all' : '--all'}`);
-    }
-    if ((runKey === undefined) !== (options.all === true)) throw new UsageError('give either an id or --all');
-    const output = createOutput(options);
-    const prompter = isAsking(output) ? createPrompter() : undefined;
-    try {
-      const asked: Asked = { options, output, prompter, draft: await readDraft(options) };
-      process.exitCode = await (runKey === undefined ? resolveAll(asked) : resolveOne(runKey, trace, asked));
-    } finally {
-      prompter?.close();
-    }
-  });
-}
+export const COMMANDS: readonly CommandRow[] = [
+  {
+    name: 'resolve',
+    description: 'decide about an inquiry on hold; on a terminal the command asks for missing options',
+    arguments: [
+      ['[id]', RUN_ID],
+      ['[customerTraceNumber]', 'which inquiry, if the run has several holds'],
+    ],
+    members: MEMBERS,
+    options: [
+      ['--file <path>', 'JSON of the decision, such as its reference or applicants; - is standard input'],
+      ['--all', 'every hold of a --type; one decision each. The next options go with it'],
+      ...FILTERS.map((member) => toOption(member)),
+      ['--yes', 'do not ask for confirmation'],
+    ],
+    common: ['api', 'server', 'output'],
+    examples: [
+      'credit-journey start --sample --lose-answer --journey-id J-1006',
+      [
+        'credit-journey resolve J-1006 --attempt 1 --action abandon --by ops \\',
+        '      --provider-said posted --reason "the applicant has withdrawn"',
+      ].join('\n'),
+    ],
+    async run(context: Context<ResolveOptions>) {
+      const { args, options, output, resources } = context;
+      const { id: runKey, customerTraceNumber } = args;
+      if (options.all && options.type === undefined) throw new UsageError('--all needs a --type');
+      const foreign = (options.all ? OF_ONE : OF_ALL).filter((flag) => options[toOptionKey(flag)] !== undefined);
+      if (foreign.length > 0) {
+        throw new UsageError(`${foreign.join(', ')} belongs to ${options.all ? 'one inquiry, not to --all' : '--all'}`);
+      }
+      if ((runKey === undefined) !== (options.all === true)) throw new UsageError('give either an id or --all');
+      const prompter = isAsking(output) ? createPrompter(resources) : undefined;
+      const draft = await readDraft(options);
+      const asked: Asked = { options, output, prompter, draft, call: createOperations(context, 'both') };
+      return runKey === undefined ? resolveAll(asked) : resolveOne(runKey, customerTraceNumber, asked);
+    },
+  },
+];
 
 interface Asked {
   options: ResolveOptions;
@@ -122,6 +103,7 @@ interface Asked {
   /** Present on a terminal. */
   prompter: Prompter | undefined;
   draft: DraftDecision;
+  call: CallOperation;
 }
 
 /** Reads the decision as the file says, and the options say above it. With `--api` the token says who decides. */
@@ -131,44 +113,35 @@ async function readDraft(options: ResolveOptions): Promise<DraftDecision> {
   return options.api !== undefined && options.by === undefined ? { ...draft, by: 'token' } : draft;
 }
 
-/** @throws InvalidInputError with every problem, before the command connects */
-function checkDecision(draft: DraftDecision, options: ResolveOptions): void {
-  withTypedProblems(NAMES, options, () => parseMessage(decision, draft));
-}
-
-async function resolveOne(runKey: string, trace: string | undefined, asked: Asked): Promise<number> {
-  const { options, output, prompter } = asked;
-  requireRunKey(runKey);
+async function resolveOne(runKey: string, trace: string | undefined, asked: Asked): Promise<Answer> {
+  const { options, output, prompter, draft, call } = asked;
   // Without a trace number every other member can be checked.
-  if (!prompter) checkDecision({ ...asked.draft, customerTraceNumber: trace ?? 'T' }, options);
-  return withOperations(options, async (call) => {
-    const hold = prompter || trace === undefined ? await findHold(call, runKey, trace, prompter) : undefined;
-    const draft = { ...asked.draft, ...omitUndefined({ customerTraceNumber: trace ?? hold?.customerTraceNumber }) };
-    if (prompter && hold) {
-      showHold(hold, prompter, output);
-      await askForTheRest(hold, draft, prompter);
-    }
-    checkDecision(draft, options);
-    if (prompter && hold) prompter.say(['', ...wrap(describeEffect(hold, draft), output.width)]);
-    if (prompter && !options.yes && !(await isAgreed(`Decide ${draft.action}?`, prompter, output))) {
-      return EXIT.needsPerson;
-    }
-    const made = readDocument(await call('decideInquiry', { ...draft, runKey }, runKey)) as Made;
-    const { decisionId, customerTraceNumber } = draft;
-    output.answer({ decisionId, customerTraceNumber, ...made }, () => [
-      output.colors.green(made.duplicate ? 'decided before: nothing has changed' : `decided, as ${decisionId}`),
-      ...(made.recorded
-        ? []
-        : [output.colors.yellow('the ledger does not have the decision yet: only the run has it')]),
-      ...wrap(
-        made.heldBy === 'run'
-          ? `\`credit-journey watch ${runKey}\` shows what follows`
-          : 'The run is gone: its next start continues with the decision',
-        output.width,
-      ),
-    ]);
-    return EXIT.done;
-  });
+  if (!prompter) parseMessage(decision, { ...draft, customerTraceNumber: trace ?? 'T' });
+  const hold = prompter || trace === undefined ? await findHold(asked, runKey, trace) : undefined;
+  Object.assign(draft, omitUndefined({ customerTraceNumber: trace ?? hold?.customerTraceNumber }));
+  if (prompter && hold) {
+    showHold(hold, prompter, output);
+    await askForTheRest(hold, draft, prompter);
+  }
+  parseMessage(decision, draft);
+  if (prompter && hold) prompter.say(['', ...wrap(describeEffect(hold, draft), output.width)]);
+  if (prompter && !options.yes && !(await isAgreed(`Decide ${draft.action}?`, prompter, output))) {
+    return { exitCode: EXIT.needsPerson };
+  }
+  const made = readDocument(await call('decideInquiry', { ...draft, runKey }, runKey)) as Made;
+  const { decisionId, customerTraceNumber } = draft;
+  const { green, yellow } = output.colors;
+  const isOfRun = made.heldBy === 'run';
+  return {
+    answer: { decisionId, customerTraceNumber, ...made },
+    lines: () => [
+      green(made.duplicate ? 'decided before: nothing has changed' : `decided, as ${decisionId}`),
+      ...(made.recorded ? [] : [yellow('the ledger does not have the decision yet: only the run has it')]),
+      isOfRun
+        ? `\`credit-journey watch ${runKey}\` shows what follows`
+        : 'The run is gone: its next start continues with the decision',
+    ],
+  };
 }
 
 interface Made {
@@ -179,10 +152,9 @@ interface Made {
 
 /** @throws UsageError where it is not clear which hold is meant; Error where there is none */
 async function findHold(
-  call: CallOperation,
+  { call, prompter }: Asked,
   runKey: string,
   trace: string | undefined,
-  prompter: Prompter | undefined,
 ): Promise<WaitingHold | undefined> {
   const holds = (await listHolds(call, { runKey, kind: 'held' })) as WaitingHold[];
   if (trace !== undefined) {
@@ -222,66 +194,70 @@ interface Judged {
   detail?: string;
 }
 
-async function resolveAll({ options, output, prompter, draft }: Asked): Promise<number> {
+async function resolveAll({ options, output, prompter, draft, call }: Asked): Promise<Answer> {
   const filters = readFilters(options);
-  const check = () => checkDecision({ ...draft, attempt: 1, customerTraceNumber: 'T' }, options);
+  const { width } = output;
+  const check = () => parseMessage(decision, { ...draft, attempt: 1, customerTraceNumber: 'T' });
   if (!prompter) check();
-  return withOperations(options, async (call) => {
-    const holds = (await listHolds(call, { ...filters, kind: 'held' })) as WaitingHold[];
-    const [first] = holds;
-    if (prompter && first) {
-      const shown = holds.map(({ productCode, attempt, customerTraceNumber, runKey }) => ({
-        productCode,
-        attempt,
-        customerTraceNumber,
-        runKey,
-      }));
-      prompter.say(formatRowTable(shown, output.width));
-      await askForTheRest(first, draft, prompter, { ofMany: true });
+  const holds = (await listHolds(call, { ...filters, kind: 'held' })) as WaitingHold[];
+  const [first] = holds;
+  if (prompter && first) {
+    const shown = holds.map(({ productCode, ...hold }) => ({ productCode, ...nameInquiry(hold) }));
+    prompter.say(formatRowTable(shown, width));
+    await askForTheRest(first, draft, prompter, { ofMany: true });
+  }
+  check();
+  const judged = await callForEach(call, { ...draft, preview: true }, holds);
+  const planned = judged
+    .filter(({ result }) => result === 'decidable')
+    .map((row) => ({ ...nameInquiry(row), heldBy: row.heldBy }));
+  const leftOut = judged
+    .filter(({ result }) => result !== 'decidable')
+    .map(({ customerTraceNumber, detail: why }) => ({ customerTraceNumber, why }));
+  const rest = leftOut.length > 0 ? { leftOut } : {};
+  if (first && planned.length > 0 && !options.yes) {
+    const { action, outcome, providerSaid } = draft;
+    const plan = { action, outcome, providerSaid, planned, ...rest };
+    const lines = [...formatDocument(plan, width), '', ...wrap(describeEffect(first, draft), width)];
+    if (!prompter) {
+      const problem = new UsageError(`nothing was decided: --yes decides about these ${planned.length}`);
+      return { answer: plan, lines: () => lines, problem };
     }
-    check();
-    const judged = await callForEach(call, { ...draft, preview: true }, holds);
-    const planned = judged
-      .filter(({ result }) => result === 'decidable')
-      .map(({ runKey, customerTraceNumber, attempt, heldBy }) => ({ runKey, customerTraceNumber, attempt, heldBy }));
-    const leftOut = judged
-      .filter(({ result }) => result !== 'decidable')
-      .map(({ customerTraceNumber, detail: why }) => ({ customerTraceNumber, why }));
-    const rest = leftOut.length > 0 ? { leftOut } : {};
-    if (first && planned.length > 0 && !options.yes) {
-      const { action, outcome, providerSaid } = draft;
-      const plan = { ...omitUndefined({ action, outcome, providerSaid }), planned, ...rest };
-      const lines = [...formatDocument(plan, output.width), '', ...wrap(describeEffect(first, draft), output.width)];
-      if (!prompter) {
-        output.answer(plan, () => lines);
-        throw new UsageError(`nothing was decided: --yes decides about these ${planned.length}`);
-      }
-      prompter.say(lines);
-      const question = `Decide ${action} about these ${planned.length}?`;
-      if (!(await isAgreed(question, prompter, output))) return EXIT.needsPerson;
-    }
-    const inquiries = await callForEach(call, draft, planned);
-    const failed = inquiries.filter(({ result }) => result === 'refused' || result === 'failed');
-    const document = { inquiries, ...rest };
-    output.answer(document, () => [
-      ...formatDocument(document, output.width),
+    prompter.say(lines);
+    const question = `Decide ${action} about these ${planned.length}?`;
+    if (!(await isAgreed(question, prompter, output))) return { exitCode: EXIT.needsPerson };
+  }
+  const inquiries = await callForEach(call, draft, planned);
+  const failed = inquiries.filter(({ result }) => result === 'refused' || result === 'failed');
+  const answer = { inquiries, ...rest };
+  return {
+    answer,
+    lines: () => [
+      ...formatDocument(answer, width),
       `${inquiries.length - failed.length} decided, ${failed.length} failed`,
-    ]);
-    return failed.length + leftOut.length > 0 ? EXIT.failed : EXIT.done;
-  });
+    ],
+    exitCode: failed.length + leftOut.length > 0 ? EXIT.failed : EXIT.done,
+  };
+}
+
+type NamedInquiry = Pick<Judged, 'runKey' | 'customerTraceNumber' | 'attempt'>;
+
+function nameInquiry({ runKey, customerTraceNumber, attempt }: NamedInquiry): NamedInquiry {
+  return { runKey, customerTraceNumber, attempt };
 }
 
 /** Calls an operation with the same decision about all of them. It takes a limited number at once. */
 async function callForEach(
   call: CallOperation,
   { attempt: _, customerTraceNumber: __, ...same }: DraftDecision & { preview?: true },
-  holds: readonly Pick<Judged, 'runKey' | 'customerTraceNumber' | 'attempt'>[],
+  holds: readonly NamedInquiry[],
 ): Promise<Judged[]> {
-  const named = holds.map(({ runKey, customerTraceNumber, attempt }) => ({ runKey, customerTraceNumber, attempt }));
   const judged: Judged[] = [];
-  for (let from = 0; from < named.length; from += MOST_AT_ONCE) {
-    const answer = await call('decideMany', { ...same, inquiries: named.slice(from, from + MOST_AT_ONCE) });
-    judged.push(...(readDocument(answer) as { inquiries: Judged[] }).inquiries);
+  for (let from = 0; from < holds.length; from += MOST_AT_ONCE) {
+    const inquiries = holds.slice(from, from + MOST_AT_ONCE).map(nameInquiry);
+    judged.push(
+      ...(readDocument(await call('decideMany', { ...same, inquiries })) as { inquiries: Judged[] }).inquiries,
+    );
   }
   return judged;
 }

@@ -4,9 +4,8 @@ import { omitUndefined } from '../../base/defined.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { parseRunKey, parseWorkflowId } from '../../model/run-key.ts';
 import { toErrorFields } from '../../telemetry/log-fields.ts';
-import type { OutputOptions } from './common-options.ts';
 import { EXIT } from './exit-codes.ts';
-import { createOutput, wrap } from './output.ts';
+import { createOutput, type OutputOptions, wrap } from './output.ts';
 
 /** A combination of arguments that makes no sense; the command line is at fault. */
 export class UsageError extends Error {

@@ -1,7 +1,6 @@
 /** Output of a command: lines for people on a terminal, JSON for everything else. */
 import pc from 'picocolors';
 import { dropMilliseconds, splitCamelCase } from '../../words/writer.ts';
-import type { OutputOptions } from './common-options.ts';
 import { adaptCommands } from './program-call.ts';
 
 /** Wide enough to be read, narrow enough for the smallest terminal in use. */
@@ -9,15 +8,20 @@ const WIDTH = 80;
 
 type Colors = ReturnType<typeof pc.createColors>;
 
+export interface OutputOptions {
+  json?: boolean;
+  debug?: boolean;
+}
+
 export interface Output {
   /** Machines read this: JSON only. */
   readonly isJson: boolean;
   readonly width: number;
   readonly colors: Colors;
   /** The command's one answer: a JSON document, or lines for people. A text is JSON already. */
-  answer(document: object | string, human?: () => string[]): void;
+  answer(document: object | string, lines: string[]): void;
   /** One of several answers: a JSON line, or lines of text. */
-  event(document: object, human: () => string[]): void;
+  event(document: object | string, lines: string[]): void;
   /** Replaces what the last call drew; terminals only, elsewhere it writes lines. */
   redraw(lines: string[]): void;
   /** For people only, on stderr; nothing under JSON. */
@@ -37,13 +41,13 @@ export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream 
     isJson,
     width,
     colors,
-    answer: (document, human = () => formatDocument(readDocument(document), width)) => {
+    answer: (document, lines) => {
       if (isJson) stream.write(`${typeof document === 'string' ? document : JSON.stringify(document, null, 2)}\n`);
-      else writeLines(human());
+      else writeLines(lines);
     },
-    event: (document, human) => {
+    event: (document, lines) => {
       if (isJson) stream.write(`${JSON.stringify(document)}\n`);
-      else writeLines(human());
+      else writeLines(lines);
     },
     redraw: (lines) => {
       // Up over the last drawing, then clear to the end of the screen.

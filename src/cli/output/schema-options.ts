@@ -154,30 +154,14 @@ export interface TypedProblem extends Problem {
 /** The given options, by the names that commander uses. */
 export type GivenOptions = { readonly [option: string]: unknown };
 
-/** The error with the options that its fields come from. Fields of a file keep their paths. */
-export function toOptionError(
-  { problems }: InvalidInputError,
-  options: Readonly<Record<string, string>>,
-  given: GivenOptions,
-): InvalidInputError {
-  const typed = problems.map((problem): TypedProblem => {
-    const option = options[problem.path];
+/** Names the options that wrong fields come from. Fields of a file keep their paths. Returns every other error unchanged. */
+export function toOptionError(error: unknown, options: Readonly<Record<string, string>>, given: GivenOptions): unknown {
+  if (!(error instanceof InvalidInputError)) return error;
+  const typed = error.problems.map((problem: TypedProblem): TypedProblem => {
+    const option = problem.option ?? options[problem.path];
     return option !== undefined && isTyped(option, given) ? { ...problem, option } : problem;
   });
   return new InvalidInputError(typed);
-}
-
-/** Runs a check. @throws InvalidInputError with the options that the fields come from */
-export function withTypedProblems<T>(
-  options: Readonly<Record<string, string>>,
-  given: GivenOptions,
-  check: () => T,
-): T {
-  try {
-    return check();
-  } catch (error) {
-    throw error instanceof InvalidInputError ? toOptionError(error, options, given) : error;
-  }
 }
 
 /** Returns whether the option is on the command line, or belongs there since there is no file. */
