@@ -4,7 +4,6 @@ import type { RunConfig } from '../../activities/contract.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import { parseRunKey, RUN_NAMES } from '../../model/run-key.ts';
-import { type GateWay, listGateWays } from '../../words/gate-ways.ts';
 import {
   describeEffects,
   describeProblem,
@@ -20,6 +19,8 @@ import {
   describeNews,
   describeParts,
   describeStanding,
+  type GateWay,
+  listGateWays,
   type RunSection,
   type RunView,
   readRunKey,
