@@ -8,7 +8,7 @@ import {
   buildSecondUseRequest,
   type GatewayRequest,
 } from '../gateway/requests.ts';
-import { parseApplicants, parseFailsafeApplicants } from '../messages/inputs/parse-message.ts';
+import { parseApplicants } from '../messages/inputs/parse-message.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import { type InquiryContent, type InquiryTerms, pickTerms } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
@@ -128,9 +128,9 @@ export function listApplicantProblems(
   productCode: ProductCode,
   applicants: readonly FailsafeApplicant[],
 ): readonly Problem[] {
-  const parse = productCode === 'FAILSAFE' ? parseFailsafeApplicants : parseApplicants;
+  const table = productCode === 'FAILSAFE' ? 'failsafe' : 'report';
   try {
-    return findApplicantProblems(profile, parse(applicants, profile.limits));
+    return findApplicantProblems(profile, parseApplicants(table, applicants, profile.limits));
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     return error.problems;
