@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { STAGES } from '../../model/products.ts';
 
 const count = z.int().min(0);
-const figure = z.string().meta({ description: 'A decimal string.' });
+const figure = z.string().describe('A decimal string.');
 const sums = z.object({ balance: figure, creditLimit: figure });
 const beforeAndAfter = z.object({ earlier: figure, later: figure });
 

@@ -16,15 +16,13 @@ const outcomes = {
   abandoned: count,
 };
 /** Rows whose report has an SSN that the row has not, under a profile that says `flag`. */
-const flagged = count
-  .exactOptional()
-  .meta({ description: 'Rows that an operator should look at: see the result file.' });
+const flagged = count.exactOptional().describe('Rows that an operator should look at: see the result file.');
 const productCode = z.literal('ACCTRVW');
 const outcome = z.enum(['completed', 'withdrawn']);
 
 const portfolioProgressSchema = z
   .object({
-    rows: count.meta({ description: 'Rows without a problem; 0 until the file has been examined.' }),
+    rows: count.describe('Rows without a problem; 0 until the file has been examined.'),
     badRows: count,
     done: count,
     ...outcomes,
@@ -45,11 +43,12 @@ export const portfolioStatusSchema = z
       ...TERMINAL_STATES,
     ]),
     /** Its files cannot be reached. The worker keeps trying. */
-    attention: z.literal(PORTFOLIO_UNAVAILABLE).exactOptional().meta({
-      description: 'The workers cannot reach the review’s files. The review continues by itself once they can.',
-    }),
+    attention: z
+      .literal(PORTFOLIO_UNAVAILABLE)
+      .exactOptional()
+      .describe('The workers cannot reach the review’s files. The review continues by itself once they can.'),
     file: z.string(),
-    digest: z.string().exactOptional().meta({ description: 'SHA-256 of the file, in hexadecimal.' }),
+    digest: z.string().exactOptional().describe('SHA-256 of the file, in hexadecimal.'),
     progress: portfolioProgressSchema,
     ...runStatusFields,
   })

@@ -7,6 +7,7 @@ import {
   applicantOutcomeFields,
   inquiryFields,
   listWithoutRecord,
+  optionalText,
   reportReferenceSchema,
   runStatusFields,
   ssnMismatchSchema,
@@ -19,8 +20,8 @@ const outcome = z.enum([...REPORT_OUTCOMES, 'abandoned', 'withdrawn']);
 export const consumerResultSchema = z
   .object({
     ...applicantOutcomeFields,
-    reportReferenceNumber: z.string().exactOptional(),
-    consumerId: z.string().exactOptional().meta({ description: 'Personal.' }),
+    reportReferenceNumber: optionalText,
+    consumerId: optionalText.describe('Personal.'),
   })
   .meta({ id: 'consumerResult', description: 'The outcome for one applicant of FAILSAFE.' });
 

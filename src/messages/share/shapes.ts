@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
 import {
   inquiryFields,
+  optionalText,
   reportReferenceSchema,
   runStatusFields,
   SHARE_OUTCOMES,
@@ -18,7 +19,7 @@ const reportSourceSchema = z
   .union([
     z.object({
       kind: z.literal('ledger'),
-      runKey: z.string().meta({ description: 'A journeyId, or pull:<pullId>.' }),
+      runKey: z.string().describe('A journeyId, or pull:<pullId>.'),
       productCode: z.enum(REPORT_PRODUCTS),
       customerTraceNumber: z.string(),
     }),
@@ -36,9 +37,9 @@ export const shareReportStatusSchema = z
     state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options, ...TERMINAL_STATES]),
     /** Present once the input was checked. */
     report: reportSourceSchema.exactOptional(),
-    consentsMissing: z.array(z.string()).meta({
-      description: 'The applicantId of each applicant without a valid grant, while the share waits for them.',
-    }),
+    consentsMissing: z
+      .array(z.string())
+      .describe('The applicantId of each applicant without a valid grant, while the share waits for them.'),
     attempts,
     ...shareStatusFields,
     ...runStatusFields,
@@ -50,7 +51,7 @@ export const shareReportResultSchema = z.object({
   environment: z.enum(ENVIRONMENTS),
   outcome,
   report: reportSourceSchema,
-  sharedWith: z.object({ endUserCode: z.string().exactOptional(), endUser: z.string().exactOptional() }),
+  sharedWith: z.object({ endUserCode: optionalText, endUser: optionalText }),
   attempts,
   ...sharedFields,
 });
