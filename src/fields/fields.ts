@@ -153,9 +153,9 @@ export function requireSecondaryUser<Schema extends z.ZodObject>(schema: Schema)
 /** A secondary user. `requireSecondaryUser` checks that at least one of the two is given. */
 const secondaryUserFields = {
   /** The gateway's code of the company that gets the report. Give it where there is one: a name alone is weaker. */
-  endUserCode: FIELDS.endUserCode.exactOptional(),
+  endUserCode: FIELDS.endUserCode.optional(),
   /** Its name, where it has no code, or beside the code. */
-  endUser: FIELDS.endUser.exactOptional(),
+  endUser: FIELDS.endUser.optional(),
 };
 
 const share = requireSecondaryUser(
@@ -164,15 +164,15 @@ const share = requireSecondaryUser(
     shareId: FIELDS.shareId,
     ...secondaryUserFields,
     /** Default: the journey's `permissiblePurposeCodes.SECONDUSE`. */
-    permissiblePurposeCode: FIELDS.permissiblePurposeCode.exactOptional(),
+    permissiblePurposeCode: FIELDS.permissiblePurposeCode.optional(),
     /**
      * The stage whose report is shared: its newest, if the stage was repeated. Default: the last stage with a record.
      */
-    reportOf: FIELDS.stage.exactOptional(),
+    reportOf: FIELDS.stage.optional(),
     /** How long the share waits for consent once its report exists: ISO 8601 in days and time. Default P30D. */
-    awaitConsentFor: FIELDS.duration.exactOptional(),
+    awaitConsentFor: FIELDS.duration.optional(),
     /** How old a grant may be when an attempt is scheduled. Default: any age. */
-    consentValidFor: FIELDS.duration.exactOptional(),
+    consentValidFor: FIELDS.duration.optional(),
   }),
 ).meta({ id: 'share' });
 

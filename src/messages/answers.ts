@@ -19,10 +19,10 @@ function updateAnswer<Status extends z.ZodType>(status: Status) {
 
 /** The further members in the answers of runs that receive consents. */
 const consentFields = {
-  stands: standsSchema.exactOptional(),
+  stands: standsSchema.optional(),
   unmatched: z
     .literal('share')
-    .exactOptional()
+    .optional()
     .describe(
       'Answer to a consent only: its share has not been requested yet. The consent is kept, and listed by unmatched-consents.',
     ),

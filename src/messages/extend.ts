@@ -15,8 +15,8 @@ const ofJourney = z
   .strictObject({
     journeyId,
     /** The stage behind the gate that the journey waits at. This, or `shareId`. */
-    gate: stage.exactOptional(),
-    shareId: shareId.exactOptional(),
+    gate: stage.optional(),
+    shareId: shareId.optional(),
     ...extension,
   })
   .meta({ oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] });

@@ -20,7 +20,7 @@ const deed = {
   providerSaid: said,
   needs: z
     .array(z.enum(['outcome', 'reference']))
-    .exactOptional()
+    .optional()
     .describe('Further members that the decision needs.'),
 };
 
@@ -38,7 +38,7 @@ const guideSchema = z
         needsProviderSaid: z.boolean().describe('Whether the operator has to ask the provider.'),
         outcomes: z
           .array(z.object({ outcome: z.enum(REPORT_OUTCOMES), ...deed }))
-          .exactOptional()
+          .optional()
           .describe('For `accept`: one for each outcome.'),
       }),
     ),
@@ -60,10 +60,10 @@ export const holdSchema = z
     profile: z.string(),
     endUserCode: optionalText,
     endUser: optionalText,
-    productCode: z.enum(PRODUCTS).exactOptional(),
+    productCode: z.enum(PRODUCTS).optional(),
     shareId: optionalText,
     customerTraceNumber: optionalText,
-    attempt: z.int().min(0).exactOptional().describe('The attempt that a decision judges.'),
+    attempt: z.int().min(0).optional().describe('The attempt that a decision judges.'),
     // From the run. Absent if the inquiry itself has it: GET /v1/inquiries.
     applicantIds: fields.applicantIds,
     httpStatus: fields.httpStatus,
@@ -72,7 +72,7 @@ export const holdSchema = z
     otherTraceNumber: fields.otherTraceNumber,
     resendFrom: fields.resendFrom,
     problems: fields.problems,
-    refusalKept: z.literal(true).exactOptional().describe('The ledger keeps what the gateway wrote.'),
+    refusalKept: z.literal(true).optional().describe('The ledger keeps what the gateway wrote.'),
     allowedActions: z
       .array(z.enum([...HOLD_ACTIONS, 'seen']))
       .describe(

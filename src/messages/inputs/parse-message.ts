@@ -52,6 +52,7 @@ export function parseApplicants<Table extends keyof typeof TABLES>(
   value: unknown,
   { maxApplicants = Number.POSITIVE_INFINITY }: ApplicantLimit = {},
 ): z.infer<(typeof TABLES)[Table]> {
+  const schema: z.ZodType = TABLES[table];
   const tooMany = findApplicantLimitProblems(value, maxApplicants);
-  return parseWith<z.infer<(typeof TABLES)[Table]>>(TABLES[table], value, '/applicants', tooMany);
+  return parseWith(schema, value, '/applicants', tooMany) as z.infer<(typeof TABLES)[Table]>;
 }

@@ -11,7 +11,7 @@ const fields = getMessageFields();
 const pullFields = {
   pullId: fields.pullId,
   /** Name of a gateway profile. Default `default`. */
-  profile: fields.profileName.exactOptional(),
+  profile: fields.profileName.optional(),
 };
 
 export const creditReport = defineInput({
@@ -39,8 +39,8 @@ export const failsafeCheck = defineInput({
     z.strictObject({
       ...pullFields,
       productCode: z.literal('FAILSAFE'),
-      endUserCode: fields.endUserCode.exactOptional(),
-      permissiblePurposeCode: fields.permissiblePurposeCode.exactOptional(),
+      endUserCode: fields.endUserCode.optional(),
+      permissiblePurposeCode: fields.permissiblePurposeCode.optional(),
       applicants,
     }),
 });

@@ -13,10 +13,10 @@ import { stageChangesSchema } from './change-summary.ts';
 
 const instant = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
-export const optionalText = z.string().exactOptional();
+export const optionalText = z.string().optional();
 const stage = z.enum(STAGES);
 const environment = z.enum(ENVIRONMENTS);
-const stagePull = { productCode: stage, occurrence: z.int().min(2).exactOptional() };
+const stagePull = { productCode: stage, occurrence: z.int().min(2).optional() };
 
 export const reportReferenceSchema = z
   .object({
@@ -36,8 +36,8 @@ const returnReasonCode = z
 export const applicantOutcomeFields = {
   applicantId: z.string(),
   outcome: z.enum(REPORT_OUTCOMES),
-  returnCode: returnCode.exactOptional().describe('Present where the gateway gives one for each applicant.'),
-  returnReasonCode: returnReasonCode.exactOptional(),
+  returnCode: returnCode.optional().describe('Present where the gateway gives one for each applicant.'),
+  returnReasonCode: returnReasonCode.optional(),
 };
 
 export const problemSchema = z.object({
@@ -53,7 +53,7 @@ const refusalFields = { cause, reason: z.string() };
 
 const remarksSchema = z
   .array(problemSchema)
-  .exactOptional()
+  .optional()
   .describe(
     'Remarks on the answer, each a path and a rule: a value that differs from the request’s, an empty entry that was read as ' +
       'no record. The first 20; never a value.',
@@ -61,11 +61,11 @@ const remarksSchema = z
 
 /** Members of an answered stage, pull or row, in status, result and events. Nothing personal. */
 export const answeredFields = {
-  returnCode: returnCode.exactOptional().describe('Absent where an operator accepted the outcome.'),
-  returnReasonCode: returnReasonCode.exactOptional(),
+  returnCode: returnCode.optional().describe('Absent where an operator accepted the outcome.'),
+  returnReasonCode: returnReasonCode.optional(),
   applicantOutcomes: z
     .array(z.object(applicantOutcomeFields))
-    .exactOptional()
+    .optional()
     .describe('Once answered: one for each applicant of the request.'),
   noRecordReference: optionalText.describe(
     'The reference number of an answer without a record. Nothing can be shared under it.',
@@ -88,13 +88,13 @@ export const sharedFields = {
   reportReferenceNumber: optionalText.describe('The share’s own reference number (interface 2.7).'),
   remarks: remarksSchema,
   /** Set when something about a posted share needs a person, such as a revocation after posting. */
-  attention: z.literal('revokedAfterPosting').exactOptional(),
+  attention: z.literal('revokedAfterPosting').optional(),
 };
 
 /** Members of a share's status alone. */
 export const shareStatusFields = {
   ...sharedFields,
-  until: instant.exactOptional().describe('While it waits for consent: when the wait ends.'),
+  until: instant.optional().describe('While it waits for consent: when the wait ends.'),
 };
 
 export const consumerWithoutRecordSchema = z
@@ -109,20 +109,20 @@ export const consumerWithoutRecordSchema = z
 export function listWithoutRecord<Pull extends z.ZodRawShape>(pull: Pull) {
   return z
     .array(z.object({ ...pull, ...consumerWithoutRecordSchema.shape }))
-    .exactOptional()
+    .optional()
     .describe('The consumers that an answer names and has no record of: to be stored too.');
 }
 
 export const ssnMismatchSchema = z
   .literal(SSN_MISMATCH)
-  .exactOptional()
+  .optional()
   .describe(
     'A consumer of the report has an SSN that is not in the request, and the profile says flag: an operator should look.',
   );
 
 export const stageAttentionSchema = z
   .enum([SSN_MISMATCH, REPORT_CHANGED])
-  .exactOptional()
+  .optional()
   .describe(
     'An operator should look. ssnMismatch: a consumer of the report has an SSN that is not in the request, and the profile says ' +
       'flag. reportChanged: more has changed since the report before than attentionAbove allows, or it could not be compared.',
@@ -134,13 +134,13 @@ export const stageStatusSchema = z
     occurrence: z
       .int()
       .min(2)
-      .exactOptional()
+      .optional()
       .describe('The number of the pull, for a repeat. A repeat follows the pull that it repeats.'),
     state: z.enum(['pending', 'running', 'held', ...REPORT_OUTCOMES, 'expired', 'skipped', 'abandoned']),
     ...inquiryFields,
     ...answeredFields,
     /** For a preclose report that was compared with the journey's previous report. */
-    changes: stageChangesSchema.exactOptional(),
+    changes: stageChangesSchema.optional(),
     attention: stageAttentionSchema,
   })
   .meta({ id: 'stageStatus' });
@@ -172,7 +172,7 @@ export const shareStatusSchema = z
 /** In the status of each kind of run whose input was refused. */
 const inputProblemsSchema = z
   .array(problemSchema)
-  .exactOptional()
+  .optional()
   .describe(
     'For a run that failed because its input was refused: the problems of the input. For a running one: no worker that was asked has its `profile`, and the run asks others for half a minute. The first 20.',
   );
@@ -186,27 +186,27 @@ export const holdStatusSchema = z
     profile: optionalText,
     endUserCode: optionalText,
     endUser: optionalText,
-    applicantIds: z.array(z.string()).exactOptional().describe('The applicants that the inquiry is about.'),
+    applicantIds: z.array(z.string()).optional().describe('The applicants that the inquiry is about.'),
     accountId: optionalText.describe('The row of a portfolio review.'),
     failureType: z.enum(FAILURE_TYPES),
     since: instant,
     attempts: count.describe('The attempt that a decision judges.'),
-    httpStatus: z.int().exactOptional(),
+    httpStatus: z.int().optional(),
     refusalKept: z
       .literal(true)
-      .exactOptional()
+      .optional()
       .describe('The ledger keeps what the gateway wrote beside that status, sealed like a report.'),
     returnCode: optionalText,
-    returnReasonCode: returnReasonCode.exactOptional(),
+    returnReasonCode: returnReasonCode.optional(),
     otherTraceNumber: optionalText.describe(
       'With AnotherNumber: the number that the inquiry has for another customer.',
     ),
     resendFrom: instant
-      .exactOptional()
+      .optional()
       .describe('With OutcomeUnknown: the first request may still arrive until then, and the ledger refuses a resend.'),
     problems: z
       .array(problemSchema)
-      .exactOptional()
+      .optional()
       .describe(
         'With InvalidInput: of the request. With UnexpectedResponse: of the answer. The first 20; never a value.',
       ),
@@ -214,7 +214,7 @@ export const holdStatusSchema = z
     refusedDecision: z
       .object({ decisionId: z.string(), ...refusalFields, at: instant })
       .describe('The latest decision that the ledger has refused, and why. The hold still waits for a decision.')
-      .exactOptional(),
+      .optional(),
   })
   .meta({ id: 'holdStatus' });
 
@@ -242,9 +242,9 @@ export const journeyStatusSchema = z
   .object({
     journeyId: z.string(),
     state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...TERMINAL_STATES]),
-    waitingUntil: instant.exactOptional().describe('At a gate: when it expires.'),
+    waitingUntil: instant.optional().describe('At a gate: when it expires.'),
     /** `advance` then needs a repeat or `acceptAge`. */
-    reportTooOld: stage.exactOptional().describe('At a gate: the stage whose report is older than maxReportAge.'),
+    reportTooOld: stage.optional().describe('At a gate: the stage whose report is older than maxReportAge.'),
     stages: z.array(stageStatusSchema),
     shares: z.array(shareStatusSchema),
     ...runStatusFields,
@@ -252,7 +252,7 @@ export const journeyStatusSchema = z
   .meta({ id: 'journeyStatus' });
 
 const stageResultSchema = z
-  .object({ ...stageStatusSchema.shape, reference: reportReferenceSchema.exactOptional() })
+  .object({ ...stageStatusSchema.shape, reference: reportReferenceSchema.optional() })
   .meta({ id: 'stageResult' });
 
 export const journeyResultSchema = z.object({
@@ -276,7 +276,7 @@ export const acceptedSchema = z.object({
   duplicate: z.boolean().describe('This message, or one that says the same, was accepted before.'),
   recorded: z
     .boolean()
-    .exactOptional()
+    .optional()
     .describe(
       'Answer to a consent, a decision, a withdrawal, or a review’s pause and resume: whether the ledger has it. For a decision about a hold: only present if it does not. false: the ledger ' +
         'could not be reached within 5 s. The run has the message and keeps trying to write it; send it again under a new update id to ask. ' +
@@ -287,7 +287,7 @@ export const acceptedSchema = z.object({
 export const standsSchema = z
   .object({
     decision: z.enum(['granted', 'denied', 'revoked', 'none']),
-    since: instant.exactOptional().describe('When the applicant decided that.'),
+    since: instant.optional().describe('When the applicant decided that.'),
     consentId: optionalText.describe('Absent where another share’s refusal counts here.'),
     changed: z.boolean().describe('Whether this message has changed it.'),
   })
@@ -302,7 +302,7 @@ const recordedConsentSchema = z.object({
   postedSharesFlagged: count.describe('Posted shares that the message concerns, now flagged for an operator.'),
   unmatched: z
     .enum(UNMATCHED)
-    .exactOptional()
+    .optional()
     .describe(
       'What the ledger does not know of the message’s names. The ledger keeps the consent for a later start, and lists it for an operator.',
     ),

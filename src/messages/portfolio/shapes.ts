@@ -16,7 +16,7 @@ const outcomes = {
   abandoned: count,
 };
 /** Rows whose report has an SSN that the row has not, under a profile that says `flag`. */
-const flagged = count.exactOptional().describe('Rows that an operator should look at: see the result file.');
+const flagged = count.optional().describe('Rows that an operator should look at: see the result file.');
 const productCode = z.literal('ACCTRVW');
 const outcome = z.enum(['completed', 'withdrawn']);
 
@@ -45,10 +45,10 @@ export const portfolioStatusSchema = z
     /** Its files cannot be reached. The worker keeps trying. */
     attention: z
       .literal(PORTFOLIO_UNAVAILABLE)
-      .exactOptional()
+      .optional()
       .describe('The workers cannot reach the review’s files. The review continues by itself once they can.'),
     file: z.string(),
-    digest: z.string().exactOptional().describe('SHA-256 of the file, in hexadecimal.'),
+    digest: z.string().optional().describe('SHA-256 of the file, in hexadecimal.'),
     progress: portfolioProgressSchema,
     ...runStatusFields,
   })
@@ -69,7 +69,7 @@ export const portfolioResultSchema = z.object({
   notReviewed: count,
   /** Beside the file; relative to PORTFOLIO_DIR. */
   resultFile: z.string(),
-  badRowsFile: z.string().exactOptional(),
+  badRowsFile: z.string().optional(),
 });
 
 /** One row, as the worker read it. */

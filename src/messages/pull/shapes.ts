@@ -34,8 +34,8 @@ export const unattributedConsumerSchema = z.object(named).meta({
 
 const consumerFields = {
   /** For an answered FAILSAFE: one for each applicant, in their order. */
-  consumers: z.array(consumerResultSchema).exactOptional(),
-  unattributed: z.array(unattributedConsumerSchema).exactOptional(),
+  consumers: z.array(consumerResultSchema).optional(),
+  unattributed: z.array(unattributedConsumerSchema).optional(),
 };
 
 export const pullStatusSchema = z
@@ -59,7 +59,7 @@ export const pullResultSchema = z.object({
   customerTraceNumber: z.string(),
   ...answeredFields,
   /** With `record`, unless FAILSAFE gave each consumer a number of its own. */
-  reference: reportReferenceSchema.exactOptional(),
+  reference: reportReferenceSchema.optional(),
   ...consumerFields,
   attention: ssnMismatchSchema,
 });

@@ -36,7 +36,7 @@ export const shareReportStatusSchema = z
     shareId: z.string(),
     state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options, ...TERMINAL_STATES]),
     /** Present once the input was checked. */
-    report: reportSourceSchema.exactOptional(),
+    report: reportSourceSchema.optional(),
     consentsMissing: z
       .array(z.string())
       .describe('The applicantId of each applicant without a valid grant, while the share waits for them.'),
@@ -59,7 +59,7 @@ export const shareReportResultSchema = z.object({
 export const shareReportReferencesSchema = z.object({
   shareId: z.string(),
   /** The reference of the shared report; absent until the report was found. */
-  report: reportReferenceSchema.exactOptional(),
+  report: reportReferenceSchema.optional(),
   reportReferenceNumber: sharedFields.reportReferenceNumber,
 });
 

@@ -24,12 +24,12 @@ const environment = z.enum(ENVIRONMENTS);
 const RUNS = { journey: { journeyId }, pull: { pullId }, share: { shareId }, review: { reviewId } };
 
 const attempt = z.int().min(0);
-const inquiry = { customerTraceNumber, productCode: z.enum(PRODUCTS), shareId: shareId.exactOptional() };
+const inquiry = { customerTraceNumber, productCode: z.enum(PRODUCTS), shareId: shareId.optional() };
 const failureType = z.enum(FAILURE_TYPES);
 const action = z.enum(HOLD_ACTIONS);
 const answered = {
   outcome: z.enum(REPORT_OUTCOMES),
-  customerTraceNumber: customerTraceNumber.exactOptional(),
+  customerTraceNumber: customerTraceNumber.optional(),
   attempts: attempt,
   ...answeredFields,
   attention: ssnMismatchSchema,
@@ -54,7 +54,7 @@ const EVENTS = {
   'stage.changed': event(['journey'], {
     // Sent after `stage.answered`, since the worker may compare the reports later.
     stage,
-    customerTraceNumber: customerTraceNumber.exactOptional(),
+    customerTraceNumber: customerTraceNumber.optional(),
     attention: z.literal(REPORT_CHANGED),
   }),
   'stage.skipped': event(['journey'], { stage }),
@@ -66,7 +66,7 @@ const EVENTS = {
   }),
   'consent.refused': event(['journey', 'share'], {
     // It came by signal, or its refusal came after its answer.
-    consentId: z.string().exactOptional().describe('The consentId of the message, if it has the form of an id.'),
+    consentId: z.string().optional().describe('The consentId of the message, if it has the form of an id.'),
     reason: z.string().describe('A path and a rule, never a value.'),
   }),
   'consent.unmatched': event(['journey'], {
@@ -74,8 +74,8 @@ const EVENTS = {
     consentId: z.string(),
   }),
   'wait.extended': event(['journey', 'share'], {
-    gate: stage.exactOptional().describe('The stage behind the gate; or else shareId names the share.'),
-    shareId: shareId.exactOptional(),
+    gate: stage.optional().describe('The stage behind the gate; or else shareId names the share.'),
+    shareId: shareId.optional(),
     until: instant.describe('The new end of the wait.'),
   }),
   'inquiry.held': event(['journey', 'pull', 'share', 'review'], {
@@ -84,11 +84,11 @@ const EVENTS = {
     failureType,
     problems: z
       .array(problemSchema)
-      .exactOptional()
+      .optional()
       .describe('With InvalidInput and UnexpectedResponse: paths and rules, never a value.'),
     refusalKept: z
       .literal(true)
-      .exactOptional()
+      .optional()
       .describe('The gateway wrote something beside the status: the ledger keeps it, for readers of reports.'),
     allowedActions: z.array(action),
   }),
@@ -99,15 +99,15 @@ const EVENTS = {
     action,
     overtaken: z
       .literal(true)
-      .exactOptional()
+      .optional()
       .describe(
         'true: the ledger refused the decision, because an answer or another decision came first. The run continues with that.',
       ),
   }),
-  'share.posted': event(['journey', 'share'], { shareId, customerTraceNumber: customerTraceNumber.exactOptional() }),
+  'share.posted': event(['journey', 'share'], { shareId, customerTraceNumber: customerTraceNumber.optional() }),
   'share.revokedAfterPosting': event(['journey', 'share'], {
     shareId: shareId.describe('A share whose consent was denied or revoked after it was sent: an operator must look.'),
-    customerTraceNumber: customerTraceNumber.exactOptional(),
+    customerTraceNumber: customerTraceNumber.optional(),
   }),
   'journey.ended': event(['journey'], {
     outcome: endSchema(journeyResultSchema.shape.outcome.options),
@@ -120,7 +120,7 @@ const EVENTS = {
           attention: true,
         }),
       )
-      .exactOptional()
+      .optional()
       .describe('The state of each share at the end. A cancelled run may have an open share.'),
   }),
   'pull.answered': event(['pull'], { productCode: pullProduct, ...answered }),
@@ -133,7 +133,7 @@ const EVENTS = {
     outcome: endSchema([...SHARE_OUTCOMES, 'nothingToShare']).describe(
       'nothingToShare: only for a journey whose report is missing. cancelled, failed: only for a share by itself.',
     ),
-    customerTraceNumber: customerTraceNumber.exactOptional(),
+    customerTraceNumber: customerTraceNumber.optional(),
   }),
   'portfolio.ended': event(['review'], { outcome: endSchema(portfolioResultSchema.shape.outcome.options) }),
 };
