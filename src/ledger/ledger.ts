@@ -14,7 +14,7 @@ import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import type { LedgerCipher } from '../protection/sealed/sealing.ts';
 import { verifyChain } from './audit/audit-chain.ts';
-import { readAttemptsPage } from './audit/inquiry-pages.ts';
+import { readAttemptsPage, readSharesPage } from './audit/inquiry-pages.ts';
 import {
   readAccessesPage,
   readConsentsPage,
@@ -22,7 +22,6 @@ import {
   readDisposalsPage,
   readNamed,
 } from './audit/record-pages.ts';
-import { readSharesPage } from './audit/share-pages.ts';
 import {
   adoptConsents,
   keepConsent,

@@ -13,10 +13,7 @@ export const inquiries = defineListing({
   ...RECORDS.inquiries,
   at: 'claimedAt',
   key: ['customerTraceNumber', 'attempt'],
-  read: (ledger, { applicants, ...query }) => {
-    const count = applicants === undefined ? undefined : Number(applicants);
-    return ledger.inquiriesBetween({ ...query, applicants: count });
-  },
+  read: (ledger, query) => ledger.inquiriesBetween(query),
   totals: {
     summary: 'Count the attempts that were sent and posted, by product and end user, to compare with an invoice',
     row: RECORDS.inquiries.total,

@@ -297,7 +297,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     for (const pageSize of [1, 2, 3]) {
       const listed = (query: InquiriesQuery) =>
         Array.fromAsync(
-          readPages(transactions, (tx, after?: FoundRow) => readAttemptsPage(tx, query, after, pageSize)),
+          readPages(transactions, (tx, after?: FoundRow) => readAttemptsPage(tx, query, after, { pageSize })),
         );
       const paged = await listed({});
       assert.deepEqual(
