@@ -6,7 +6,7 @@ import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { GatewayRequest } from '../gateway/requests.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
-import { type SealedRefusal, toCarriedRefusal } from '../ledger/reports/reports.ts';
+import { mayBeCarried, type SealedRefusal } from '../ledger/reports/reports.ts';
 import type { HighWaterMark } from '../messages/ledger-watch.ts';
 import { toCanonicalRequest } from '../model/canonical-request.ts';
 import { FAILURES, type FailureType } from '../model/failure-types.ts';
@@ -241,8 +241,8 @@ class OutcomeRecorder {
     const refusal = await this.#toSealedRefusal(error);
     const recorded = await this.#record({ ...this.#toRow(), state, failureType, ...facts }, { refusal });
     const kept =
-      refusal && (recorded ? { refusalKept: true as const } : omitUndefined({ refusal: toCarriedRefusal(refusal) }));
-    const resend = failureType === 'OutcomeUnknown' ? omitUndefined({ resendFrom }) : {};
+      refusal && (recorded ? { refusalKept: true as const } : { refusal: mayBeCarried(refusal) ? refusal : undefined });
+    const resend = failureType === 'OutcomeUnknown' ? { resendFrom } : {};
     return submitFailure(failureType, { ...details, recorded, ...facts, ...kept, ...resend });
   }
 

@@ -139,8 +139,8 @@ export async function readRefusalAnswer(ledger: Ledger, of: ReportOrigin, reader
 export async function readChangesAnswer(ledger: Ledger, journeyId: string, reader: Reader): Promise<StoredAnswer> {
   const stored = await ledger.reading.changes(journeyId, reader);
   if (!stored) throw new Refusal('noChanges');
-  const { of, body, storedAt } = stored;
-  return writeAnswer({ ...of, storedAt }, 'changes', body, reader);
+  const { body, ...about } = stored;
+  return writeAnswer(about, 'changes', body, reader);
 }
 
 /**

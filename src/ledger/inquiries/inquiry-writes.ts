@@ -7,8 +7,8 @@ import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import { insertRow, NOW, updateRows } from '../database/rows.ts';
 import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
-import type { ClaimRequest, CloseRequest, OutcomeRecord, ReportOrigin } from '../records.ts';
-import { DESCRIPTION, sealAnswer, selectPauses, selectWithdrawals, toClaimOwners } from './inquiries.ts';
+import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
+import { ATTEMPT_KEY, DESCRIPTION, sealAnswer, selectPauses, selectWithdrawals, toClaimOwners } from './inquiries.ts';
 
 /** The repeat that the claim of this inquiry takes, and the number that another customer already has. */
 export async function readRepeat(
@@ -124,7 +124,7 @@ export async function markUnknown({ session, dialect }: Transaction, customerTra
 /** Writes news as the attempt's outcome. Status and request stay unchanged if the news lacks them. */
 export async function writeOutcome(tx: Transaction, record: OutcomeRecord): Promise<void> {
   const { httpStatus, requestedAt, ...news } = toLateOutcome(record);
-  await updateAttempt(tx, record, {
+  await updateRows(tx.session, 'attempts', pick(record, ATTEMPT_KEY), {
     ...news,
     ...omitUndefined({ httpStatus, requestedAt }),
     retryAfterMs: record.retryAfterMs,
@@ -139,19 +139,15 @@ export async function writeLate(tx: Transaction, record: OutcomeRecord, withAnsw
   const news = Object.entries(toLateOutcome(record));
   const late = news.map(([name, value]) => [`late${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, value]);
   const lateAnswer = sealAnswer(tx.cipher, withAnswer ? record.answer : undefined, record, 'lateAnswer');
-  await updateAttempt(tx, record, { ...Object.fromEntries(late), lateAnswer, lateAt: NOW });
+  await updateRows(tx.session, 'attempts', pick(record, ATTEMPT_KEY), {
+    ...Object.fromEntries(late),
+    lateAnswer,
+    lateAt: NOW,
+  });
 }
 
 function toLateOutcome({ state, failureType, httpStatus, requestedAt, answer }: OutcomeRecord) {
   return { state, failureType, httpStatus, requestedAt, ...toReadable(answer) };
-}
-
-export async function updateAttempt(
-  { session }: Transaction,
-  { customerTraceNumber, attempt }: ReportOrigin,
-  change: Parameters<typeof updateRows<'attempts'>>[3],
-): Promise<void> {
-  await updateRows(session, 'attempts', { customerTraceNumber, attempt }, change);
 }
 
 /** Becomes part of a statement: only a whole number of milliseconds is permitted. */
