@@ -48,9 +48,6 @@ export async function watchFleetFigures(figures: FleetFigures): Promise<void> {
   }
 }
 
-/** More than operators can handle in a day. Above it the count of consents stops growing; the oldest stays exact. */
-const MAX_CONSENTS = 1_000;
-
 /** Counts the work for operators: rows of the ledger, consents that match nothing, and runs that have no row. */
 async function readWork(figures: FleetFigures): Promise<void> {
   const { metrics, now = Date.now } = figures;
@@ -74,7 +71,7 @@ async function readLedger({ ledger, metrics }: FleetFigures) {
   const [counts, pauses, unmatched] = await Promise.all([
     ledger.work.counts(),
     ledger.pauses.list(),
-    ledger.consents.unmatched({ limit: MAX_CONSENTS }),
+    Array.fromAsync(ledger.consents.unmatched()),
   ]);
   const isPaused = pauses.some(({ ended }) => !ended);
   metrics.put('paused', isPaused, {});
