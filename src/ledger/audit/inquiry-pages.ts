@@ -38,7 +38,7 @@ const PAGE_SIZE = 1_000;
 /** By time of the claim. */
 const ORDER = ['claimedAt', 'customerTraceNumber', 'attempt'] as const;
 
-export type FoundRow = InquiryRow & AttemptRow & { firstAttempt: number; isReached: number };
+export type FoundRow = InquiryRow & Row<'attempts'> & AttemptRow & { firstAttempt: number; isReached: number };
 
 /** A grant that permitted an attempt. */
 type Grant = Row<'attempt_consents'> & { runKey: string } & Pick<Row<'consents'>, 'decidedAt' | 'evidence'>;

@@ -42,16 +42,15 @@ export const ATTEMPT_KEY = ['customerTraceNumber', 'attempt'] as const;
 
 export type InquiryRow = Row<'inquiries'>;
 export type DecisionRow = Row<'decisions'>;
-/** A claimed attempt, also in the terms of the claim's rules. */
-export type AttemptRow = Row<'attempts'> &
-  Pick<KnownAttempt, 'answerInMs' | 'resendInMs' | 'answeredLate'> & { closed?: never; refusalKept?: true };
-/** An attempt that was closed before any claim, in the same terms. */
-type ClosedRow = Row<'closed_attempts'> & { state: 'notSent'; answerInMs: 0; closed: true };
+/** An attempt, also in the terms of the claim's rules. One that was closed before any claim lacks most members. */
+export type AttemptRow = KnownAttempt &
+  ReportOrigin &
+  Partial<Row<'attempts'> & Row<'closed_attempts'>> & { refusalKept?: true };
 
 /** All records of one trace number, in the form that the rules of the claim take. */
 export interface InquiryState extends KnownInquiry {
   inquiry: InquiryRow | undefined;
-  attempts: readonly (AttemptRow | ClosedRow)[];
+  attempts: readonly AttemptRow[];
   decisions: readonly DecisionRow[];
 }
 
@@ -145,7 +144,7 @@ async function readAttemptsAndDecisions(
     session.read<Row>(`${text} WHERE customer_trace_number IN (${selected}) ORDER BY ${order}`, values);
   const [claimed, closed, decisions] = await Promise.all([
     read<AttemptRow>(selectAttempts(dialect), 'attempt'),
-    read<ClosedRow>(CLOSED, 'attempt'),
+    read<AttemptRow>(CLOSED, 'attempt'),
     read<DecisionRow>('SELECT * FROM decisions', 'recorded_at'),
   ]);
   return { attempts: [...claimed, ...closed].sort((a, b) => a.attempt - b.attempt), decisions };
@@ -190,13 +189,12 @@ export function openOutcome<Name extends AnswerName>(
  */
 export function toLatestView(state: InquiryState, cipher: LedgerCipher): AttemptView | null {
   const latest = findLatest(state);
-  const row = effectiveAttempt(state) as InquiryState['attempts'][number] | undefined;
+  const row = effectiveAttempt(state) as AttemptRow | undefined;
   if (state.inquiry && (state.abandoned || state.disposal)) {
-    const claimedAt = row?.closed ? undefined : row?.claimedAt;
-    return { attempt: latest?.attempt ?? 0, state: 'abandoned', ...omitUndefined({ claimedAt }) };
+    return { attempt: latest?.attempt ?? 0, state: 'abandoned', claimedAt: row?.claimedAt };
   }
   if (!row || !latest) return null;
-  if (row.closed) return toClosedView(row);
+  if (row.closed) return toAttemptView(row, cipher);
   const isEarlier = latest.attempt > row.attempt ? { latest: latest.attempt } : {};
   if (lateToJudge(state)) return { ...toLateView(row), ...isEarlier };
   if (row.acceptedAnswer) return { ...toAttemptView(row, cipher), ...isEarlier };
@@ -211,10 +209,6 @@ export function toLatestViewOrNotSent(state: InquiryState, cipher: LedgerCipher)
   return toLatestView(state, cipher) ?? { attempt: 0, state: 'notSent' };
 }
 
-function toClosedView(row: ClosedRow): AttemptView {
-  return pick(row, ['attempt', 'closedAt', 'runId', 'state']);
-}
-
 /** The attempt was posted, and an operator must name its outcome, since a late answer is not the outcome. */
 function toLateView(row: AttemptRow): AttemptView {
   return { ...pick(row, ['attempt', 'claimedAt', 'runId']), state: 'unknown', failureType: 'AnsweredLate' };
@@ -226,6 +220,7 @@ function toAttemptView(row: AttemptRow, cipher: LedgerCipher): AttemptView {
   const failureType = row.failureType ?? (state === 'unknown' ? 'OutcomeUnknown' : undefined);
   return {
     ...pick(row, ['attempt', 'runId', 'sentTraceNumber', 'httpStatus', 'retryAfterMs', 'claimedAt', 'refusalKept']),
+    closedAt: row.closedAt,
     state,
     waitMs: state === 'sending' ? answerInMs : undefined,
     failureType: acceptedAnswer ? undefined : failureType,
@@ -263,15 +258,14 @@ export async function readInquiries(
     const decisions = about.decisions.filter(isOwn);
     return {
       ...inquiry,
-      attempts: attempts.map((row) => (row.closed ? toClosedView(row) : toInquiryAttempt(row, tx.cipher))),
+      attempts: attempts.map((row) => ({
+        ...toAttemptView(row, tx.cipher),
+        ...pick(row, ['requestedAt', 'answeredLate']),
+        lateAnswerAt: row.lateAt,
+      })),
       decisions: decisions.map((decision) => toDecisionView(decision, attempts, tx.cipher)),
     };
   });
-}
-
-function toInquiryAttempt(row: AttemptRow, cipher: LedgerCipher): InquiryView['attempts'][number] {
-  const { requestedAt, answeredLate, lateAt: lateAnswerAt } = row;
-  return { ...toAttemptView(row, cipher), requestedAt, answeredLate, lateAnswerAt };
 }
 
 /** Returns the paths at which a decision differs from the recorded one with the same id. */
@@ -295,7 +289,7 @@ function toDecisionView(
   attempts: InquiryState['attempts'],
   cipher: LedgerCipher,
 ): DecisionRecord {
-  const accepted = attempts.find((row): row is AttemptRow => !row.closed && row.acceptedBy === decision.decisionId);
+  const accepted = attempts.find(({ acceptedBy }) => acceptedBy === decision.decisionId);
   const answer = accepted && openAnswer(cipher, accepted, 'acceptedAnswer');
   return { ...decision, answer };
 }
@@ -309,7 +303,7 @@ interface Undecided {
 
 /** Finds the attempt of the inquiry that needs a decision, and why. */
 function findUndecided(state: InquiryState): Undecided | undefined {
-  const latest = findLatest(state) as InquiryState['attempts'][number] | undefined;
+  const latest = findLatest(state) as AttemptRow | undefined;
   if (!latest || state.abandoned) return undefined;
   const late = lateToJudge(state);
   if (late) return { attempt: late.attempt, reason: 'AnsweredLate' };

@@ -51,7 +51,6 @@ import {
   insertInquiry,
   lockInquiry,
   markClaimed,
-  markUnknown,
   readRepeat,
   toReadable,
   writeLate,
@@ -109,7 +108,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
       const sentTraceNumber = chooseSentNumber(request, state, permittedBy !== undefined);
       // The key of the inquiry comes before the counter of attempts, whose lock is the last one.
       const written = Promise.all([
-        markClaimed(tx, { ...request, permittedRepeat }),
+        markClaimed(tx, request, state.inquiry, permittedRepeat),
         insertAttempt(tx, request, { permittedBy, sentTraceNumber }),
         linkConsents(tx, { customerTraceNumber, attempt: request.attempt }, request.consents),
         isNew || endByClaim(tx, customerTraceNumber),
@@ -136,14 +135,14 @@ function chooseSentNumber(
   { attempts }: InquiryState,
   isPermitted: boolean,
 ): string | undefined {
-  const before = attempts.findLast((row): row is AttemptRow => !row.closed);
+  const before = attempts.findLast(({ closed }) => !closed);
   const isResend = isPermitted && before !== undefined;
   if (resendsUnderNewNumber && isResend) return toResendNumber(inquiry.customerTraceNumber, attempt);
   return before?.sentTraceNumber;
 }
 
-function findClaimed({ attempts }: InquiryState, attempt: number): AttemptRow | undefined {
-  return attempts.find((row): row is AttemptRow => !row.closed && row.attempt === attempt);
+function findRow({ attempts }: InquiryState, attempt: number): AttemptRow | undefined {
+  return attempts.find((row) => row.attempt === attempt);
 }
 
 export interface OutcomeFacts {
@@ -179,7 +178,7 @@ export async function recordAttempt(
   const { customerTraceNumber, attempt, ledgerId } = record;
   const state = await readLockedState(tx, customerTraceNumber);
   requireSameLedger(ledgerId, state.ledgerId);
-  const row = findClaimed(state, attempt);
+  const row = findRow(state, attempt);
   const isRepeated = row !== undefined && isSameOutcome(row, record, tx.cipher);
   const verdict = decideOutcome(state, { attempt, state: record.state, isRepeated });
   const isDisposed = state.disposal === 'done';
@@ -213,7 +212,7 @@ export async function recordAttempt(
       if (record.answer?.kind === 'outcome' && record.answer.flagged) {
         await Promise.all([written, flagReport(tx, record.answer.flagged, customerTraceNumber)]);
       }
-      const isAnsweredLate = state.attempts.some((known) => !known.closed && known.answeredLate);
+      const isAnsweredLate = state.attempts.some(({ answeredLate }) => answeredLate);
       if (isHeldBy(record) || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);
       return new Ending(
         true,
@@ -285,7 +284,7 @@ export async function decide(
   }
   const reason =
     effect.kind === 'tooEarly'
-      ? describeResendRule(findClaimed(state, decision.attempt)?.resendFrom ?? '')
+      ? describeResendRule(findRow(state, decision.attempt)?.resendFrom ?? '')
       : await acceptProblem(tx, inquiry, decision);
   if (reason) return new Ending(settled, { kind: 'refused', cause: 'notNow', reason });
   await writeDecision(tx, decision, effect);
@@ -307,8 +306,9 @@ function requireSameRequest(known: InquiryState, digest: string): void {
 async function settleOverdue(tx: Transaction, state: InquiryState, customerTraceNumber: string): Promise<boolean> {
   const latest = findLatest(state);
   if (!latest || !isOverdue(latest)) return false;
-  await markUnknown(tx, customerTraceNumber);
-  await flagIfRefused(tx, { customerTraceNumber, attempt: latest.attempt });
+  const overdue = { customerTraceNumber, attempt: latest.attempt };
+  await updateRows(tx.session, 'attempts', overdue, { state: 'unknown', failureType: 'OutcomeUnknown' });
+  await flagIfRefused(tx, overdue);
   await openHeld(tx, customerTraceNumber);
   return true;
 }
