@@ -1,5 +1,4 @@
 /** Every listing of the ledger's records that HTTP and the command line print. */
-import { omitUndefined } from '../base/defined.ts';
 import { InquiryTotals, type ListedConsent, RECORDS } from '../ledger/audit/audited.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { defineListing, type Listing } from './operation.ts';
