@@ -87,17 +87,10 @@ const PROFILE_NAMES = z.looseObject({
 
 /** Names the environment's profiles. The workers check the rest of the file, whose secrets the API need not have. */
 function readProfileNames(reader: EnvironmentReader): string[] | undefined {
-  const variable = 'GATEWAY_PROFILES_FILE';
-  const path = reader.get(variable);
-  const content = path === undefined ? undefined : reader.file(variable, path);
-  if (content === undefined) return undefined;
-  try {
-    const profiles = Object.entries(PROFILE_NAMES.parse(JSON.parse(content)).profiles);
-    const own = profiles.flatMap(([name, profile]) => (profile.environment === reader.environment ? [name] : []));
-    return ['default', ...own];
-  } catch {
-    // The parser's own message quotes the file.
-    reader.report(variable, 'must name a file that holds JSON with profiles');
-    return undefined;
-  }
+  const file = reader.get('GATEWAY_PROFILES_FILE');
+  if (file === undefined) return undefined;
+  const { data, success } = PROFILE_NAMES.safeParse(file);
+  if (!success) reader.report('GATEWAY_PROFILES_FILE', 'must name a file that holds JSON with profiles');
+  const profiles = Object.entries(data?.profiles ?? {});
+  return profiles.flatMap(([name, { environment }]) => (environment === reader.environment ? [name] : []));
 }
