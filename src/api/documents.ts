@@ -1,7 +1,7 @@
 /** Public documents: the OpenAPI document, a page that lists operations and problems, and whether the API is up and ready. */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { Readiness } from '../health/readiness.ts';
+import { addProbes, type Readiness } from '../health/readiness.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../http/refusal.ts';
 import { createOpenApiDocument } from './openapi.ts';
 import { ROUTES } from './route-table.ts';
@@ -29,11 +29,7 @@ export function addDocuments(app: FastifyInstance, readiness: Readiness): void {
   app.get('/v1/reference', { config: { route: 'GET /v1/reference' } }, async (_request, reply) =>
     reply.header('content-security-policy', REFERENCE_PAGE_CSP).type('text/html; charset=utf-8').send(page),
   );
-  app.get('/healthz', { config: { route: 'GET /healthz' } }, async () => ({ status: 'ok' }));
-  app.get('/readyz', { config: { route: 'GET /readyz' } }, async (_request, reply) => {
-    const report = await readiness.report();
-    return reply.code(report.ready ? 200 : 503).send(report);
-  });
+  addProbes(app, readiness);
 }
 
 /** Lists each operation, and each problem at the anchor that its `type` names. */
