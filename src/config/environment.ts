@@ -64,17 +64,13 @@ export class EnvironmentReader {
     const path = this.raw(variable);
     if (path !== undefined && this.environment === 'production') this.report(variable, checkOpenFile(path));
   }
-
-  throwIfWrong(): void {
-    if (this.problems.length > 0) throw new ConfigError(this.problems);
-  }
 }
 
 /** Reads one part of the environment. @throws ConfigError with every problem of that part */
 export function readPart<T>(env: NodeJS.ProcessEnv, read: (reader: EnvironmentReader) => T): T {
   const reader = new EnvironmentReader(env);
   const part = read(reader);
-  reader.throwIfWrong();
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return part;
 }
 

@@ -1,17 +1,7 @@
 /**
  * The gateway profiles: `default` from the `GATEWAY_*` variables, and those of `GATEWAY_PROFILES_FILE`, with what each
- * allows. One file may serve every environment: profiles of the others are not loaded, and still may not share a host
- * with this one's.
- *
- *     {
- *       "credentials": { "east": { "clientIdFile": "…", "clientSecretFile": "…" } },
- *       "profiles": {
- *         "default": { "allowed": { "SECONDUSE": { "permissiblePurposeCodes": ["05"] } } },
- *         "east": { "environment": "uat", "customerId": "EAST0001", "credentials": "east" }
- *       }
- *     }
- *
- * What a profile leaves out is as in `default`.
+ * allows (docs/configuration.md shows a file). One file may serve every environment: profiles of the others are not
+ * loaded, and still may not share a host with this one's. What a profile leaves out is as in `default`.
  */
 
 import { z } from 'zod';
