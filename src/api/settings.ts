@@ -88,5 +88,6 @@ function readProfileNames(reader: EnvironmentReader): string[] | undefined {
   const { data, success } = PROFILE_NAMES.safeParse(file);
   if (!success) reader.report('GATEWAY_PROFILES_FILE', 'must name a file that holds JSON with profiles');
   const profiles = Object.entries(data?.profiles ?? {});
-  return profiles.flatMap(([name, { environment }]) => (environment === reader.environment ? [name] : []));
+  const own = profiles.filter(([, { environment }]) => environment === reader.environment).map(([name]) => name);
+  return ['default', ...own];
 }
