@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { MOST_AT_ONCE } from '../../api/routes/decisions.ts';
+import { MOST_AT_ONCE } from '../../api/routes/holds.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
