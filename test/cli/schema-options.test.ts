@@ -15,7 +15,7 @@ import { InvalidInputError } from '../../src/model/problems.ts';
 const SCHEMA = z.union([
   z.strictObject({
     shareId: z.string().meta({ description: 'The share’s own id.' }),
-    user: z.strictObject({ endUserCode: z.string(), name: z.string().exactOptional() }).exactOptional(),
+    user: z.strictObject({ endUserCode: z.string(), name: z.string().optional() }).optional(),
     owner: z.strictObject({ name: z.string() }),
     applicants: z.array(z.strictObject({ ssn: z.string() })),
   }),
