@@ -155,7 +155,7 @@ export type FindRequiredReach = (
   how?: { isTemporalAway?: boolean; ofLate?: boolean },
 ) => Promise<RequiredReach | undefined>;
 
-/** What the API asks about the reach of runs. */
+/** Finds the profiles and end users that a caller must reach. */
 export interface ReachFinder {
   findRequiredReach: FindRequiredReach;
   /** Returns what the input of a start requires. Of a share, the end user of its report counts. */

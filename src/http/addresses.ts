@@ -8,7 +8,7 @@ export function isLoopbackHost(host: string): boolean {
 
 export type ProxyCheck = (address: string | undefined) => boolean;
 
-/** Returns `undefined` if there is no proxy. @throws Error for what is neither an address nor a CIDR block */
+/** Returns `undefined` if there is no proxy. @throws Error for a text that is no address and no CIDR block */
 export function createProxyCheck(proxies: readonly string[] = []): ProxyCheck | undefined {
   if (proxies.length === 0) return undefined;
   const trusted = proxies.map((proxy) =>

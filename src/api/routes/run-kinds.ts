@@ -1,4 +1,4 @@
-/** What each kind of run starts with, what its result shows, and which messages it takes. runs.ts makes the routes. */
+/** The kinds of runs: how each starts, what its result shows, and which messages it takes. runs.ts makes the routes. */
 import { z } from 'zod';
 import { hasCode } from '../../client/connection/errors.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';

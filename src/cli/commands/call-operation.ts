@@ -69,9 +69,9 @@ export function splitContent({ path, query: form }: Route, { by, ...content }: L
     ([name, value]) => value !== undefined && !Object.hasOwn(params, name),
   );
   const isOfQuery = ([name]: [string, unknown]) => form !== undefined && Object.hasOwn(form.shape, name);
-  const query = entries.filter(isOfQuery).map(([name, value]) => [name, value === true ? 'true' : value]);
+  const query = Object.fromEntries(entries.filter(isOfQuery));
   const body = Object.fromEntries(entries.filter((entry) => !isOfQuery(entry)));
-  return { params, query: Object.fromEntries(query), body, by: by as string | undefined };
+  return { params, query, body, by: by as string | undefined };
 }
 
 /** Longer than the API waits for a worker. */
