@@ -229,8 +229,7 @@ type File = z.infer<typeof fileSchema>;
 /** Reads all profiles by name, including `default`. Without a file, `default` alone. Problems go to the reader. */
 export function readProfiles(reader: EnvironmentReader): Map<string, GatewayProfile> {
   const base = readDefaultProfile(reader);
-  const content = reader.get(VARIABLE);
-  const file = content === undefined ? undefined : parsePart(reader, fileSchema, content);
+  const file = parseProfilesFile(reader);
   if (!file) return new Map([['default', base]]);
   const { default: additions = {}, ...others } = file.profiles;
   const { credentials: declared = {} } = file;
@@ -272,6 +271,12 @@ function mergeProfile(
     // One customer's events never go to another's endpoints.
     webhooks: readWebhookEndpoints(reader, webhooks, `${place}/webhooks`),
   };
+}
+
+/** Reads the file, and leaves the profiles in it unchecked. `undefined` without a file, or with one that is wrong. */
+export function parseProfilesFile(reader: EnvironmentReader): File | undefined {
+  const value = reader.get(VARIABLE);
+  return value === undefined ? undefined : parsePart(reader, fileSchema, value);
 }
 
 function parseProfiles(
