@@ -8,8 +8,7 @@ import type { Authorization } from '../../../ledger/orders.ts';
 import { getSharedFields } from '../../../messages/message.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
-import { getErrorType, UsageError } from '../../output/errors.ts';
-import { EXIT } from '../../output/exit-codes.ts';
+import { EXIT, getErrorType, UsageError } from '../../output/errors.ts';
 import { formatDocument, wrap } from '../../output/output.ts';
 import type { Member } from '../../output/schema-options.ts';
 import {
