@@ -73,7 +73,10 @@ const ASKED_EVERY_MS = 2_000;
  * Notices that the ledger takes no more writes from this program version, so that its worker stops. `tooOld` is then
  * aborted, for good.
  */
-export function watchWriter(ledger: Pick<Ledger, 'mayWrite'>, askedEveryMs = ASKED_EVERY_MS) {
+export function watchWriter(
+  ledger: Pick<Ledger, 'mayWrite'>,
+  askedEveryMs = ASKED_EVERY_MS,
+): { tooOld: AbortSignal; close(): void } {
   const [tooOld, closing] = [new AbortController(), new AbortController()];
   const watch = async () => {
     for await (const _ of setInterval(askedEveryMs, undefined, { signal: closing.signal })) {
