@@ -7,7 +7,6 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { RunConfig } from '../../activities/contract.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { UpdateAnswer } from '../../messages/answers.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
@@ -22,10 +21,15 @@ import { runActivities } from '../run/activity-stubs.ts';
 import { pinIfVersioned } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
-import { handleUnknownSignals, handleUpdate, toAccepted } from '../run/messages/message-answers.ts';
-import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
+import { handleUnknownSignals, handleUpdate, toAccepted } from '../run/message-answers.ts';
 import { findTakenDecision } from '../run/run-decisions.ts';
-import { prepareRun, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
+import {
+  handleDecisions,
+  handleWithdrawals,
+  prepareRun,
+  type RunDefinition,
+  runWorkflow,
+} from '../run/run-workflow.ts';
 import { type FileState, Review, type ReviewState } from './review.ts';
 import { ReviewRows } from './review-rows.ts';
 
@@ -56,8 +60,8 @@ async function answerPause(
 }
 
 function setPaused(review: Review, isPaused: boolean): boolean {
-  if (review.isPaused === isPaused) return false;
-  review.isPaused = isPaused;
+  if (review.state.isPaused === isPaused) return false;
+  review.state.isPaused = isPaused;
   review.inFlight.recheck();
   review.publish();
   return true;
@@ -75,7 +79,7 @@ export async function portfolioReview(input: PortfolioReviewInput, state?: Revie
   return runWorkflow(DEFINITION, input, state);
 }
 
-const DEFINITION: RunDefinition<Review, ReviewState> = {
+const DEFINITION: RunDefinition<Review> = {
   State: Review,
   handleMessages: handleReviewMessages,
   details: ({ input, files: { cause } }) => {
@@ -84,7 +88,7 @@ const DEFINITION: RunDefinition<Review, ReviewState> = {
   },
   prepare: ({ input }) =>
     runActivities.preparePortfolio.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-  work: async (review, config) => reviewRows(review, config, review.state ?? (await examine(review))),
+  work: async (review) => reviewRows(review, review.state.file ?? (await examine(review))),
   handsOver: true,
 };
 
@@ -94,11 +98,11 @@ async function examine(review: Review): Promise<FileState> {
   return review.beginFrom(examined);
 }
 
-async function reviewRows(review: Review, config: RunConfig, state: FileState): Promise<PortfolioOutcome> {
-  const rows = new ReviewRows(review, config, state);
+async function reviewRows(review: Review, state: FileState): Promise<PortfolioOutcome> {
+  const rows = new ReviewRows(review, state);
   try {
     const end = await rows.work();
-    if (end === 'leaving') return await continueReview(review, config, rows.toState());
+    if (end === 'leaving') return await continueReview(review, rows.toState());
     if (end === 'over') await compareOnceMore(review, state);
     await finish(review, state);
     if (review.isStopping) throw createPortfolioChanged(review);
@@ -114,17 +118,17 @@ async function reviewRows(review: Review, config: RunConfig, state: FileState): 
   }
 }
 
-function continueReview(review: Review, config: RunConfig, state: FileState): Promise<never> {
-  const traceNumbers = listTraceNumbers(review, config, state);
+function continueReview(review: Review, state: FileState): Promise<never> {
+  const traceNumbers = listTraceNumbers(review, state);
   return continueAsNew<typeof portfolioReview>(review.input, review.toNextState(state, traceNumbers));
 }
 
 /** Returns the present trace numbers of the rows taken over; earlier ones are over. */
-function listTraceNumbers({ reviewId }: Review, config: RunConfig, { carried }: FileState): Set<string> {
+function listTraceNumbers({ reviewId, accepted }: Review, { carried }: FileState): Set<string> {
   const { workflowType } = workflowInfo();
   const names = carried.map(({ accountId, resume: { ordinal } }) =>
     deriveTraceNumber({
-      ...config,
+      ...accepted,
       workflowType,
       productCode: 'ACCTRVW',
       ordinal,

@@ -3,7 +3,6 @@
  * each as soon as it may.
  */
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
-import type { RunConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import type { AnsweredInquiry } from '../../messages/journey/shapes.ts';
 import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
@@ -12,8 +11,8 @@ import { toAnsweredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { toRowInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { CarriedInquiry, InquiryContext, InquiryEnd, InquiryRunState } from '../inquiry/inquiry-spec.ts';
-import { areMessagesAnswered, isHistoryLong, waitUntilAtRest } from '../run/as-replayed.ts';
+import type { InquiryEnd, InquiryProgress, InquiryState } from '../inquiry/inquiry-spec.ts';
+import { areMessagesAnswered, waitUntilAtRest } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import type { CarriedRow, FileState, Review } from './review.ts';
 
@@ -28,7 +27,7 @@ const ROWS_IN_A_RUN = 2_000;
 
 interface WaitingRow extends Omit<PortfolioRow, 'applicants'> {
   applicants: FailsafeApplicant[];
-  resume?: InquiryRunState;
+  resume?: InquiryState;
 }
 
 interface OpenRow {
@@ -39,7 +38,7 @@ interface OpenRow {
   /** Released while it waits for an operator, because the review stops. */
   isReleased: boolean;
   customerTraceNumber: string;
-  standing: CarriedInquiry;
+  inquiry?: InquiryState;
 }
 
 /**
@@ -50,7 +49,6 @@ type WindowEnd = 'over' | 'leaving' | 'changed';
 
 export class ReviewRows {
   readonly #review: Review;
-  readonly #config: RunConfig;
   readonly #state: FileState;
   readonly #queue: WaitingRow[] = [];
   readonly #open = new Map<string, OpenRow>();
@@ -61,9 +59,8 @@ export class ReviewRows {
   #begun = 0;
   #failure: { error: unknown } | undefined;
 
-  constructor(review: Review, config: RunConfig, state: FileState) {
+  constructor(review: Review, state: FileState) {
     this.#review = review;
-    this.#config = config;
     this.#state = state;
     this.#carried = [...state.carried];
   }
@@ -127,9 +124,9 @@ export class ReviewRows {
 
   /** Whether nothing is in flight and no decision is being recorded. The next run takes over each hold unchanged. */
   #mayLeave(): boolean {
-    const { underWay, holds, events, work } = this.#review;
+    const { underWay, holds, events } = this.#review;
     if (underWay > 0 || this.#isReading || this.#isWriting || this.#results.length > 0) return false;
-    return areMessagesAnswered() && events.areOut && !work.isBusy && !holds.isBusy;
+    return areMessagesAnswered() && events.areOut && !holds.isBusy;
   }
 
   #isAllBegun(): boolean {
@@ -144,7 +141,7 @@ export class ReviewRows {
   #shouldLeave(): boolean {
     // An operator may have decided about carried rows by now, so this run reads them first.
     if (this.#carried.length > 0) return false;
-    return isHistoryLong() || this.#begun >= ROWS_IN_A_RUN;
+    return this.#review.continuation.isDue || this.#begun >= ROWS_IN_A_RUN;
   }
 
   #mayBegin(): boolean {
@@ -161,18 +158,20 @@ export class ReviewRows {
       isHeld: false,
       isReleased: false,
       customerTraceNumber: '',
-      standing: row.resume ?? { ordinal: 0, attempt: 1, failures: 0 },
+      inquiry: row.resume,
     };
     this.#open.set(row.accountId, open);
+    this.#review.inquiries.set(row.accountId, open);
     this.#begun++;
     this.#review.underWay++;
-    const { applicants, resume } = row;
+    const { applicants } = row;
     scope
       .run(() =>
-        runInquiry(this.#createHost(open), {
+        runInquiry(this.#review, {
           ...toRowInquiry({ ...this.#review.input, reviewId: this.#review.reviewId }, row.accountId),
           applicants,
-          ...(resume ? { resume } : {}),
+          part: open,
+          onProgress: (progress) => this.#noteProgress(open, progress),
         }),
       )
       .then(
@@ -181,27 +180,15 @@ export class ReviewRows {
       );
   }
 
-  #createHost(open: OpenRow): InquiryContext {
+  #noteProgress(open: OpenRow, { customerTraceNumber, state, waitingFor }: InquiryProgress): void {
     const review = this.#review;
-    // The review waits for all of its rows and continues as new itself, so a row has no continuation.
-    const { continuation: _, ...host } = review.createHost(this.#config);
-    return {
-      ...host,
-      isEnding: () => review.isHalted,
-      onProgress: ({ customerTraceNumber, state, waitingFor }) => {
-        open.customerTraceNumber = customerTraceNumber;
-        const isHeld = state === 'held';
-        if (waitingFor !== undefined) review.updateSearchAttributes();
-        if (isHeld === open.isHeld) return;
-        open.isHeld = isHeld;
-        review.underWay += isHeld ? -1 : 1;
-        review.publish();
-      },
-      onStanding: (standing) => {
-        open.standing = standing;
-        review.inquiries.set(open.row.accountId, standing);
-      },
-    };
+    open.customerTraceNumber = customerTraceNumber;
+    const isHeld = state === 'held';
+    if (waitingFor !== undefined) review.updateSearchAttributes();
+    if (isHeld === open.isHeld) return;
+    open.isHeld = isHeld;
+    review.underWay += isHeld ? -1 : 1;
+    review.publish();
   }
 
   #endRow(open: OpenRow, end: InquiryEnd): void {
@@ -259,11 +246,11 @@ export class ReviewRows {
     this.#queue.unshift(this.#toWaitingRow(open));
   }
 
-  #toWaitingRow({ row, standing }: OpenRow): WaitingRow {
-    const { applicants = row.applicants, retriedSinceMs, ...rest } = standing;
+  #toWaitingRow({ row, inquiry = { ordinal: 0, attempt: 1, failures: 0 } }: OpenRow): WaitingRow {
+    const { applicants = row.applicants, retriedSinceMs, ...rest } = inquiry;
     // A paused row is not retried.
-    const isCounted = retriedSinceMs !== undefined && !this.#review.isPaused;
-    return { ...row, applicants, resume: { ...rest, ...(isCounted ? { retriedSinceMs } : {}) } };
+    const isCounted = !this.#review.state.isPaused;
+    return { ...row, applicants, resume: { ...rest, retriedSinceMs: isCounted ? retriedSinceMs : undefined } };
   }
 
   #releaseHolds(): void {
@@ -280,10 +267,10 @@ export class ReviewRows {
   }
 
   #mayRead(): boolean {
-    const { isLeaving, isStopping, isEnding, isPaused } = this.#review;
+    const { isLeaving, isStopping, isEnding, state } = this.#review;
     if (this.#isReading || isLeaving || isStopping) return false;
     if (this.#carried.length > 0) return true;
-    if (isEnding || isPaused || this.#state.next === undefined) return false;
+    if (isEnding || state.isPaused || this.#state.next === undefined) return false;
     return this.#queue.length < this.#readAhead();
   }
 
@@ -363,6 +350,6 @@ export class ReviewRows {
   }
 }
 
-function toCarriedRow({ accountId, line, offset, applicants }: WaitingRow, resume: InquiryRunState): CarriedRow {
+function toCarriedRow({ accountId, line, offset, applicants }: WaitingRow, resume: InquiryState): CarriedRow {
   return { accountId, line, offset, resume, ...(resume.ordinal > 0 ? { applicants } : {}) };
 }

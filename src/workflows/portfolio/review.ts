@@ -2,9 +2,8 @@
 
 import type { RetryPolicy } from '@temporalio/common';
 import { type ActivityFunctionWithOptions, proxyActivities, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
-import type { ExaminedFile, KnownFile, RunConfig } from '../../activities/contract.ts';
+import type { ExaminedFile, KnownFile } from '../../activities/contract.ts';
 import type { PortfolioActivities } from '../../activities/index.ts';
-import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
 import { MAX_HELD, PORTFOLIO_FAULTS, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
@@ -18,22 +17,21 @@ import type {
   RowOutcome,
 } from '../../messages/portfolio/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
-import type { PortfolioMessage } from '../../messages/withdraw.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import type { InquiryRunState } from '../inquiry/inquiry-spec.ts';
+import type { InquiryState } from '../inquiry/inquiry-spec.ts';
 import { hasRunOut, waitToTryAgain } from '../run/activity-stubs.ts';
 import { findApplicationFailure } from '../run/failures.ts';
-import { Run, type RunState } from '../run/run.ts';
+import { createRunState, Run, type RunAttributes, type RunState } from '../run/run.ts';
 
 /** A row that has begun and has no outcome yet. The next run reads it again at its place in the file. */
 export interface CarriedRow {
   accountId: string;
   line: number;
   offset: number;
-  resume: InquiryRunState;
+  resume: InquiryState;
   /** The corrected applicants of a row that a person amended: the file has the former ones. */
   applicants?: FailsafeApplicant[];
 }
@@ -53,8 +51,10 @@ export interface FileState {
   resultBytes: number;
 }
 
-export interface ReviewState extends RunState<PortfolioMessage> {
-  file: FileState;
+export interface ReviewState extends RunState {
+  /** Absent until the file has been examined. */
+  file?: FileState;
+  /** Set by a message to this review only. */
   isPaused: boolean;
 }
 
@@ -138,31 +138,24 @@ function describeCause(error: unknown): string {
   return (error as { cause?: unknown }).cause instanceof TimeoutFailure ? 'no answer in time' : 'unknown';
 }
 
-export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcome, PortfolioMessage> {
+export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutcome> {
   readonly kind = 'portfolio';
   /** Whether the ledger has, or will have, the flag about unreachable files. */
   #isFlagged = false;
   readonly files = new ReviewFiles(() => this.#updateFilesFlag());
-  /** Absent until the file has been examined. */
-  state: FileState | undefined;
   /** Counts changes that may wake waiting code. */
   changes = 0;
   /** The number of rows that have begun, and are neither held nor done. */
   underWay = 0;
-  /** Set by a message to this review only. */
-  isPaused = false;
-  /** State of the inquiries of open rows, by account. */
-  readonly inquiries = new Map<string, InquiryRunState>();
+  /** Open rows with their inquiries, by account. */
+  readonly inquiries = new Map<string, { inquiry?: InquiryState }>();
   /** The review is about to continue as new. */
   isLeaving = false;
   /** The file has changed, so the review sends no further inquiry. */
   isStopping = false;
 
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
-    super(withReviewId(input), state);
-    if (!state) return;
-    this.state = state.file;
-    this.isPaused = state.isPaused;
+    super(withReviewId(input), state ?? { ...createRunState(), isPaused: false });
   }
 
   emitEnded(outcome: Ended<PortfolioOutcome>): void {
@@ -173,9 +166,8 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     return this.id;
   }
 
-  /** Whether the review sends no inquiry now. */
-  get isHalted(): boolean {
-    return this.isEnding || this.isPaused || this.isLeaving || this.isStopping;
+  override get isHalted(): boolean {
+    return this.isEnding || this.state.isPaused || this.isLeaving || this.isStopping;
   }
 
   /** Whether no further row may begin: too many rows wait for people. */
@@ -184,7 +176,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   }
 
   beginFrom({ known, badRows, rows, first }: ExaminedFile): FileState {
-    this.state = {
+    const file: FileState = {
       known,
       badRows,
       rows,
@@ -193,8 +185,9 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
       resultBytes: 0,
       done: { record: 0, noRecord: 0, noReport: 0, abandoned: 0 },
     };
+    this.state.file = file;
     this.publish();
-    return this.state;
+    return file;
   }
 
   /**
@@ -203,8 +196,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
    * @param traceNumbers of the rows that it takes over
    */
   toNextState(file: FileState, traceNumbers: ReadonlySet<string>): ReviewState {
-    const events = { occurrences: this.events.continuation(traceNumbers) };
-    return { ...this.toState(), events, file, isPaused: this.isPaused };
+    return { ...this.state, events: this.events.toState(traceNumbers), file };
   }
 
   /** Problems that block the whole review, such as missing files. Listed before held rows. */
@@ -213,39 +205,43 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   }
 
   get done(): number {
-    const { record, noRecord, noReport, abandoned } = this.state?.done ?? NOTHING_DONE;
+    const { record, noRecord, noReport, abandoned } = this.state.file?.done ?? NOTHING_DONE;
     return record + noRecord + noReport + abandoned;
   }
 
   /** Wakes waiting code, and brings the search attributes up to date. */
-  publish(): void {
+  override publish(): void {
     this.changes++;
-    this.updateSearchAttributes();
+    super.publish();
   }
 
   updateSearchAttributes(): void {
+    super.publish();
+  }
+
+  protected override get attributes(): RunAttributes {
     const { endUserCode } = this.input;
-    this.published.upsert({
-      NeedsAttention:
-        this.attention ?? this.holds.list[0]?.failureType ?? (this.state?.flagged === undefined ? null : SSN_MISMATCH),
+    const flagged = this.state.file?.flagged === undefined ? null : SSN_MISMATCH;
+    return {
+      NeedsAttention: this.attention ?? this.holds.list[0]?.failureType ?? flagged,
       WaitsFor: this.#waitsFor,
       JourneyStage: 'ACCTRVW',
       ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode, EndUserCodes: [endUserCode] } : {}),
-      ...(this.config ? { GatewayProfile: this.config.profile } : {}),
+      GatewayProfile: this.config?.profile,
       CustomerTraceNumber: [],
-    });
+    };
   }
 
   get #waitsFor(): WaitsFor | null {
-    if (this.isPaused || this.#isKeptWaiting) return 'pause';
+    if (this.state.isPaused || this.#isKeptWaiting) return 'pause';
     // Only where all rows under way wait for their retries.
-    const reasons = [...this.inquiries.values()].flatMap(({ waitsFor }) => waitsFor ?? []);
+    const reasons = [...this.inquiries.values()].flatMap(({ inquiry }) => inquiry?.waitsFor ?? []);
     return (reasons.length >= this.underWay ? reasons[0] : undefined) ?? null;
   }
 
   /** Whether rows wait because all inquiries are paused. */
   get #isKeptWaiting(): boolean {
-    return [...this.inquiries.values()].some(({ pausedSinceMs }) => pausedSinceMs !== undefined);
+    return [...this.inquiries.values()].some(({ inquiry }) => inquiry?.pausedSinceMs !== undefined);
   }
 
   #updateFilesFlag(): void {
@@ -254,11 +250,11 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
       const { runKey, profile } = this;
       const { endUserCode } = this.input;
       const at = new Date().toISOString();
-      this.work.flag({
+      this.decided.flag({
         reason: PORTFOLIO_UNAVAILABLE,
         runKey,
         profile,
-        ...omitUndefined({ endUserCode }),
+        endUserCode,
         at,
         isOver: !isAway,
       });
@@ -268,7 +264,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   }
 
   progress(): PortfolioProgress {
-    const { rows = 0, badRows = 0, done = NOTHING_DONE, flagged } = this.state ?? {};
+    const { rows = 0, badRows = 0, done = NOTHING_DONE, flagged } = this.state.file ?? {};
     const held = this.holds.list.length;
     return {
       rows,
@@ -277,58 +273,55 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
       ...done,
       held,
       underWay: this.underWay,
-      ...(flagged === undefined ? {} : { flagged }),
+      flagged,
     };
   }
 
   status(): PortfolioStatus {
-    const { reviewId, state, config } = this;
-    const { attention } = this;
+    const { reviewId, attention } = this;
     const { state: shown, waitingFor } = this.#standing();
     const files = attention && `the portfolio’s files: ${this.files.cause}`;
     const waits = [files, waitingFor].filter((wait) => wait !== undefined);
     return {
       reviewId,
-      environment: config?.environment ?? null,
+      ...this.commonStatus,
       productCode: 'ACCTRVW',
       state: shown,
-      ...(waits.length > 0 ? { waitingFor: waits.join(', and ') } : {}),
-      ...(attention ? { attention } : {}),
+      waitingFor: waits.length > 0 ? waits.join(', and ') : undefined,
+      attention,
       file: this.input.file,
-      ...(state ? { digest: state.known.digest } : {}),
+      digest: this.state.file?.known.digest,
       progress: this.progress(),
-      ...this.problems,
-      holds: this.holds.list,
-      ...this.refusedMessages,
     };
   }
 
   #standing(): { state: PortfolioState; waitingFor?: string } {
-    const { outcome, endedAs, state } = this;
+    const { outcome, endedAs } = this;
+    const { file, isPaused } = this.state;
     const end = endedAs ?? outcome;
     if (end) return { state: end };
-    if (!state) return { state: 'examining' };
+    if (!file) return { state: 'examining' };
     const held = this.holds.list.length;
     if (this.isStopping || this.isEnding) {
       if (this.underWay === 0 && held > 0) return { state: 'held', waitingFor: describeDecisions(held) };
       return { state: 'stopping', waitingFor: 'attempts in flight' };
     }
-    if (this.isPaused) return { state: 'paused', waitingFor: 'an operator who resumes it' };
-    if (held > 0 && this.done + held >= state.rows) return { state: 'held', waitingFor: describeDecisions(held) };
+    if (isPaused) return { state: 'paused', waitingFor: 'an operator who resumes it' };
+    if (held > 0 && this.done + held >= file.rows) return { state: 'held', waitingFor: describeDecisions(held) };
     if (this.isFull) return { state: 'held', waitingFor: `${describeDecisions(held)}: no further row is begun before` };
     if (!this.#isKeptWaiting) return { state: 'running' };
     return { state: 'running', waitingFor: 'an operator who resumes inquiries, which are paused' };
   }
 
   result(outcome: PortfolioOutcome): PortfolioResult {
-    const { reviewId, state, config } = this;
-    if (!state || !config) throw new Error('a result before the file was examined');
+    const { reviewId, accepted } = this;
     const { file } = this.input;
-    const { rows, badRows, done, known, flagged } = state;
+    if (!this.state.file) throw new Error('a result before the file was examined');
+    const { rows, badRows, done, known, flagged } = this.state.file;
     const { results, badRows: badRowsFile } = toOutputNames(`${known.folder}/${file}`, reviewId);
     return {
       reviewId,
-      environment: config.environment,
+      environment: accepted.environment,
       productCode: 'ACCTRVW',
       outcome,
       file,
@@ -336,10 +329,10 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
       rows,
       badRows,
       ...done,
-      ...(flagged === undefined ? {} : { flagged }),
+      flagged,
       notReviewed: rows - this.done,
       resultFile: results,
-      ...(badRows > 0 ? { badRowsFile } : {}),
+      badRowsFile: badRows > 0 ? badRowsFile : undefined,
     };
   }
 }
