@@ -71,8 +71,6 @@ export interface RunDefinition<R extends AnyRun, CarriedState extends { config?:
   onReset?(run: R): void;
   /** Waits for further messages that were accepted and must not be lost, however the run ends. */
   drainMessages?(run: R): Promise<void>;
-  /** `work` continues as new itself. */
-  handsOver?: true;
 }
 
 /**
@@ -95,7 +93,6 @@ export async function runWorkflow<R extends AnyRun, CarriedState extends { confi
   handleInputDifferences(run.input);
   definition.handleMessages(run);
   showDetails(() => describeRun(run, () => definition.details(run)));
-  if (definition.handsOver) return runToEnd(definition, run);
   return run.continuation.run(() => runToEnd(definition, run), {
     state: () => run.toState(),
     continueWith: (state) => continueAsNew<(input: R['input'], carried: object) => Promise<never>>(input, state),
