@@ -13,7 +13,7 @@ import type { ProductCode, StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import { type CarriedConsents, type ConsentHost, Consents } from '../consent/consents.ts';
-import { isOpen, listUngranted, type ShareRecord } from '../consent/share-record.ts';
+import { isOpen, judgeConsents, type ShareRecord } from '../consent/share-record.ts';
 import type { CarriedInquiry, InquiryProgress } from '../inquiry/inquiry-spec.ts';
 import { selectTransientAttributes } from '../inquiry/retries.ts';
 import { Run, type RunAttributes, type RunState } from '../run/run.ts';
@@ -182,6 +182,11 @@ export abstract class CreditRun<
     return this.findKnownReport(share)?.applicants.map(({ applicantId }) => applicantId) ?? [];
   }
 
+  /** The applicants without a valid grant for the share. */
+  protected listMissing(share: ShareRecord): string[] {
+    return judgeConsents(this.consents, share, this.listApplicants(share), Date.now()).missing;
+  }
+
   toReportTerms(share: ShareRecord): ReturnType<ConsentHost['toReportTerms']> {
     return omitUndefined({ reportReferenceNumber: this.findKnownReport(share)?.reportReferenceNumber });
   }
@@ -253,7 +258,7 @@ export abstract class CreditRun<
     return [...this.shares.values()].map((share) => {
       const { input, state, until, customerTraceNumber, reportReferenceNumber, attention, remarks } = share;
       const isWaiting = state === 'awaitingConsent';
-      const waitingFor = isWaiting ? listUngranted(this.consents, share, this.listApplicants(share), Date.now()) : [];
+      const waitingFor = isWaiting ? this.listMissing(share) : [];
       return {
         shareId: input.shareId,
         state,

@@ -13,10 +13,8 @@ import { describeSecondaryUser } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import {
   changeShare,
-  findFirstExpiryMs,
   type JointConsent,
   judgeConsents,
-  listUngranted,
   noteRefusalAfterPosting,
   type ShareRecord,
   toTraceNumber,
@@ -166,7 +164,6 @@ class SharePosting {
   async #wait(isOver: () => boolean): Promise<boolean> {
     const { continuation, consents, decided } = this.#run;
     const { input } = this.#share;
-    const listMissing = () => listUngranted(consents, this.#share, this.#applicantIds, this.#nowMs);
     // A run that is about to continue as new leaves the look-up to the next run.
     const hasNews = () => !consents.has(input.shareId) && !continuation.isDue;
     for (;;) {
@@ -186,16 +183,16 @@ class SharePosting {
       }
       // Silence means no.
       if (leftMs <= 0) return false;
-      const waitingFor = listMissing();
+      const { missing: waitingFor, endsInMs } = this.#judgeConsent();
       this.#tellMissing(waitingFor);
       this.#run.publish();
-      const expiryMs = findFirstExpiryMs(consents, this.#share, this.#applicantIds, this.#nowMs);
       // A grant that comes meanwhile may be the next to become too old.
-      const hasChanged = () => toConsentValidForMs(input) !== undefined && listMissing().join() !== waitingFor.join();
+      const hasChanged = () =>
+        toConsentValidForMs(input) !== undefined && this.#judgeConsent().missing.join() !== waitingFor.join();
       const called = `${input.shareId} with ${describeSecondaryUser(input)}`;
       const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}`;
       const isDisturbed = () => isOver() || hasNews() || hasChanged() || this.#share.until !== until;
-      await continuation.wait(isDisturbed, Math.min(leftMs, expiryMs ?? leftMs), { summary });
+      await continuation.wait(isDisturbed, Math.min(leftMs, endsInMs), { summary });
     }
   }
 
@@ -210,17 +207,16 @@ class SharePosting {
 
   async #post(): Promise<ShareEnd | 'notPermitted'> {
     const share = this.#share;
-    const { consents } = this.#run;
     const end = await runInquiry(this.#createHost(), {
       ...this.#toSpec(),
       ...omitUndefined({ resume: share.inquiry }),
       onObjection: (objection) => this.#applyObjection(objection),
       permit: (nowMs) => {
-        const consent = judgeConsents(consents, share, this.#applicantIds, nowMs);
+        const consent = this.#judgeConsent(nowMs);
         const isPermitted = consent.kind === 'granted' && !share.reportIsGone && !isTakenBack(share);
         return isPermitted ? consent.grants : null;
       },
-      permitEndsInMs: (nowMs) => findFirstExpiryMs(consents, share, this.#applicantIds, nowMs),
+      permitEndsInMs: (nowMs) => this.#judgeConsent(nowMs).endsInMs,
     });
     delete share.inquiry;
     if (end.kind !== 'answered') return end.kind;
@@ -261,15 +257,15 @@ class SharePosting {
       const known = this.#run.consents.standing(this.#share, applicantId, 0);
       // An applicant who has refused needs no notice.
       if (fault === 'refused' || known.stands !== 'granted' || known.grant.consentId !== consentId) continue;
-      this.#run.consents.fault(known.grant, fault);
+      this.#run.consents.fault({ ...known.grant, fault });
     }
     if (withdrawn) this.#share.withdrawn = {};
     if (reportGone) this.#share.reportIsGone = true;
     this.#run.consents.forget(this.#share.input.shareId);
   }
 
-  #judgeConsent(): JointConsent {
-    return judgeConsents(this.#run.consents, this.#share, this.#applicantIds, this.#nowMs);
+  #judgeConsent(nowMs = this.#nowMs): JointConsent {
+    return judgeConsents(this.#run.consents, this.#share, this.#applicantIds, nowMs);
   }
 
   #toSpec(): InquirySpec {

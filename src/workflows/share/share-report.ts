@@ -20,7 +20,7 @@ import { pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { drainConsents, handleConsents } from '../consent/consents.ts';
-import { changeShare, isOpen, listUngranted, type ShareRecord, toTraceNumber } from '../consent/share-record.ts';
+import { changeShare, isOpen, type ShareRecord, toTraceNumber } from '../consent/share-record.ts';
 import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import { executeShare } from '../machine/share-posting.ts';
 import { answerWithdrawal, askForWithdrawal, checkReportWithdrawal, drainShares } from '../machine/share-withdrawal.ts';
@@ -91,7 +91,7 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
   }
 
   protected override nameWait(share: ShareRecord): string | undefined {
-    const missing = listUngranted(this.consents, share, this.applicantIds, Date.now());
+    const missing = this.listMissing(share);
     return missing.length > 0 ? `the consent of ${missing.join(', ')}` : undefined;
   }
 
