@@ -1,5 +1,5 @@
 /** `shareReport`: the consent of all applicants, then one posting. */
-import { defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { ShareConfig } from '../../activities/contract.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
@@ -15,7 +15,7 @@ import type {
   ShareReportStatus,
 } from '../../messages/share/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
-import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
+import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
@@ -25,8 +25,8 @@ import { CreditRun, type CreditRunState, type StepRecord } from '../machine/cred
 import { executeShare } from '../machine/share-posting.ts';
 import { answerWithdrawal, askForWithdrawal, checkReportWithdrawal, drainShares } from '../machine/share-withdrawal.ts';
 import { runActivities } from '../run/activity-stubs.ts';
-import { handleQueries, handleUnknownSignals, handleUpdate, refuseMessage } from '../run/messages/message-answers.ts';
-import { handleDecisions } from '../run/messages/run-messages.ts';
+import { handleQueries, handleUnknownSignals } from '../run/messages/message-answers.ts';
+import { handleDecisions, handleWithdrawalMessages } from '../run/messages/run-messages.ts';
 import { handleExtensions, takeRecordedExtension } from '../run/run-decisions.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
@@ -140,30 +140,17 @@ function handleShareReportMessages(share: ReportShare): void {
     return takeRecordedExtension(share, effect.message);
   });
   handleExtensions(share, extendShareReport, (message) => message);
-  handleTakingBack(share);
+  // The run is withdrawn as a journey's share is: it ends once the ledger keeps the share from ever being sent.
+  handleWithdrawalMessages(share, withdrawShareReport, {
+    objection: (message) => checkReportWithdrawal(share.record, message),
+    answer: (message) => answerWithdrawal(share, share.record, message),
+    ask: ({ by, reason }) => askForWithdrawal(share, share.record, { by, reason, isAnswered: true }),
+  });
   // No hold of a share allows `amend`: there are no applicants in its request.
   handleDecisions(share, resolveShareReport);
   handleQueries(share, QUERIES.share);
   handleUnknownSignals(share);
   share.consents.begin();
-}
-
-/** The run is withdrawn as a journey's share is: it ends once the ledger keeps the share from ever being sent. */
-function handleTakingBack(run: ReportShare): void {
-  const objection = (message: WithdrawShareReportMessage) => checkReportWithdrawal(run.record, message);
-  handleUpdate(run, withdrawShareReport, 'withdraw', {
-    objection,
-    answer: (message) => answerWithdrawal(run, run.record, message),
-  });
-  setHandler(
-    defineSignal<[WithdrawShareReportMessage]>('requestWithdrawal'),
-    (message) => {
-      const refusal = withdrawShareReport.objection(run, message) ?? objection(message);
-      if (refusal !== null) refuseMessage(run, 'requestWithdrawal', refusal.reason);
-      else askForWithdrawal(run, run.record, { by: message.by, reason: message.reason, isAnswered: true });
-    },
-    { description: withdrawShareReport.signals?.requestWithdrawal as string },
-  );
 }
 
 /**

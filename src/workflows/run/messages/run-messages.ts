@@ -10,7 +10,7 @@ import { readInputProblems } from '../failures.ts';
 import type { DecisionMessage, Holds } from '../holds.ts';
 import type { InFlightActivities } from '../in-flight-activities.ts';
 import { findTakenDecision, type RunDecisions } from '../run-decisions.ts';
-import { answerUnderway, createRefusal, handleUpdate, refuseMessage } from './message-answers.ts';
+import { answerUnderway, createRefusal, handleUpdate, refuseMessage, type UpdateHandler } from './message-answers.ts';
 
 /** The parts of a run that its messages use. */
 interface TellableRun<Withdrawal, Status> {
@@ -46,20 +46,32 @@ export function handleWithdrawals<Withdrawal extends RunWithdrawal, Status>(
     if (problem !== null || run.withdrawal === undefined) return problem;
     return refuseDifference('withdraw was accepted', run.withdrawal, message);
   };
-  handleUpdate(run, definition, 'withdraw', {
+  handleWithdrawalMessages(run, definition, {
     objection,
     answer: async (message) => {
       const duplicate = !take(message);
       // A withdrawal is one row, however often it is written.
       return { ...(await run.decided.answer(run, findTakenDecision('withdraw', run.runKey, message))), duplicate };
     },
+    ask: (message) => {
+      if (take(message)) run.decided.note(findTakenDecision('withdraw', run.runKey, message));
+    },
   });
+}
+
+/** The update and the signal by which a run is withdrawn. */
+export function handleWithdrawalMessages<Withdrawal, Status>(
+  run: { refuse(message: RefusedMessage): void },
+  definition: MessageWith<Withdrawal>,
+  how: Required<UpdateHandler<Withdrawal, Status>> & { ask(message: Withdrawal): void },
+): void {
+  handleUpdate(run, definition, 'withdraw', how);
   setHandler(
     defineSignal<[Withdrawal]>('requestWithdrawal'),
     (message) => {
-      const refusal = definition.objection(run, message) ?? objection(message);
+      const refusal = definition.objection(run, message) ?? how.objection(message);
       if (refusal !== null) refuseMessage(run, 'requestWithdrawal', refusal.reason);
-      else if (take(message)) run.decided.note(findTakenDecision('withdraw', run.runKey, message));
+      else how.ask(message);
     },
     { description: definition.signals?.requestWithdrawal as string },
   );
