@@ -59,15 +59,11 @@ export function noteRefusalAfterPosting(
   if (!isRefused) return;
   if (share.attention === undefined) {
     const { shareId } = share.input;
-    run.events.emit('share.revokedAfterPosting', [shareId], { shareId, ...toTraceNumber(share) });
+    const { customerTraceNumber } = share;
+    run.events.emit('share.revokedAfterPosting', [shareId], { shareId, customerTraceNumber });
   }
   share.attention = 'revokedAfterPosting';
   run.publish();
-}
-
-/** Returns the trace number by which events name the inquiry. */
-export function toTraceNumber({ customerTraceNumber }: ShareRecord): { customerTraceNumber?: string } {
-  return customerTraceNumber === undefined ? {} : { customerTraceNumber };
 }
 
 /** The ledger's answers that the run keeps (consents.ts). */

@@ -3,7 +3,7 @@ import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import { deriveTraceNumber } from '../../model/trace-number.ts';
-import { changeShare, isOpen, type ShareRecord, toTraceNumber } from '../consent/share-record.ts';
+import { changeShare, isOpen, type ShareRecord } from '../consent/share-record.ts';
 import { executeShare } from '../machine/share-posting.ts';
 import type { Journey } from './journey.ts';
 
@@ -11,7 +11,8 @@ async function runShare(journey: Journey, config: RunConfig, share: ShareRecord)
   const outcome = await executeShare(journey, config, share);
   changeShare(share, outcome);
   const { shareId } = share.input;
-  journey.events.emit('share.ended', [shareId, outcome], { shareId, outcome, ...toTraceNumber(share) });
+  const { customerTraceNumber } = share;
+  journey.events.emit('share.ended', [shareId, outcome], { shareId, outcome, customerTraceNumber });
 }
 
 /** Runs every share as it becomes known, until the stages and all of them have settled and none may follow. */

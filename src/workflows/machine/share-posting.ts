@@ -17,7 +17,6 @@ import {
   judgeConsents,
   noteRefusalAfterPosting,
   type ShareRecord,
-  toTraceNumber,
 } from '../consent/share-record.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryContext, InquirySpec } from '../inquiry/inquiry-spec.ts';
@@ -247,7 +246,8 @@ class SharePosting {
     if (remarks) share.remarks = remarks;
     changeShare(share, 'posted');
     const { shareId } = share.input;
-    this.#run.events.emit('share.posted', [shareId], { shareId, ...toTraceNumber(share) });
+    const { customerTraceNumber } = share;
+    this.#run.events.emit('share.posted', [shareId], { shareId, customerTraceNumber });
     noteRefusalAfterPosting(this.#run, share, this.#run.consents.isRefused(share));
   }
 

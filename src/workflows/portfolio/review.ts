@@ -10,7 +10,6 @@ import {
 } from '@temporalio/workflow';
 import type { ExaminedFile, KnownFile, RunConfig } from '../../activities/contract.ts';
 import type { PortfolioActivities } from '../../activities/index.ts';
-import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
 import { MAX_HELD, PORTFOLIO_FAULTS, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
@@ -239,13 +238,15 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
 
   updateSearchAttributes(): void {
     const { endUserCode } = this.input;
+    const isText = typeof endUserCode === 'string';
     this.published.upsert({
       NeedsAttention:
         this.attention ?? this.holds.list[0]?.failureType ?? (this.file?.flagged === undefined ? null : SSN_MISMATCH),
       WaitsFor: this.#waitsFor,
       JourneyStage: 'ACCTRVW',
-      ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode, EndUserCodes: [endUserCode] } : {}),
-      ...(this.config ? { GatewayProfile: this.config.profile } : {}),
+      EndUserCode: isText ? endUserCode : undefined,
+      EndUserCodes: isText ? [endUserCode] : undefined,
+      GatewayProfile: this.config?.profile,
       CustomerTraceNumber: [],
     });
   }
@@ -272,7 +273,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
         reason: PORTFOLIO_UNAVAILABLE,
         runKey,
         profile,
-        ...omitUndefined({ endUserCode }),
+        endUserCode,
         at,
         isOver: !isAway,
       });

@@ -3,7 +3,6 @@
  * result: `messages/pull/shapes.ts`; docs/pulls.md.
  */
 import type { RunConfig } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import { listFailsafeConsumers } from '../../messages/pull/consumer-results.ts';
@@ -55,11 +54,8 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
       );
       delete step.withoutRecord;
     }
-    this.events.emit('pull.answered', [answered.customerTraceNumber ?? ''], {
-      productCode,
-      ...answered,
-      ...omitUndefined({ attention }),
-    });
+    const told = { productCode, ...answered, attention };
+    this.events.emit('pull.answered', [answered.customerTraceNumber ?? ''], told);
     return answered;
   }
 
@@ -89,7 +85,7 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
       ...step,
       customerTraceNumber,
       outcome,
-      ...omitUndefined({ reference }),
+      reference,
       ...consumers,
     };
   }
@@ -148,7 +144,7 @@ async function inquire(pull: Pull, config: RunConfig): Promise<PullOutcome> {
   const end = await runInquiry(pull.createStepHost(config, step), {
     ...toPullInquiry(input),
     applicants: inquiry?.applicants ?? input.applicants,
-    ...omitUndefined({ resume: inquiry }),
+    resume: inquiry,
   });
   delete step.inquiry;
   if (end.kind === 'answered') {

@@ -1,7 +1,6 @@
 /** `shareReport`: the consent of all applicants, then one posting. */
 import { workflowInfo } from '@temporalio/workflow';
 import type { ShareConfig } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import { consentToShare } from '../../messages/consent.ts';
 import { extendShareReport } from '../../messages/extend.ts';
@@ -20,7 +19,7 @@ import { pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { drainConsents, handleConsents } from '../consent/consents.ts';
-import { changeShare, isOpen, type ShareRecord, toTraceNumber } from '../consent/share-record.ts';
+import { changeShare, isOpen, type ShareRecord } from '../consent/share-record.ts';
 import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import { executeShare } from '../machine/share-posting.ts';
 import { answerWithdrawal, askForWithdrawal, checkReportWithdrawal, drainShares } from '../machine/share-withdrawal.ts';
@@ -43,11 +42,7 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
   constructor(input: ShareReportInput, state?: ShareReportRunState) {
     super(input, state);
     const { shareId, consentValidFor, awaitConsentFor } = this.input;
-    this.takeShare({
-      shareId,
-      ...pickTerms(this.input),
-      ...omitUndefined({ consentValidFor, awaitConsentFor }),
-    });
+    this.takeShare({ shareId, ...pickTerms(this.input), consentValidFor, awaitConsentFor });
   }
 
   get shareId(): string {
@@ -82,12 +77,13 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
 
   override toReportTerms(share: ShareRecord) {
     const reportRunKey = this.config?.report.kind === 'ledger' ? this.config.report.runKey : undefined;
-    return { ...super.toReportTerms(share), ...omitUndefined({ reportRunKey }) };
+    return { ...super.toReportTerms(share), reportRunKey };
   }
 
   emitEnded(outcome: Ended<ShareReportOutcome>): void {
-    const { shareId, record } = this;
-    this.events.emit('share.ended', [outcome], { shareId, outcome, ...toTraceNumber(record) });
+    const { shareId } = this;
+    const { customerTraceNumber } = this.record;
+    this.events.emit('share.ended', [outcome], { shareId, outcome, customerTraceNumber });
   }
 
   protected override nameWait(share: ShareRecord): string | undefined {
@@ -107,13 +103,14 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
       ...standing,
       state: standing.state as ShareReportState,
       consentsMissing: isWaiting ? waitingFor : [],
-      ...omitUndefined({ until: isWaiting ? until : undefined, report: this.config?.report }),
+      until: isWaiting ? until : undefined,
+      report: this.config?.report,
     };
   }
 
   references(): ShareReportReferences {
     const { reportReferenceNumber } = this.record;
-    return { shareId: this.shareId, ...omitUndefined({ report: this.config?.reference, reportReferenceNumber }) };
+    return { shareId: this.shareId, report: this.config?.reference, reportReferenceNumber };
   }
 
   result(outcome: ShareReportOutcome): ShareReportResult {
@@ -128,7 +125,10 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
       report,
       sharedWith,
       attempts,
-      ...omitUndefined({ customerTraceNumber, reportReferenceNumber, remarks, attention }),
+      customerTraceNumber,
+      reportReferenceNumber,
+      remarks,
+      attention,
     };
   }
 }

@@ -12,7 +12,6 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import {
   type AddressedEvent,
@@ -190,7 +189,7 @@ class Delivery {
       endpoint: name,
       delivered,
       waiting: waiting.length,
-      ...omitUndefined({ waitingSince: waiting[0]?.timestamp }),
+      waitingSince: waiting[0]?.timestamp,
       failed: failed.map(({ event: { id, type }, ...rest }) => ({ id, type, ...rest })),
     }));
     return { profile: this.#input.profile, endpoints };
@@ -270,5 +269,5 @@ function toFailure(error: unknown): Omit<FailedEvent, 'event' | 'failedAt'> {
   const { type, details } = findApplicationFailure(error) ?? {};
   const { httpStatus } = (details?.[0] ?? {}) as { httpStatus?: number };
   const failureType = WEBHOOK_FAILURE_TYPES.find((candidate) => candidate === type) ?? 'WebhookUnreachable';
-  return { failureType, ...omitUndefined({ httpStatus }) };
+  return { failureType, httpStatus };
 }
