@@ -19,7 +19,7 @@ export const WINGS: readonly Wing[] = [
       { folder: 'cli.ts', what: 'the command line: registers the commands' },
       {
         folder: 'cli/commands',
-        what: 'prints commands from the API’s operations; the others by hand; each loads what it needs',
+        what: 'each command is a row: made of the API’s operations, of the listings, or written; each loads what it needs',
       },
       { folder: 'cli/demo', what: 'the story of the demonstration, and made-up runs' },
       { folder: 'cli/output', what: 'lines, tables, JSON and exit codes' },

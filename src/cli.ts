@@ -3,32 +3,30 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { Command, CommanderError } from 'commander';
-import type { OutputOptions } from './cli/output/common-options.ts';
-import { logUncaughtErrors, reportError } from './cli/output/errors.ts';
-import { EXIT } from './cli/output/exit-codes.ts';
+import { type CommandRow, registerCommand } from './cli/commands/command.ts';
+import { EXIT, logUncaughtErrors, reportError } from './cli/output/errors.ts';
+import type { OutputOptions } from './cli/output/output.ts';
 import { adaptCommands } from './cli/output/program-call.ts';
 import { readRunningDevVariables } from './local/dev/dev-variables.ts';
 
-type Register = (program: Command) => void;
-
 /** The commands that no single operation gives, in the order of the help. */
-const PROGRAMS: Readonly<Record<string, () => Promise<Register>>> = {
-  demo: async () => (await import('./cli/commands/programs/demo-command.ts')).registerDemoCommand,
-  dev: async () => (await import('./cli/commands/programs/dev-command.ts')).registerDevCommand,
-  worker: async () => (await import('./cli/commands/programs/installation-commands.ts')).registerWorkerCommand,
-  setup: async () => (await import('./cli/commands/programs/installation-commands.ts')).registerSetupCommand,
-  doctor: async () => (await import('./cli/commands/programs/installation-commands.ts')).registerDoctorCommand,
-  sandbox: async () => (await import('./cli/commands/programs/servers.ts')).registerSandboxCommand,
-  'codec-server': async () => (await import('./cli/commands/programs/servers.ts')).registerCodecServerCommand,
-  api: async () => (await import('./cli/commands/programs/servers.ts')).registerApiCommand,
-  keys: async () => (await import('./cli/commands/programs/keys-command.ts')).registerKeysCommand,
-  audit: async () => (await import('./cli/commands/programs/ledger-commands.ts')).registerAuditCommand,
-  ledger: async () => (await import('./cli/commands/programs/ledger-commands.ts')).registerLedgerCommand,
-  webhooks: async () => (await import('./cli/commands/programs/webhooks-command.ts')).registerWebhooksCommand,
-  dispose: async () => (await import('./cli/commands/programs/ledger-commands.ts')).registerDisposeCommand,
-  watch: async () => (await import('./cli/commands/run-commands.ts')).registerWatchCommand,
-  holds: async () => (await import('./cli/commands/run-commands.ts')).registerHoldsCommand,
-  resolve: async () => (await import('./cli/commands/resolve-command.ts')).registerResolveCommand,
+const PROGRAMS: Readonly<Record<string, () => Promise<{ COMMANDS: readonly CommandRow[] }>>> = {
+  demo: () => import('./cli/commands/programs/demo-command.ts'),
+  dev: () => import('./cli/commands/programs/dev-command.ts'),
+  worker: () => import('./cli/commands/programs/installation-commands.ts'),
+  setup: () => import('./cli/commands/programs/installation-commands.ts'),
+  doctor: () => import('./cli/commands/programs/installation-commands.ts'),
+  sandbox: () => import('./cli/commands/programs/servers.ts'),
+  'codec-server': () => import('./cli/commands/programs/servers.ts'),
+  api: () => import('./cli/commands/programs/servers.ts'),
+  keys: () => import('./cli/commands/programs/keys-command.ts'),
+  audit: () => import('./cli/commands/programs/ledger-commands.ts'),
+  ledger: () => import('./cli/commands/programs/ledger-commands.ts'),
+  webhooks: () => import('./cli/commands/programs/webhooks-command.ts'),
+  dispose: () => import('./cli/commands/programs/ledger-commands.ts'),
+  watch: () => import('./cli/commands/watch-command.ts'),
+  holds: () => import('./cli/commands/holds-commands.ts'),
+  resolve: () => import('./cli/commands/holds-commands.ts'),
 };
 
 /** The command that `argv` names, not yet run. All of them where it names none: for the help, and for a slip of the pen. */
@@ -51,24 +49,23 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
         'Begin with `credit-journey dev`, then `credit-journey start --sample --watch`.',
     );
   const [name = ''] = argv[0] === 'help' ? argv.slice(1) : argv;
-  for (const register of await findCommands(name)) register(program);
+  for (const row of await findCommands(name)) registerCommand(program, row);
   return program;
 }
 
-async function findCommands(name: string): Promise<Register[]> {
-  const own = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : undefined;
-  if (own) return [await own()];
+async function findCommands(name: string): Promise<CommandRow[]> {
+  const load = async (own: string) =>
+    ((await PROGRAMS[own]?.())?.COMMANDS ?? []).filter((row) => row.name.split(' ')[0] === own);
+  if (Object.hasOwn(PROGRAMS, name)) return load(name);
   const { ROUTE_COMMANDS } = await import('./cli/commands/route-table.ts');
   const called = ROUTE_COMMANDS.filter((spec) => spec.name.split(' ')[0] === name);
-  if (called.length > 0) {
-    const { registerRoutes } = await import('./cli/commands/route-command.ts');
-    return [(program) => registerRoutes(program, called)];
-  }
-  const { isListing, registerListings } = await import('./cli/commands/listing-commands.ts');
-  if (isListing(name)) return [registerListings];
-  const { registerRoutes } = await import('./cli/commands/route-command.ts');
-  const programs = await Promise.all(Object.values(PROGRAMS).map((load) => load()));
-  return [...programs, (program) => registerRoutes(program, ROUTE_COMMANDS), registerListings];
+  if (called.length > 0) return (await import('./cli/commands/route-command.ts')).toCommandRows(called);
+  const { COMMANDS: listings } = await import('./cli/commands/listing-commands.ts');
+  const listing = listings.find((row) => row.name === name);
+  if (listing) return [listing];
+  const { toCommandRows } = await import('./cli/commands/route-command.ts');
+  const programs = await Promise.all(Object.keys(PROGRAMS).map(load));
+  return [...programs.flat(), ...toCommandRows(ROUTE_COMMANDS), ...listings];
 }
 
 /** Repeats no misplaced value: commander quotes it, and it may be personal and hold quotes itself. */

@@ -14,7 +14,10 @@ export interface MagicFault {
 }
 
 /** 4000 to 4999, each once per trace number. */
-const ONCE: ReadonlyMap<number, { fault: string; params?: Params }> = new Map([
+const ONCE: ReadonlyMap<number, { fault: string; params?: Params }> = new Map<
+  number,
+  { fault: string; params?: Params }
+>([
   [4001, { fault: 'resetBeforePosting' }],
   [4002, { fault: 'resetAfterPosting' }],
   [4003, { fault: 'closeBeforePosting' }],

@@ -1,6 +1,5 @@
 /** The OpenAPI 3.1 document of the API, made from the table of its operations. */
 import { z } from 'zod';
-import { omitUndefined } from '../base/defined.ts';
 import { PROBLEM_CODES } from '../http/refusal.ts';
 import { problemSchema } from '../messages/journey/shapes.ts';
 import { SCOPES } from '../operations/scopes.ts';
@@ -19,10 +18,10 @@ const PROBLEM = z
     problems: z
       .array(
         problemSchema.extend({
-          parameter: z.string().exactOptional().meta({ description: 'The wrong query parameter.' }),
+          parameter: z.string().optional().meta({ description: 'The wrong query parameter.' }),
         }),
       )
-      .exactOptional()
+      .optional()
       .meta({ description: 'Each wrong place, and the rule that it breaks.' }),
     requestId: z.string(),
   })
@@ -94,11 +93,11 @@ function buildOperation(route: Route, components: Components): Json {
     operationId,
     tags: [toTag(route)],
     summary,
-    ...omitUndefined({ description }),
+    description,
     'x-scope': scope,
     security: [{ token: [scope] }],
     ...buildParameters(route),
-    ...(body ? { requestBody: { required: true, content: toJsonContent(components.refer(body, operationId)) } } : {}),
+    requestBody: body ? { required: true, content: toJsonContent(components.refer(body, operationId)) } : undefined,
     responses: buildResponses(route, components),
   };
 }
@@ -116,9 +115,13 @@ function listMembers(place: 'path' | 'query', form: z.ZodObject): Json[] {
     properties: Record<string, Json>;
     required?: string[];
   };
-  return Object.entries(properties).map(([name, { description, ...schema }]) =>
-    omitUndefined({ name, in: place, required: required.includes(name), description: description as string, schema }),
-  );
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: place,
+    required: required.includes(name),
+    description: description as string,
+    schema,
+  }));
 }
 
 function buildResponses(route: Route, components: Components): Json {
@@ -146,8 +149,8 @@ function buildResponse({ description, schema, headers = {} }: AnswerForm, compon
   });
   return {
     description,
-    ...(named.length > 0 ? { headers: Object.fromEntries(named) } : {}),
-    ...(schema ? { content: toJsonContent(components.refer(schema, name)) } : {}),
+    headers: named.length > 0 ? Object.fromEntries(named) : undefined,
+    content: schema ? toJsonContent(components.refer(schema, name)) : undefined,
   };
 }
 

@@ -20,7 +20,7 @@ function toProblemDocument(refusal: Refusal, { id }: Pick<FastifyRequest, 'id'>)
     status,
     detail: message,
     code: reason,
-    ...(problems.length > 0 ? { problems } : {}),
+    problems: problems.length > 0 ? problems : undefined,
     ...details,
     requestId: id,
   };

@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { omitUndefined } from '../base/defined.ts';
 import { runInParallel } from '../base/in-parallel.ts';
 import { isRecord } from '../base/is-record.ts';
 import { translateServerError } from '../client/connection/errors.ts';
@@ -81,7 +80,7 @@ export async function waitUntilNextStep({ startedAt }: { startedAt: number }): P
 /** Returns the caller's reach in the form that the ledger's readings take. */
 export function toReadersReach({ profiles, endUsers }: Reaching): ReadersReach {
   const toList = (reach: Reach) => (reach === '*' ? undefined : [...reach]);
-  return omitUndefined({ profiles: toList(profiles), endUsers: toList(endUsers) });
+  return { profiles: toList(profiles), endUsers: toList(endUsers) };
 }
 
 /** A longer list would exceed the server's limit for a query. Then the API checks the owner of each run. */

@@ -5,7 +5,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import { omitUndefined } from '../base/defined.ts';
 import type { JsonObject } from '../base/json-safety.ts';
 import { ruledText } from '../fields/alphanumeric.ts';
 import { getMessageFields, text } from '../fields/fields.ts';
@@ -117,7 +116,7 @@ export function defineRoute<
     ...(form as Omit<typeof form, 'query' | 'body'>),
     method,
     path,
-    answers: answers ?? { 200: { description: done, ...omitUndefined({ schema: answer }) } },
+    answers: answers ?? { 200: { description: done, schema: answer } },
     async handle(call) {
       const checked = body && !findDefinition ? parseWith(body, call.body) : call.body;
       const reply = await run({ ...call, body: checked } as never);

@@ -1,7 +1,6 @@
 /** Starts the HTTP API: a front of the client and the ledger, without a state of its own. docs/http-api.md */
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { omitUndefined } from '../base/defined.ts';
 import { Readiness } from '../health/readiness.ts';
 import { createUnreadableHandler, refuseOtherMethods, trackRequests } from '../http/answer-refusals.ts';
 import type { AuditLog } from '../http/audit.ts';
@@ -78,7 +77,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     policy: (isTrustedProxy) => ({
       describe: ({ id }) => ({ requestId: id }),
       async verifyCaller(request) {
-        const sources = omitUndefined({ tokenHeader, isTrustedProxy, cookieName: cookie?.name });
+        const sources = { tokenHeader, isTrustedProxy, cookieName: cookie?.name };
         const { authorization, signedInBy } = readCredential(request, sources);
         if (signedInBy !== 'authorization') requireOwnPage(request);
         return { ...(await verify(authorization)), signedInBy };

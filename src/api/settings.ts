@@ -47,19 +47,15 @@ function readSettings(reader: EnvironmentReader): ApiSettings {
       ...service,
       ...readSignIn(reader, service),
       port: reader.get('API_PORT'),
-      ...omitUndefined({
-        portfolioDirectory: reader.get('PORTFOLIO_DIR'),
-        temporalUi: reader.get('API_TEMPORAL_UI'),
-        runbookUrl: reader.get('RUNBOOK_URL'),
-        profiles: readProfileNames(reader),
-      }),
+      portfolioDirectory: reader.get('PORTFOLIO_DIR'),
+      temporalUi: reader.get('API_TEMPORAL_UI'),
+      runbookUrl: reader.get('RUNBOOK_URL'),
+      profiles: readProfileNames(reader),
     },
     ledgerAccess: readLedgerAccess(reader),
     logLevel: reader.get('LOG_LEVEL'),
-    ...omitUndefined({
-      decisionKeyFile: reader.get('API_DECISION_KEY_FILE'),
-      metricsAddress: reader.get('METRICS_ADDRESS'),
-    }),
+    decisionKeyFile: reader.get('API_DECISION_KEY_FILE'),
+    metricsAddress: reader.get('METRICS_ADDRESS'),
   };
 }
 
@@ -73,16 +69,16 @@ function readSignIn(
   for (const { variable, rule } of listSignInProblems({ host, tokenHeader, trustedProxies, signIn })) {
     reader.report(variable, rule);
   }
-  return omitUndefined({
+  return {
     tokenHeader,
     signIn,
     signInPath: reader.get('API_SIGN_IN_PATH'),
     signOutPath: reader.get('API_SIGN_OUT_PATH'),
-  });
+  };
 }
 
 const PROFILE_NAMES = z.looseObject({
-  profiles: z.record(z.string(), z.looseObject({ environment: z.string().exactOptional() })),
+  profiles: z.record(z.string(), z.looseObject({ environment: z.string().optional() })),
 });
 
 /** Names the environment's profiles. The workers check the rest of the file, whose secrets the API need not have. */

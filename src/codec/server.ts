@@ -86,5 +86,5 @@ const CODES: Readonly<Record<number, string>> = {
 
 function toErrorBody({ status, reason, message, problems }: Refusal): object {
   const code = reason === 'unknownKey' ? 'UnknownKey' : (CODES[status] ?? 'Failed');
-  return { error: { code, reason, message, ...(problems.length > 0 ? { problems } : {}) } };
+  return { error: { code, reason, message, problems: problems.length > 0 ? problems : undefined } };
 }

@@ -159,15 +159,15 @@ const RETURN_CODE = z.string().regex(/^[\x20-\x7e]{1,40}$/);
 
 const limitsSchema = z.strictObject(
   Object.fromEntries(
-    Object.entries(GATEWAY_LIMITS).map(([name, { min, max }]) => [name, z.int().min(min).max(max).exactOptional()]),
+    Object.entries(GATEWAY_LIMITS).map(([name, { min, max }]) => [name, z.int().min(min).max(max).optional()]),
   ),
 );
 
 const allowedSchema = z.partialRecord(
   z.enum(PRODUCTS),
   z.strictObject({
-    endUserCodes: z.array(alphanumeric(16)).exactOptional(),
-    permissiblePurposeCodes: z.array(alphanumeric(2)).exactOptional(),
+    endUserCodes: z.array(alphanumeric(16)).optional(),
+    permissiblePurposeCodes: z.array(alphanumeric(2)).optional(),
   }),
 );
 
@@ -202,26 +202,26 @@ const webhooksSchema = z
       name: getMessageFields().profileName,
       url: text(2_000),
       secretFiles: z.array(text(4_096)).min(1).max(MOST_SECRETS),
-      events: z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).exactOptional(),
-      allowPrivateAddresses: z.boolean().exactOptional(),
+      events: z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).optional(),
+      allowPrivateAddresses: z.boolean().optional(),
     }),
   )
   .max(MOST_ENDPOINTS);
 export type DeclaredWebhooks = z.infer<typeof webhooksSchema>;
 
 const additionsShape = {
-  allowed: allowedSchema.exactOptional(),
-  formerly: formerlySchema.exactOptional(),
-  returnCodes: returnCodesSchema.exactOptional(),
-  webhooks: webhooksSchema.exactOptional(),
-  changes: changeOptionsSchema.exactOptional(),
+  allowed: allowedSchema.optional(),
+  formerly: formerlySchema.optional(),
+  returnCodes: returnCodesSchema.optional(),
+  webhooks: webhooksSchema.optional(),
+  changes: changeOptionsSchema.optional(),
 };
 
 const credentialsSchema = z.strictObject({ clientIdFile: text(4_096), clientSecretFile: text(4_096) });
 
 const fileSchema = z.strictObject({
-  credentials: z.record(CREDENTIALS_NAME, credentialsSchema).exactOptional(),
-  profiles: z.looseObject({ default: z.strictObject(additionsShape).exactOptional() }),
+  credentials: z.record(CREDENTIALS_NAME, credentialsSchema).optional(),
+  profiles: z.looseObject({ default: z.strictObject(additionsShape).optional() }),
 });
 
 /**
@@ -233,7 +233,7 @@ function profileSchema(environment: Environment, credentials: readonly string[] 
   const variables = findVariables(environment);
   const texts = Object.entries(TEXTS).map(([field, variable]) => {
     const schema = variables[variable];
-    return [field, (schema instanceof z.ZodPrefault ? schema.unwrap() : schema).exactOptional()];
+    return [field, (schema instanceof z.ZodPrefault ? schema.unwrap() : schema).optional()];
   });
   const isPermitted = (isOn: boolean) => !isOn || environment !== 'production';
   return z.strictObject({
@@ -242,11 +242,11 @@ function profileSchema(environment: Environment, credentials: readonly string[] 
     customerId: alphanumeric(16),
     credentials: ruledText((name) =>
       credentials?.includes(name) === false ? 'must be a name under /credentials, or default' : null,
-    ).exactOptional(),
-    caFile: text(4_096).exactOptional(),
-    limits: limitsSchema.exactOptional(),
-    notProcessedStatuses: z.array(z.int().min(400).max(599)).exactOptional(),
-    rehearsal: z.boolean().refine(isPermitted, REHEARSAL_RULE).exactOptional(),
+    ).optional(),
+    caFile: text(4_096).optional(),
+    limits: limitsSchema.optional(),
+    notProcessedStatuses: z.array(z.int().min(400).max(599)).optional(),
+    rehearsal: z.boolean().refine(isPermitted, REHEARSAL_RULE).optional(),
     ...additionsShape,
   });
 }

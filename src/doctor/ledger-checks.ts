@@ -42,7 +42,7 @@ async function readHighWaterMark(context: DoctorContext, ledgerId: string): Prom
   const { namespace } = config.temporal;
   const keys = config.payloadsAreEncrypted ? await getUsableKeys(context) : null;
   const dataConverter = keys ? createDataConverter({ keys, namespace, mode: 'client' }) : undefined;
-  const client = new Client({ connection, namespace, ...(dataConverter ? { dataConverter } : {}) });
+  const client = new Client({ connection, namespace, dataConverter });
   return readWatchedAttempt(client, { ledgerId, taskQueue: config.taskQueue });
 }
 

@@ -64,14 +64,14 @@ const ipAddressSchema = alphanumeric(45)
 
 const nameSchema = z.strictObject({
   first: latinText(30),
-  middle: latinText(30).exactOptional(),
+  middle: latinText(30).optional(),
   last: latinText(30),
-  gen: alphanumeric(1).exactOptional(),
+  gen: alphanumeric(1).optional(),
 });
 
 const phoneSchema = z.strictObject({
   phoneNumber: digits(10, 'must be exactly 10 digits, without formatting'),
-  phoneType: z.enum(['HOME', 'MOBL', 'WORK']).exactOptional(),
+  phoneType: z.enum(['HOME', 'MOBL', 'WORK']).optional(),
 });
 
 /** `zip` is AN 5, yet "5 or 9 digits" (interface 2.3): nine digits, or ZIP+4, become `zip` and `zip4`. */
@@ -83,7 +83,7 @@ const addressSchema = z
   .strictObject({
     addressIdentifier: z.enum(['C', 'P']),
     line1: latinText(40),
-    line2: latinText(40).exactOptional(),
+    line2: latinText(40).optional(),
     city: latinText(30),
     // The interface does not show the list of state codes (2.3).
     state: z
@@ -95,7 +95,7 @@ const addressSchema = z
       .string()
       .refine((text) => ZIP.test(text), 'must be 5 digits, 9 digits or ZIP+4')
       .meta({ pattern: ZIP.source }),
-    zip4: digits(4, 'must be exactly 4 digits').exactOptional(),
+    zip4: digits(4, 'must be exactly 4 digits').optional(),
   })
   .transform((address, context) => {
     const [, zip = address.zip, extension] = ZIP.exec(address.zip) ?? [];
@@ -159,8 +159,8 @@ export const applicantsSchema: z.ZodType<Applicant[]> = listApplicants(applicant
 export const failsafeApplicantSchema = z
   .strictObject({
     ...applicantShape,
-    emailAddress: applicantShape.emailAddress.exactOptional(),
-    ipAddress: applicantShape.ipAddress.exactOptional(),
+    emailAddress: applicantShape.emailAddress.optional(),
+    ipAddress: applicantShape.ipAddress.optional(),
   })
   .meta({
     id: 'failsafeApplicant',

@@ -16,13 +16,13 @@ const threshold = z.strictObject({
 
 /** docs/changes.md. */
 export const changeOptionsSchema = z.strictObject({
-  balance: threshold.exactOptional(),
-  creditLimit: threshold.exactOptional(),
+  balance: threshold.optional(),
+  creditLimit: threshold.optional(),
   closedStatusCodes: z
     .array(z.string().regex(/^[A-Za-z0-9]{1,10}$/, 'must be letters and digits, at most 10'))
     .max(100)
     .readonly()
-    .exactOptional(),
+    .optional(),
 });
 
 export type FigureThreshold = z.output<typeof threshold>;

@@ -22,7 +22,7 @@ const FAILSAFE_MAX_APPLICANTS = 20;
 export const failsafeInputSchema = z.strictObject({
   customerTraceNumber,
   applicants: z
-    .array(z.strictObject({ ...failsafeApplicantSchema.shape, applicantId: applicantId.exactOptional() }))
+    .array(z.strictObject({ ...failsafeApplicantSchema.shape, applicantId: applicantId.optional() }))
     .min(1)
     .max(FAILSAFE_MAX_APPLICANTS)
     .superRefine(refuseRepeated(['applicantId', 'ssn'])),

@@ -1,6 +1,5 @@
 /** Access tokens: JWTs, signed by a key of one key set, for this server. What their claims permit, each service says. */
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
-import { omitUndefined } from '../base/defined.ts';
 import { ALGORITHMS } from '../base/signature-algorithms.ts';
 import { watchKeySetFile } from '../protection/proofs.ts';
 import { type ProblemCode, Refusal } from './refusal.ts';
@@ -96,7 +95,7 @@ function readIdentity({ sub: subject, iss: issuer }: JWTPayload): Identity {
   if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT_CHARACTERS) {
     throw new Refusal('claims', 'the token must name its owner in sub');
   }
-  return { subject, ...omitUndefined({ issuer }) };
+  return { subject, issuer };
 }
 
 /** Splits a claim that is a list of texts, or one text with spaces. Returns an empty list for any other form. */

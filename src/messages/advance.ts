@@ -22,13 +22,13 @@ export function passGateSchema(applicants: z.ZodType<Applicant[]>) {
       /** The stage behind the gate, not the one that was answered. */
       to: stage,
       /** All applicants from this stage on. */
-      applicants: z.exactOptional(applicants),
+      applicants: z.optional(applicants),
       /** Accepts a latest report that is older than `maxReportAge`; needs `by` and `reason`. */
-      acceptAge: z.literal(true).exactOptional(),
+      acceptAge: z.literal(true).optional(),
       /** A stage before it that is never to be pulled: it has a gate of its own, and has not begun. Needs `by` and `reason`. */
-      skip: stage.exactOptional(),
-      by: signature.by.exactOptional(),
-      reason: signature.reason.exactOptional(),
+      skip: stage.optional(),
+      by: signature.by.optional(),
+      reason: signature.reason.optional(),
     })
     .meta(SIGNED_DECISIONS);
 }
@@ -46,9 +46,9 @@ export function repeatStageSchema(applicants: z.ZodType<Applicant[]>) {
       .max(MAX_ORDINAL + 1, OCCURRENCE),
     ...signature,
     /** All applicants from this pull on. */
-    applicants: z.exactOptional(applicants),
+    applicants: z.optional(applicants),
     /** Compact JWS over `{ "decision": <see RepeatContent>, "exp": <seconds since 1970>, "iat": … }`. */
-    proof: proof.exactOptional(),
+    proof: proof.optional(),
   });
 }
 

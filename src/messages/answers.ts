@@ -19,8 +19,8 @@ function updateAnswer<Status extends z.ZodType>(status: Status) {
 
 /** The further members in the answers of runs that receive consents. */
 const consentFields = {
-  stands: standsSchema.exactOptional(),
-  unmatched: z.literal('share').exactOptional().meta({
+  stands: standsSchema.optional(),
+  unmatched: z.literal('share').optional().meta({
     description:
       'Answer to a consent only: its share has not been requested yet. The consent is kept, and listed by unmatched-consents.',
   }),

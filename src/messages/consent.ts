@@ -25,13 +25,13 @@ const schema = z.strictObject({
   decidedNow: z
     .literal(true)
     .describe('No time was given: decidedAt is when the message was sent. A repeat keeps the time of the first.')
-    .exactOptional(),
+    .optional(),
   /** For whom: the same `endUserCode` as the share's. A name alone permits nothing to a share with a code. */
   secondaryUser: requireSecondaryUser(z.strictObject(fields.secondaryUserFields)).meta({ id: 'secondaryUser' }),
   /** Required for a grant; never personal. */
-  evidence: fields.evidence.exactOptional(),
+  evidence: fields.evidence.optional(),
   /** Compact JWS over `{ "consent": <all of the above>, "exp": <seconds since 1970>, "iat"?: … }`. */
-  proof: fields.proof.exactOptional(),
+  proof: fields.proof.optional(),
 });
 
 export type ConsentMessage = z.infer<typeof schema>;

@@ -15,9 +15,9 @@ const ofJourney = z
   .strictObject({
     journeyId,
     /** The stage behind the gate that the journey waits at. This, or `shareId`. */
-    gate: stage.exactOptional(),
+    gate: stage.optional(),
     /** The share that waits for consent. */
-    shareId: shareId.exactOptional(),
+    shareId: shareId.optional(),
     ...extension,
   })
   .meta({ oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] });

@@ -152,9 +152,9 @@ const fields = getMessageFields();
 /** A secondary user. `requireSecondaryUser` checks that at least one of the two is given. */
 const secondaryUserFields = {
   /** The gateway's code of the company that gets the report. Give it where there is one: a name alone is weaker. */
-  endUserCode: fields.endUserCode.exactOptional(),
+  endUserCode: fields.endUserCode.optional(),
   /** Its name, where it has no code, or beside the code. */
-  endUser: fields.endUser.exactOptional(),
+  endUser: fields.endUser.optional(),
 };
 
 const share = requireSecondaryUser(
@@ -163,15 +163,15 @@ const share = requireSecondaryUser(
     shareId: fields.shareId,
     ...secondaryUserFields,
     /** Default: the journey's `permissiblePurposeCodes.SECONDUSE`. */
-    permissiblePurposeCode: fields.permissiblePurposeCode.exactOptional(),
+    permissiblePurposeCode: fields.permissiblePurposeCode.optional(),
     /**
      * The stage whose report is shared: its newest, if the stage was repeated. Default: the last stage with a record.
      */
-    reportOf: fields.stage.exactOptional(),
+    reportOf: fields.stage.optional(),
     /** How long the share waits for consent once its report exists: ISO 8601 in days and time. Default P30D. */
-    awaitConsentFor: fields.duration.exactOptional(),
+    awaitConsentFor: fields.duration.optional(),
     /** How old a grant may be when an attempt is scheduled. Default: any age. */
-    consentValidFor: fields.duration.exactOptional(),
+    consentValidFor: fields.duration.optional(),
   }),
 ).meta({ id: 'share' });
 

@@ -40,18 +40,18 @@ const reasons = {
    */
   providerSaid: z.enum(PROVIDER_SAID),
   /** For `accept`. */
-  outcome: z.enum(REPORT_OUTCOMES).exactOptional(),
+  outcome: z.enum(REPORT_OUTCOMES).optional(),
   /** For `accept` with `outcome: "record"`. */
-  reference: fields.reference.exactOptional(),
+  reference: fields.reference.optional(),
   /**
    * For `accept` with a reference whose `consumerId`s the ledger knows only from other people's inquiries: confirms
    * that they are right.
    */
-  confirmConsumerIds: z.literal(true).exactOptional(),
+  confirmConsumerIds: z.literal(true).optional(),
 };
 
 /** Compact JWS over `{ "decision": <see DecisionContent>, "exp": <seconds since 1970>, "iat": … }`. */
-const proof = fields.proof.exactOptional();
+const proof = fields.proof.optional();
 
 function decisionFields<Applicants extends z.ZodType>(applicants: Applicants) {
   return {
@@ -60,7 +60,7 @@ function decisionFields<Applicants extends z.ZodType>(applicants: Applicants) {
     action,
     ...reasons,
     /** For `amend`: the whole list, corrected. Without it the new inquiry names the same applicants. */
-    applicants: z.exactOptional(applicants),
+    applicants: z.optional(applicants),
     proof,
   };
 }

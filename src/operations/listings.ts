@@ -1,5 +1,4 @@
 /** Every listing of the ledger's records that HTTP and the command line print. */
-import { omitUndefined } from '../base/defined.ts';
 import { InquiryTotals, type ListedConsent, RECORDS, type UnmatchedConsent } from '../ledger/audit/audited.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
@@ -16,7 +15,7 @@ export const inquiries = defineListing({
   key: ['customerTraceNumber', 'attempt'],
   read: (ledger, { applicants, ...query }) => {
     const count = applicants === undefined ? undefined : Number(applicants);
-    return ledger.inquiriesBetween({ ...query, ...omitUndefined({ applicants: count }) });
+    return ledger.inquiriesBetween({ ...query, applicants: count });
   },
   totals: {
     summary: 'Count the attempts that were sent and posted, by product and end user, to compare with an invoice',
@@ -51,7 +50,7 @@ async function* readConsents(
   { proofs, ...query }: Parameters<Ledger['consentsBetween']>[0] & { proofs?: 'true' },
 ): AsyncGenerator<ListedConsent> {
   for await (const { proof, ...row } of ledger.consentsBetween(query)) {
-    yield { ...row, stands: await ledger.stands(row), ...omitUndefined({ proof: proofs && proof }) };
+    yield { ...row, stands: await ledger.stands(row), proof: proofs && proof };
   }
 }
 
@@ -78,7 +77,7 @@ async function* readUnmatched(
   const nothing = { runKey: '', shareId: '', applicantId: '', consentId: '', decision: '' };
   let after = from === undefined ? undefined : ({ ...nothing, since: from } as unknown as UnmatchedConsent);
   for (let isFull = true; isFull; ) {
-    const rows = await ledger.consents.unmatched({ limit: READ_AT_ONCE, ...omitUndefined({ after }), ...reach });
+    const rows = await ledger.consents.unmatched({ limit: READ_AT_ONCE, after, ...reach });
     yield* rows;
     after = rows.at(-1);
     isFull = rows.length === READ_AT_ONCE;

@@ -3,7 +3,6 @@
  * command line and the HTTP API decide by these functions alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { omitUndefined } from '../base/defined.ts';
 import { runInParallel } from '../base/in-parallel.ts';
 import type { CallOptions } from '../client/connection/calls.ts';
 import { isRunOpen } from '../client/connection/describe-run.ts';
@@ -167,9 +166,9 @@ export function previewMany<Named extends NamedInquiry>(
       hold = await readDecidable(journeys, named);
       const refusal = hold ? validateDecision(hold, decision) : NOTHING_WAITS;
       refuseIf(customerTraceNumber, refusal);
-      return { ...named, ...omitUndefined({ hold }) };
+      return { ...named, hold };
     } catch (error) {
-      return { ...named, ...omitUndefined({ hold }), ...(await readFailure(journeys, runKey, about, error, 1)) };
+      return { ...named, hold, ...(await readFailure(journeys, runKey, about, error, 1)) };
     }
   });
 }
@@ -192,7 +191,7 @@ async function readFailure(
   if (!(error instanceof Error)) throw error;
   const isRefused = hasCode(error, 'updateRefused', 'decisionRefused');
   const earlier = about && isRefused ? await findEarlier(journeys, runKey, about, tries) : undefined;
-  return { error, ...omitUndefined({ earlier }) };
+  return { error, earlier };
 }
 
 /** Returns `undefined` also where the ledger cannot say. */

@@ -3,7 +3,6 @@
  * The order of things, and why, is in src/ledger/retention/disposal.ts.
  */
 import type { Client } from '@temporalio/client';
-import { omitUndefined } from '../base/defined.ts';
 import { runInParallel } from '../base/in-parallel.ts';
 import { CallError } from '../client/connection/errors.ts';
 import { deleteClosedRuns, findRuns, type JourneyRuns } from '../client/connection/journey-runs.ts';
@@ -74,7 +73,7 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
   let after: AgeQuery['after'];
   do {
     const size = Math.min(PAGE, limit - plan.planned.length);
-    const page = await retention.olderThan({ olderThanMs, limit: size, ...omitUndefined({ after }) });
+    const page = await retention.olderThan({ olderThanMs, limit: size, after });
     for (const item of await runInParallel(page.runKeys, AT_ONCE, (runKey) => planOne(context, runKey))) {
       plan.planned.push(...(item?.planned ?? []));
       plan.refused.push(...(item?.refused ?? []));
@@ -98,7 +97,7 @@ async function planOne(
   if (inquiries === 0 && count === 0 && begunAt === undefined) return disposedAt ? { disposedAt } : undefined;
   const delivering = runs.delivering.length > 0 ? (true as const) : undefined;
   return {
-    planned: [{ runKey, inquiries, reports, runs: count, ...omitUndefined({ delivering, newestAt, begunAt }) }],
+    planned: [{ runKey, inquiries, reports, runs: count, delivering, newestAt, begunAt }],
   };
 }
 

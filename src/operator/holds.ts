@@ -1,6 +1,5 @@
 /** The rows that need a person: how they are read, their schema, their meaning, and the effect of each decision. */
 import { z } from 'zod';
-import { omitUndefined } from '../base/defined.ts';
 import type { WorkQuery, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { holdStatusSchema } from '../messages/journey/shapes.ts';
@@ -28,16 +27,16 @@ const deed = {
   providerSaid: said,
   needs: z
     .array(z.enum(['outcome', 'reference']))
-    .exactOptional()
+    .optional()
     .meta({ description: 'Further members that the decision needs.' }),
 };
 
 const guideSchema = z
   .object({
     meaning: z.string(),
-    onFile: z.string().exactOptional().meta({ description: 'What may be on the consumer’s file.' }),
-    ask: z.string().exactOptional().meta({ description: 'What to ask the provider.' }),
-    runbook: z.string().exactOptional().meta({ description: 'Its page in this repository.' }),
+    onFile: z.string().optional().meta({ description: 'What may be on the consumer’s file.' }),
+    ask: z.string().optional().meta({ description: 'What to ask the provider.' }),
+    runbook: z.string().optional().meta({ description: 'Its page in this repository.' }),
     providerWords: z
       .record(z.enum(PROVIDER_SAID), z.string())
       .meta({ description: 'The wording of each value of `providerSaid`.' }),
@@ -48,7 +47,7 @@ const guideSchema = z
         needsProviderSaid: z.boolean().meta({ description: 'Whether the operator has to ask the provider.' }),
         outcomes: z
           .array(z.object({ outcome: z.enum(REPORT_OUTCOMES), ...deed }))
-          .exactOptional()
+          .optional()
           .meta({ description: 'For `accept`: one for each outcome.' }),
       }),
     ),
@@ -70,12 +69,12 @@ export const holdSchema = z
       .string()
       .meta({ description: 'The run: a journeyId, pull:<pullId>, share:<shareId>, portfolio:<reviewId>.' }),
     profile: z.string(),
-    endUserCode: z.string().exactOptional(),
-    endUser: z.string().exactOptional(),
-    productCode: z.enum(PRODUCTS).exactOptional(),
-    shareId: z.string().exactOptional(),
-    customerTraceNumber: z.string().exactOptional(),
-    attempt: z.int().min(0).exactOptional().meta({ description: 'The attempt that a decision judges.' }),
+    endUserCode: z.string().optional(),
+    endUser: z.string().optional(),
+    productCode: z.enum(PRODUCTS).optional(),
+    shareId: z.string().optional(),
+    customerTraceNumber: z.string().optional(),
+    attempt: z.int().min(0).optional().meta({ description: 'The attempt that a decision judges.' }),
     // From the run. Absent if the inquiry itself has it: GET /v1/inquiries.
     applicantIds: fields.applicantIds,
     httpStatus: fields.httpStatus,
@@ -84,12 +83,12 @@ export const holdSchema = z
     otherTraceNumber: fields.otherTraceNumber,
     resendFrom: fields.resendFrom,
     problems: fields.problems,
-    refusalKept: z.literal(true).exactOptional().meta({ description: 'The ledger keeps what the gateway wrote.' }),
+    refusalKept: z.literal(true).optional().meta({ description: 'The ledger keeps what the gateway wrote.' }),
     allowedActions: z.array(z.enum([...HOLD_ACTIONS, 'seen'])).meta({
       description:
         'Follows from the reason. A lost run accepts no amend; if it sent nothing either, the row can only be marked as seen.',
     }),
-    decideAt: z.string().exactOptional().meta({ description: 'The address to POST the decision to.' }),
+    decideAt: z.string().optional().meta({ description: 'The address to POST the decision to.' }),
     guide: guideSchema.meta({
       description: 'The meaning of the hold, and what each decision will do, in plain sentences.',
     }),
@@ -110,7 +109,7 @@ export function describeHold({ workId: holdId, details, ...row }: WorkRow): Hold
     ...row,
     ...details,
     allowedActions,
-    ...(allowedActions.length === 0 ? {} : { decideAt }),
+    decideAt: allowedActions.length === 0 ? undefined : decideAt,
   };
   return { ...hold, guide: writeGuide(hold) };
 }
@@ -135,11 +134,9 @@ function writeGuide(hold: Omit<Hold, 'guide'>): Hold['guide'] {
   const isAskable = productCode !== undefined && customerTraceNumber !== undefined;
   return {
     meaning: describeMeaning(reason),
-    ...omitUndefined({
-      onFile: isFailureType(reason) ? FAILURES[reason].file.join('') : undefined,
-      ask: isAskable ? describeQuestion({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
-      runbook: findPage(reason),
-    }),
+    onFile: isFailureType(reason) ? FAILURES[reason].file.join('') : undefined,
+    ask: isAskable ? describeQuestion({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
+    runbook: findPage(reason),
     providerWords: { ...PROVIDER_WORDS },
     actions: hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold))),
   };

@@ -147,8 +147,8 @@ function toDecisionRecord(message: Decision, { undecided }: OpenInquiry): Decisi
   const { outcome, reference, applicants: _, proof: __, ...decision } = message;
   return {
     ...decision,
-    ...(undecided ? { failureType: undecided.failureType } : {}),
+    failureType: undecided?.failureType,
     decidedAt: new Date().toISOString(),
-    ...(outcome === undefined ? {} : { answer: { kind: 'outcome', outcome, ...(reference ? { reference } : {}) } }),
+    answer: outcome === undefined ? undefined : { kind: 'outcome', outcome, ...(reference ? { reference } : {}) },
   };
 }

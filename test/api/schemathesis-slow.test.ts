@@ -46,7 +46,7 @@ for (const [engine, seed] of [
     // The API lists all runs of its namespace, and the workers of other tests' runs may be gone.
     const server = await startTemporalServer({ headless: true });
     server.unref();
-    const env = postgres ? { LEDGER_URL: await postgres.url('schemathesis') } : {};
+    const env: Record<string, string> = postgres ? { LEDGER_URL: await postgres.url('schemathesis') } : {};
     const harness = await startHarness({ server, env });
     t.after(() => harness.close().finally(() => server.stop()));
     const api = await startTestApi(harness, {

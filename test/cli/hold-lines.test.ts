@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseSince } from '../../src/cli/commands/work-filters.ts';
+import { parseSince } from '../../src/cli/commands/command.ts';
 import { formatRowTable, wrapCommand } from '../../src/cli/output/output.ts';
 import type { WorkRow } from '../../src/ledger/holds/work.ts';
 import { describeHold } from '../../src/operator/holds.ts';

@@ -195,7 +195,7 @@ describe('a portfolio review on the command line', () => {
       [['status', 'a b'], '/reviewId'],
       [['status', 'monthly-11:00:00Z'], '/reviewId'],
       [['watch', 'a b'], '/reviewId'],
-      [['cancel', 'casey@example.com'], '/reviewId'],
+      [['cancel', 'casey@example.com', '--by', 'ops', '--reason', 'why'], '/reviewId'],
     ];
     for (const [args, path] of wrong) {
       const { type, problems = [] } = await refused(2, ...args);

@@ -7,15 +7,18 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-const COMMAND = pathToFileURL(`${import.meta.dirname}/../../src/cli/commands/programs/servers.ts`).href;
+const [COMMAND, SERVERS] = ['command.ts', 'programs/servers.ts'].map(
+  (file) => pathToFileURL(`${import.meta.dirname}/../../src/cli/commands/${file}`).href,
+);
 const COMMANDER = import.meta.resolve('commander');
 
 function run(t: TestContext, ...flags: string[]): ChildProcess {
   const script = `
     import { Command } from ${JSON.stringify(COMMANDER)};
-    import { registerSandboxCommand } from ${JSON.stringify(COMMAND)};
+    import { registerCommand } from ${JSON.stringify(COMMAND)};
+    import { COMMANDS } from ${JSON.stringify(SERVERS)};
     const program = new Command('credit-journey');
-    registerSandboxCommand(program);
+    for (const row of COMMANDS) registerCommand(program, row);
     await program.parseAsync(process.argv);
   `;
   // The first argument after the script takes the place of the script's path.

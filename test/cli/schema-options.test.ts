@@ -15,7 +15,7 @@ import { InvalidInputError } from '../../src/model/problems.ts';
 const SCHEMA = z.union([
   z.strictObject({
     shareId: z.string().meta({ description: 'The share’s own id.' }),
-    user: z.strictObject({ endUserCode: z.string(), name: z.string().exactOptional() }).exactOptional(),
+    user: z.strictObject({ endUserCode: z.string(), name: z.string().optional() }).optional(),
     owner: z.strictObject({ name: z.string() }),
     applicants: z.array(z.strictObject({ ssn: z.string() })),
   }),
@@ -61,7 +61,7 @@ test('a problem names the option that was typed, or the path of a member from a 
     { path: '/shareId', rule: 'is wrong' },
   ]);
   const optionsOf = (given: Record<string, unknown>) =>
-    toOptionError(error, names, given).problems.map((one) => 'option' in one && one.option);
+    (toOptionError(error, names, given) as InvalidInputError).problems.map((one) => 'option' in one && one.option);
   assert.deepEqual(optionsOf({}), ['--end-user-code', '--share-id']);
   assert.deepEqual(optionsOf({ file: '-', shareId: 'S-1' }), [false, '--share-id']);
 });

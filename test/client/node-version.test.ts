@@ -1,7 +1,7 @@
 /** The client refuses a Node that is too old before it connects. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CallError, ConfigError, CreditJourneys } from '../../src/client.ts';
+import { CallError, ConfigError, CreditJourneys } from '../../src/client.ts';
 
 /** Connects under this version of Node to an address where no server listens. */
 async function connectOn(node: string): Promise<unknown> {
@@ -26,6 +26,7 @@ test('connect refuses a Node that is too old, and accepts the oldest supported v
     ]);
   }
   for (const version of ['22.19.0', '24.0.0']) {
-    assert.equal(((await connectOn(version)) as CallError).code, 'connectionRefused');
+    // Whether the connection is refused or late is not the version's matter.
+    assert.ok((await connectOn(version)) instanceof CallError, version);
   }
 });

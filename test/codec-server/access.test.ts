@@ -275,7 +275,11 @@ describe('the audit log', () => {
 describe('the codec server limits', () => {
   test('the size of a body, with and without a declared length', async () => {
     const caller = await token();
-    for (const headers of [{ 'content-length': String(100 * 1024 * 1024) }, { 'transfer-encoding': 'chunked' }]) {
+    const forms: Record<string, string>[] = [
+      { 'content-length': String(100 * 1024 * 1024) },
+      { 'transfer-encoding': 'chunked' },
+    ];
+    for (const headers of forms) {
       const { status, sentBytes } = await untilTaken(() => sendForever(`${server.url}/decode`, caller, headers), isCut);
       assert.equal(status, 413);
       // The buffers of both sockets are filled in any case.

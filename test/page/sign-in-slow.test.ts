@@ -89,12 +89,13 @@ test('the page behind oauth2-proxy', async (t) => {
       const answer = await context.request.get(`${proxy}/v1/session`, { headers });
       return { status: answer.status(), ...(await answer.json()) };
     };
-    for (const headers of [
+    const forgeries: Record<string, string>[] = [
       { [HEADER]: theirs },
       { 'X-Forwarded-Access-Token': `${theirs}, ${theirs}` },
       { 'x-forwarded-user': 'root', 'x-forwarded-email': 'root@example.com', 'x-auth-request-user': 'root' },
       { cookie: `${await cookiesOf(context)}; credit-journey-session=${theirs}` },
-    ]) {
+    ];
+    for (const headers of forgeries) {
       const { status, by } = await asked(headers);
       assert.deepEqual([status, by], [200, 'operator-1'], Object.keys(headers).join());
     }

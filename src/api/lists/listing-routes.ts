@@ -1,6 +1,5 @@
 /** Makes a route of each listing in the table of operations: its path, pages, cursors and what a caller reaches. */
 import { z } from 'zod';
-import { omitUndefined } from '../../base/defined.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { LISTINGS } from '../../operations/listings.ts';
 import { type Listing, toCamelCase, toOperationId } from '../../operations/operation.ts';
@@ -31,7 +30,7 @@ export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
     operationId: toOperationId(listing),
     scope,
     summary: capitalize(summary),
-    ...omitUndefined({ description }),
+    description,
     query: z.strictObject({ limit: limitParameter, after: afterParameter, ...input.shape }),
     answer: createPageSchema(`${toCamelCase(name)}Page`, output, 'The oldest first.'),
     run: (call) => readListing(listing, call),

@@ -13,7 +13,7 @@ const RULE = `must be a whole number from 1 to ${MAX_LIMIT}`;
 export const limitParameter = z
   .string()
   .regex(/^(?:[1-9]\d?|1\d\d|200)$/, RULE)
-  .exactOptional()
+  .optional()
   .describe(`The most entries in one page, from 1 to ${MAX_LIMIT}. Default ${DEFAULT_LIMIT}.`);
 
 /** A page of a list, as every list has it. @param others further members, before the rows */
@@ -30,7 +30,7 @@ export function createPageSchema<Row extends z.ZodType>(
       hasMore: z.boolean(),
       next: z
         .string()
-        .exactOptional()
+        .optional()
         .meta({ description: 'Send it as the query parameter `after` to get the next page. Absent on the last page.' }),
     })
     .meta({ id });
@@ -54,7 +54,7 @@ const MAX_CURSOR_CHARACTERS = 6_000;
 export const afterParameter = z
   .string()
   .max(MAX_CURSOR_CHARACTERS)
-  .exactOptional()
+  .optional()
   .describe('The `next` of the previous page.');
 
 const CURSOR_PROBLEM = { path: '/after', rule: 'must be the next of a previous page', parameter: 'after' };

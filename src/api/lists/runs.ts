@@ -2,7 +2,6 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { z } from 'zod';
-import { omitUndefined } from '../../base/defined.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { translateServerError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -27,13 +26,10 @@ export const listedRunSchema = z
     runKey: z.string().meta({ description: 'The id with its kind in front, such as `pull:<pullId>` for a pull.' }),
     run: z.enum(RUN_STATUSES),
     startedAt: z.string().meta({ format: 'date-time' }),
-    closedAt: z.string().meta({ format: 'date-time' }).exactOptional(),
-    stage: z.string().exactOptional(),
-    needsAttention: z.string().exactOptional().meta({ description: 'Why an operator should look.' }),
-    waitsFor: z
-      .enum(WAITS_FOR)
-      .exactOptional()
-      .meta({ description: 'What the run waits for, other than an operator.' }),
+    closedAt: z.string().meta({ format: 'date-time' }).optional(),
+    stage: z.string().optional(),
+    needsAttention: z.string().optional().meta({ description: 'Why an operator should look.' }),
+    waitsFor: z.enum(WAITS_FOR).optional().meta({ description: 'What the run waits for, other than an operator.' }),
   })
   .meta({ id: 'listedRun' });
 
@@ -53,15 +49,15 @@ export const runListSchema = createPageSchema(
 export const listQuery = z.strictObject({
   limit: limitParameter,
   after: afterParameter,
-  open: z.enum(['true']).exactOptional().describe('Only those that are running.'),
-  needsAttention: z.enum(['true']).exactOptional().describe('Only those that need a person.'),
-  waitsFor: z.enum(WAITS_FOR).exactOptional().describe('Only those that are running and wait for this.'),
+  open: z.enum(['true']).optional().describe('Only those that are running.'),
+  needsAttention: z.enum(['true']).optional().describe('Only those that need a person.'),
+  waitsFor: z.enum(WAITS_FOR).optional().describe('Only those that are running and wait for this.'),
 });
 
 export const allRunsQuery = listQuery.extend({
   kind: z
     .enum(Object.keys(RUN_KINDS) as [RunKind, ...RunKind[]])
-    .exactOptional()
+    .optional()
     .describe('Only of this kind.'),
 });
 
@@ -147,12 +143,10 @@ function toListedRun(raw: RawInfo): ListedRun | undefined {
     runKey,
     run,
     startedAt,
-    ...omitUndefined({
-      closedAt: toInstant(raw.closeTime),
-      stage: readAttribute(raw, 'JourneyStage'),
-      needsAttention: readAttribute(raw, 'NeedsAttention'),
-    }),
-    ...(run === 'running' && isWaitsFor(waitsFor) ? { waitsFor } : {}),
+    closedAt: toInstant(raw.closeTime),
+    stage: readAttribute(raw, 'JourneyStage'),
+    needsAttention: readAttribute(raw, 'NeedsAttention'),
+    waitsFor: run === 'running' && isWaitsFor(waitsFor) ? waitsFor : undefined,
   };
 }
 

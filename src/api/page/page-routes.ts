@@ -1,6 +1,5 @@
 /** Operations for the operators' page alone: the signed-in caller, and a search. */
 import { z } from 'zod';
-import { omitUndefined } from '../../base/defined.ts';
 import { runInParallel } from '../../base/in-parallel.ts';
 import type { NamedRecord } from '../../ledger/audit/audited.ts';
 import { ENVIRONMENTS } from '../../model/products.ts';
@@ -15,15 +14,15 @@ const sessionSchema = z
   .object({
     by: z
       .string()
-      .exactOptional()
+      .optional()
       .meta({ description: 'The name that decisions are recorded under. Absent if the token names no person.' }),
     scopes: z.array(z.string()),
     profiles: reach,
     endUsers: reach,
     environment: z.enum(ENVIRONMENTS),
-    temporalUi: z.string().exactOptional().meta({ description: 'The address of the Temporal UI.' }),
-    runbookUrl: z.string().exactOptional().meta({ description: 'The address of the runbook’s pages.' }),
-    signOutAt: z.string().exactOptional().meta({ description: 'The address at which the proxy signs people out.' }),
+    temporalUi: z.string().optional().meta({ description: 'The address of the Temporal UI.' }),
+    runbookUrl: z.string().optional().meta({ description: 'The address of the runbook’s pages.' }),
+    signOutAt: z.string().optional().meta({ description: 'The address at which the proxy signs people out.' }),
     signOut: z.boolean().meta({ description: 'Whether DELETE /session signs out.' }),
   })
   .meta({ id: 'session' });
@@ -40,7 +39,10 @@ export const sessionRoutes: readonly Route[] = [
       const { by, scopes, profiles, endUsers, signedInBy } = caller;
       const signOutAt = signedInBy === 'header' ? signOutPath : undefined;
       return {
-        ...omitUndefined({ by, temporalUi, runbookUrl, signOutAt }),
+        by,
+        temporalUi,
+        runbookUrl,
+        signOutAt,
         scopes: [...scopes],
         profiles: toNameList(profiles),
         endUsers: toNameList(endUsers),
@@ -62,9 +64,9 @@ const KINDS = Object.keys(RUN_KINDS) as [RunKind, ...RunKind[]];
 const matchSchema = z.object({
   what: z.enum([...KINDS, 'inquiry', 'decision']),
   runKey: z.string().meta({ description: 'The key of the run.' }),
-  customerTraceNumber: z.string().exactOptional(),
-  shareId: z.string().exactOptional(),
-  decisionId: z.string().exactOptional(),
+  customerTraceNumber: z.string().optional(),
+  shareId: z.string().optional(),
+  decisionId: z.string().optional(),
 });
 type Match = z.infer<typeof matchSchema>;
 
@@ -118,7 +120,7 @@ async function findRunsNamed({ services, caller }: Asking, q: string): Promise<M
     const { kind, id, accountId } = parseRunKey(runKey);
     // A row requires the same reach as its review, which does not show that the row exists.
     if (accountId !== undefined && (await (await services.openLedger()).inquiriesOf(runKey)).length === 0) return [];
-    return [{ what: kind, runKey, ...(kind === 'share' ? { shareId: id } : {}) }];
+    return [{ what: kind, runKey, shareId: kind === 'share' ? id : undefined }];
   });
   return found.flat();
 }

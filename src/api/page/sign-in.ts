@@ -42,7 +42,7 @@ export function addSignIn(app: FastifyInstance, { cookie, verify, audit }: SignI
     address: request.ip,
     route: `${request.method} /session`,
     requestId: request.id,
-    ...(subject === undefined ? {} : { subject }),
+    subject,
   });
   app.post('/session', async (request, reply) => {
     requireOwnPage(request);

@@ -1,6 +1,5 @@
 /** Describes one run in words: its state and its history. */
 import { z } from 'zod';
-import { omitUndefined } from '../../base/defined.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { WorkEnd, WorkRow } from '../../ledger/holds/work.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -40,16 +39,16 @@ const storySchema = z
         z.object({
           at: instant,
           text: z.string(),
-          by: z.string().exactOptional().meta({ description: 'Who decided it.' }),
-          reason: z.string().exactOptional().meta({ description: 'Why, as that person wrote it.' }),
-          customerTraceNumber: z.string().exactOptional(),
-          attempt: z.int().min(0).exactOptional(),
+          by: z.string().optional().meta({ description: 'Who decided it.' }),
+          reason: z.string().optional().meta({ description: 'Why, as that person wrote it.' }),
+          customerTraceNumber: z.string().optional(),
+          attempt: z.int().min(0).optional(),
         }),
       )
       .meta({ description: 'What has happened, the oldest first.' }),
     isWhole: z.boolean().meta({ description: 'false: the run has more entries of some kind than this answer lists.' }),
     messages: z.array(refusedMessageSchema).meta({ description: 'Messages that the run has refused: the last 50.' }),
-    temporalUi: z.string().exactOptional().meta({ description: 'The run’s address in the Temporal UI.' }),
+    temporalUi: z.string().optional().meta({ description: 'The run’s address in the Temporal UI.' }),
     fromLedger: z
       .boolean()
       .meta({ description: 'true: no worker answered, or there is no run. The story is from the ledger alone.' }),
@@ -125,7 +124,7 @@ function buildStory(
     ]),
     isWhole,
     messages: status?.refusedMessages ?? [],
-    ...(temporalUi === undefined || !run ? {} : { temporalUi: `${temporalUi}${address}` }),
+    temporalUi: temporalUi === undefined || !run ? undefined : `${temporalUi}${address}`,
     fromLedger: status === undefined,
   };
 }
@@ -210,7 +209,7 @@ function listWorkLines(row: LedgerWork[number]): RecordLine[] {
 }
 
 function pickNames({ customerTraceNumber, attempt }: Pick<RecordLine, 'customerTraceNumber' | 'attempt'>) {
-  return omitUndefined({ customerTraceNumber, attempt });
+  return { customerTraceNumber, attempt };
 }
 
 async function collect<T>(records: AsyncIterable<T>): Promise<T[]> {

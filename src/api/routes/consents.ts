@@ -1,6 +1,5 @@
 /** Consents, denials and revocations: early, late, for a journey's share or one by itself. Its scope reads nothing. */
 import { z } from 'zod';
-import { omitUndefined } from '../../base/defined.ts';
 import { hasCode } from '../../client/connection/errors.ts';
 import type { ConsentAnswer } from '../../client/runs/consents.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -23,10 +22,10 @@ const consentAnswerSchema = z
     recorded: z.boolean().meta({ description: 'Whether the ledger has it.' }),
     unmatched: z
       .enum(['journey', 'share', 'applicant'])
-      .exactOptional()
+      .optional()
       .meta({ description: 'What the ledger does not know yet.' }),
-    stands: standsSchema.exactOptional(),
-    postedSharesFlagged: z.int().min(0).exactOptional().meta({
+    stands: standsSchema.optional(),
+    postedSharesFlagged: z.int().min(0).optional().meta({
       description: 'After the run’s end: the posted shares that it concerns, now flagged for an operator.',
     }),
   })
@@ -77,7 +76,7 @@ function toConsentAnswer(given: ConsentAnswer<'journey' | 'share'>): z.infer<typ
   const { recorded = false } = given;
   const isKept = 'unmatched' in given && given.unmatched !== undefined;
   const answer = !recorded ? 'pending' : isKept ? 'kept' : 'accepted';
-  return consentAnswerSchema.parse(omitUndefined({ duplicate: false, ...given, recorded, answer }));
+  return consentAnswerSchema.parse({ duplicate: false, ...given, recorded, answer });
 }
 
 /** Translates an error to a refusal. The consent was well formed, but does not count here and now. */

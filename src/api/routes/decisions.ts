@@ -1,6 +1,5 @@
 /** Decisions about inquiries on hold: one, or the same about many, which may be previewed. */
 import { z } from 'zod';
-import { omitUndefined } from '../../base/defined.ts';
 import type { CallError } from '../../client/connection/errors.ts';
 import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -39,7 +38,7 @@ const manyBody = z
     action: given.shape.action,
     providerSaid: given.shape.providerSaid,
     reason: given.shape.reason,
-    outcome: z.enum(['noRecord', 'noReport']).exactOptional(),
+    outcome: z.enum(['noRecord', 'noReport']).optional(),
     inquiries: z
       .array(
         z.strictObject({
@@ -53,7 +52,7 @@ const manyBody = z
       .max(MOST_AT_ONCE),
     preview: z
       .literal(true)
-      .exactOptional()
+      .optional()
       .meta({ description: 'A preview: the API decides nothing and says what it would decide.' }),
   })
   .meta({ id: 'sameDecision' });
@@ -66,10 +65,10 @@ const decidedRow = z.object({
     description:
       'decidable: in a preview, it would be decided. refused: nothing was decided. failed: the outcome is not known; send the same again.',
   }),
-  recorded: z.boolean().exactOptional().meta({ description: 'Whether the ledger has the decision.' }),
-  heldBy: decidedSchema.shape.heldBy.exactOptional(),
-  code: z.string().exactOptional().meta({ description: 'The code of the problem document, if nothing was decided.' }),
-  detail: z.string().exactOptional(),
+  recorded: z.boolean().optional().meta({ description: 'Whether the ledger has the decision.' }),
+  heldBy: decidedSchema.shape.heldBy.optional(),
+  code: z.string().optional().meta({ description: 'The code of the problem document, if nothing was decided.' }),
+  detail: z.string().optional(),
   decided: z
     .object({
       decisionId: z.string(),
@@ -77,7 +76,7 @@ const decidedRow = z.object({
       by: z.string(),
       at: z.string().meta({ format: 'date-time' }),
     })
-    .exactOptional()
+    .optional()
     .meta({ id: 'decidedBefore', description: 'The decision about this attempt that was recorded first.' }),
 });
 
@@ -154,10 +153,10 @@ function describeDecided(row: Decided<Named> | Previewed<Named>): z.infer<typeof
       result: status >= 500 ? 'failed' : 'refused',
       code,
       detail,
-      ...omitUndefined({ decided: row.earlier }),
+      decided: row.earlier,
     };
   }
-  if (!('made' in row)) return { ...named, result: 'decidable', ...omitUndefined({ heldBy: row.hold?.heldBy }) };
+  if (!('made' in row)) return { ...named, result: 'decidable', heldBy: row.hold?.heldBy };
   return { ...named, result: row.made.duplicate ? 'duplicate' : 'decided', recorded: row.made.recorded };
 }
 

@@ -18,13 +18,13 @@ const REASONS = [...FAILURE_TYPES, ...FLAGS] as const;
 
 /** The conditions of the listing, over HTTP and on the command line. */
 export const holdFilters = z.strictObject({
-  kind: z.enum(['held', 'flagged']).exactOptional().describe('Only rows of this kind.'),
-  reason: z.enum(REASONS).exactOptional().describe('Only for this reason.'),
-  since: instantText.exactOptional().describe('Only rows from this instant on, RFC 3339.'),
-  productCode: z.enum(PRODUCTS).exactOptional().describe('Only of this product.'),
-  profile: z.string().max(64).exactOptional().describe('Only of this gateway profile.'),
-  endUserCode: z.string().max(64).exactOptional().describe('Only for this end user.'),
-  runKey: PATH_PARAMETERS.runKey.exactOptional().describe('Only of this run; for a review, also of its rows.'),
+  kind: z.enum(['held', 'flagged']).optional().describe('Only rows of this kind.'),
+  reason: z.enum(REASONS).optional().describe('Only for this reason.'),
+  since: instantText.optional().describe('Only rows from this instant on, RFC 3339.'),
+  productCode: z.enum(PRODUCTS).optional().describe('Only of this product.'),
+  profile: z.string().max(64).optional().describe('Only of this gateway profile.'),
+  endUserCode: z.string().max(64).optional().describe('Only for this end user.'),
+  runKey: PATH_PARAMETERS.runKey.optional().describe('Only of this run; for a review, also of its rows.'),
 });
 const listQuery = z.strictObject({
   limit: limitParameter,

@@ -40,7 +40,7 @@ const releasedSchema = z
   .meta({ id: 'releasedLegalHold' });
 
 const listQuery = z.strictObject({
-  runKey: PATH_PARAMETERS.runKey.exactOptional().describe('Only those that cover this run or a part of it.'),
+  runKey: PATH_PARAMETERS.runKey.optional().describe('Only those that cover this run or a part of it.'),
 });
 
 export const legalHoldRoutes: readonly Route[] = [

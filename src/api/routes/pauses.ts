@@ -1,6 +1,5 @@
 /** Pauses of all inquiries, or of those of one gateway profile: listed, begun and ended. */
 import { z } from 'zod';
-import { omitUndefined } from '../../base/defined.ts';
 import { wakeRuns } from '../../client/runs/wake-runs.ts';
 import { profileName } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -14,13 +13,13 @@ const instant = z.string().meta({ format: 'date-time' });
 
 const pauseSchema = z
   .object({
-    profile: z.string().exactOptional().meta({ description: 'Absent if the pause covers all profiles.' }),
+    profile: z.string().optional().meta({ description: 'Absent if the pause covers all profiles.' }),
     since: instant,
     by: z.string(),
     reason: z.string(),
     ended: z
       .object({ at: instant, by: z.string(), reason: z.string() })
-      .exactOptional()
+      .optional()
       .meta({ description: 'Absent while it is in force.' }),
   })
   .meta({ id: 'pause' });
@@ -28,7 +27,7 @@ const pauseSchema = z
 const pauseRequestSchema = z
   .strictObject({
     profile: profileName
-      .exactOptional()
+      .optional()
       .meta({ description: 'Only inquiries of this gateway profile. Default: all inquiries.' }),
     reason: recordedReason,
   })
@@ -45,7 +44,7 @@ const pausedSchema = z
 const resumedSchema = z
   .object({
     kind: z.enum(['resumed', 'notPaused']),
-    pause: pauseSchema.exactOptional(),
+    pause: pauseSchema.optional(),
     runs: z.object({ woken: z.int(), closed: z.int(), unreached: z.int() }).meta({
       description:
         'Runs that waited for the end of the pause. Those that the API did not reach continue within the hour.',
@@ -63,7 +62,7 @@ function readPauseScope({ profile }: PauseRequest, caller: ApiCaller): PauseScop
   const mayPause =
     profile === undefined ? reachesAll(caller) : reaches(caller, { profiles: [profile], endUsers: null });
   if (!mayPause) throw new Refusal('reach', 'the token does not act for this profile and all of its end users');
-  return omitUndefined({ profile });
+  return { profile };
 }
 
 /** Leaves out the pauses of profiles that the caller does not reach: even their names are not for every caller. */

@@ -1,6 +1,5 @@
 /** Reports, changes, references and refusals out of the ledger: masked, or whole where the token may see that. */
 import { z } from 'zod';
-import { omitUndefined } from '../../base/defined.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import type { AccessRecord } from '../../http/audit.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -19,19 +18,19 @@ import { type Call, defineRoute, type Route } from '../route.ts';
 
 const reveal = z
   .enum(['true', 'false'])
-  .exactOptional()
+  .optional()
   .describe('`true`: the whole answer with its personal data; needs `reports:reveal`. Default: masked.');
 
 const endUser = z
   .string()
   .max(200)
-  .exactOptional()
+  .optional()
   .describe('The end user that reads it. The API refuses any other than the one it was pulled for.');
 
 const purpose = z
   .string()
   .max(200)
-  .exactOptional()
+  .optional()
   .describe('The purpose for which the report is served again to its end user, without a new inquiry.');
 
 const reportQuery = z.strictObject({
@@ -41,7 +40,7 @@ const reportQuery = z.strictObject({
   customerTraceNumber: z
     .string()
     .regex(/^[A-Z0-9]{1,30}$/, 'must be 1 to 30 capital letters and digits')
-    .exactOptional()
+    .optional()
     .describe('The trace number of the inquiry. Default: the newest.'),
 });
 
@@ -62,7 +61,7 @@ const refusalSchema = z
   .object({
     ...origin,
     productCode: z.enum(PRODUCTS),
-    httpStatus: z.int().exactOptional(),
+    httpStatus: z.int().optional(),
     isWhole: z.boolean().meta({ description: 'false: the ledger has only the part that could be read.' }),
     redacted,
     body: z.unknown(),
@@ -75,9 +74,9 @@ const referencesSchema = z
     runKey: z.string(),
     references: z.array(z.object({ ...inquiryName, reference })),
     shares: journeyReferencesSchema.shape.shares,
-    consumers: z.array(consumerResultSchema).exactOptional(),
-    unattributed: z.array(unattributedConsumerSchema).exactOptional(),
-    withoutRecord: z.array(z.object({ ...inquiryName, ...consumerWithoutRecordSchema.shape })).exactOptional(),
+    consumers: z.array(consumerResultSchema).optional(),
+    unattributed: z.array(unattributedConsumerSchema).optional(),
+    withoutRecord: z.array(z.object({ ...inquiryName, ...consumerWithoutRecordSchema.shape })).optional(),
     redacted,
   })
   .meta({ id: 'storedReferences' });
@@ -170,13 +169,13 @@ function toReader({ caller, by, query }: Pick<Call, 'caller' | 'by' | 'query'>):
   const { reveal: asked, ...named } = query as Partial<z.infer<typeof reportQuery>>;
   const isRedacted = asked !== 'true';
   if (!isRedacted) requireScope(caller, 'reports:reveal');
-  const said = omitUndefined({ purpose: named.purpose, endUser: named.endUser });
+  const said = { purpose: named.purpose, endUser: named.endUser };
   const problems = findReaderProblems(said);
   if (problems.length > 0) throw new InvalidInputError(problems);
   return { by: by(), via: caller.isLocal ? 'ledger' : 'api', ...said, isRedacted };
 }
 
-const OTHER_END_USER = { 403: 'Also: it was pulled for another end user than `endUser`.' };
+const OTHER_END_USER: Record<number, string> = { 403: 'Also: it was pulled for another end user than `endUser`.' };
 const LOGGED = 'The ledger records who read it, by the token, and when.';
 
 interface Reading extends Pick<Route, 'operationId' | 'summary' | 'description'> {
@@ -213,7 +212,7 @@ export const reportRoutes: readonly Route[] = [
       const wanted = { runKey: params.runKey as string, productCode: params.productCode as ProductCode };
       note({ productCode: wanted.productCode });
       const { customerTraceNumber: asked } = query as z.infer<typeof reportQuery>;
-      const named = { ...wanted, ...omitUndefined({ customerTraceNumber: asked }) };
+      const named = { ...wanted, customerTraceNumber: asked };
       const answer = await readReportAnswer(ledger, named, reader);
       if (reader.purpose !== undefined) note({ reissued: true });
       return answer;

@@ -3,7 +3,6 @@
  * what differs.
  */
 import { z } from 'zod';
-import { omitUndefined } from '../../base/defined.ts';
 import type { JsonObject } from '../../base/json-safety.ts';
 import { hasCode } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -102,7 +101,7 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
       operationId: `get${name}Result`,
       scope: reads,
       summary: `Read the result of ${singular}`,
-      ...omitUndefined({ description: result.description }),
+      description: result.description,
       answer: result.schema,
       done: 'It has ended.',
       problems: {
@@ -154,7 +153,7 @@ export const allRunsRoutes: readonly Route[] = [
 const startQuery = z.strictObject({
   workClass: z
     .enum(WORK_CLASSES)
-    .exactOptional()
+    .optional()
     .describe('`batch` work gives way to `interactive` work (the default) where both wait for the gateway’s limit.'),
 });
 

@@ -11,51 +11,44 @@ import { PROBLEMS, type ProblemCode, Refusal } from '../../http/refusal.ts';
 import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { REFUSAL_CAUSES } from '../../model/refusals.ts';
-import type { LedgerJourneys } from '../../operator/ledger-journeys.ts';
-import type { ServerOptions } from '../output/common-options.ts';
 import { UsageError } from '../output/errors.ts';
 import { readText } from '../output/json-input.ts';
-import { withJourneys, withLedger } from './connections.ts';
+import type { Context } from './command.ts';
 
 /** Options that say where an operation runs. */
-export interface CallOptions extends ServerOptions {
+export interface CallOptions {
   api?: string;
   tokenFile?: string;
   by?: string;
 }
 
+/** `ledger`: works while Temporal is away. Default: works without a ledger of its own. */
+export type Needs = 'ledger' | 'both';
+
 /** Returns the body of the answer. A text is JSON already. `runKey`: the run that an error names. */
 export type CallOperation = (operationId: string, content: Loose, runKey?: string) => Promise<object | string>;
 
-/**
- * Gives `act` a way to call operations, for the life of one command.
- *
- * @param needs `ledger`: works while Temporal is away. `none`: works without a ledger of its own.
- * @param act gets `journeys` where the command talks to Temporal itself
- */
-export async function withOperations<T>(
-  options: CallOptions,
-  act: (call: CallOperation, journeys?: LedgerJourneys) => Promise<T>,
-  needs: 'ledger' | 'both' | 'none' = 'both',
-): Promise<T> {
-  if (options.api !== undefined) {
-    if (options.by !== undefined) throw new UsageError('--by cannot be used with --api: the token says who acts');
-    return act(createCaller((route, parts) => callRemotely(route, parts, options)));
+/** Calls operations, for the life of one command. The first call opens what they need. */
+export function createOperations(
+  { options, connect, openLedger }: Pick<Context<CallOptions>, 'options' | 'connect' | 'openLedger'>,
+  needs?: Needs,
+): CallOperation {
+  if (options.api !== undefined && options.by !== undefined) {
+    throw new UsageError('--by cannot be used with --api: the token says who acts');
   }
-  const callIn = (services: ApiServices) =>
-    createCaller(async (route, parts) => (await callLocally(services, route, parts)).body ?? {});
-  if (needs === 'ledger') return withLedger((ledger) => act(callIn(createLedgerServices(ledger))));
-  return withJourneys(options, (journeys) => act(callIn(createLocalServices(journeys, process.env)), journeys), {
-    besideLedger: needs === 'both',
-  });
-}
-
-function createCaller(call: (route: Route, parts: Parts) => Promise<object | string>): CallOperation {
+  let services: Promise<ApiServices> | undefined;
+  const openServices = async () => {
+    if (needs === 'ledger') return createLedgerServices(await openLedger());
+    const { journeys } = await connect({ besideLedger: needs === 'both' });
+    return createLocalServices(journeys, process.env);
+  };
   return async (operationId, content, runKey) => {
     const route = findRoute(operationId);
     const parts = splitContent(route, content);
     try {
-      return await call(route, parts);
+      if (options.api !== undefined) return await callRemotely(route, parts, options);
+      services ??= openServices();
+      return (await callLocally(await services, route, parts)).body ?? {};
     } catch (error) {
       throw toClientError(error, runKey);
     }
@@ -74,11 +67,13 @@ type Parts = Required<Pick<LocalCall, 'params' | 'query' | 'body'>> & { by?: str
 export function splitContent({ path, query: form }: Route, { by, ...content }: Loose): Parts {
   const parameters: readonly string[] = listPathParameters(path);
   const params = Object.fromEntries(parameters.map((name) => [name, String(content[name])]));
-  const entries = Object.entries(content).filter(([name]) => !Object.hasOwn(params, name));
+  const entries = Object.entries(content).filter(
+    ([name, value]) => value !== undefined && !Object.hasOwn(params, name),
+  );
   const isOfQuery = ([name]: [string, unknown]) => form !== undefined && Object.hasOwn(form.shape, name);
-  const query = entries.filter(isOfQuery).map(([name, value]) => [name, value === true ? 'true' : value]);
+  const query = Object.fromEntries(entries.filter(isOfQuery));
   const body = Object.fromEntries(entries.filter((entry) => !isOfQuery(entry)));
-  return { params, query: Object.fromEntries(query), body, by: by as string | undefined };
+  return { params, query, body, by: by as string | undefined };
 }
 
 /** Longer than the API waits for a worker. */

@@ -17,7 +17,7 @@ const GRPC_NOT_FOUND = 5;
 const NAMES = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
 
 /** @throws UsageError where the server has no such namespace */
-export async function requireNamespace({ workflowService, options }: Client): Promise<void> {
+async function requireNamespace({ workflowService, options }: Client): Promise<void> {
   const { namespace } = options;
   try {
     await workflowService.describeNamespace({ namespace });
@@ -31,7 +31,9 @@ export async function requireNamespace({ workflowService, options }: Client): Pr
 }
 
 /** Registers the missing attributes. If the server does not allow it, reports that instead of failing. */
-export async function registerSearchAttributes({ connection, options }: Client): Promise<SearchAttributeSetup> {
+export async function registerSearchAttributes(client: Client): Promise<SearchAttributeSetup> {
+  await requireNamespace(client);
+  const { connection, options } = client;
   const { namespace } = options;
   const ask = () => askSearchAttributes(connection, namespace);
   let refusal: string | undefined;

@@ -18,23 +18,23 @@ import type { DecisionRecord } from '../records.ts';
 const text = z.string();
 const instant = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
-const optionalText = text.exactOptional();
+const optionalText = text.optional();
 
 /** An instant in a query. */
 export const instantText = getMessageFields().instant;
 
 /** The conditions of every listing by time. All conditions are text, since they come from a query or a command line. */
 const periodAndRun = {
-  from: instantText.exactOptional().describe('Only rows recorded at this instant or later, RFC 3339.'),
-  before: instantText.exactOptional().describe('Only rows recorded before this instant, RFC 3339.'),
+  from: instantText.optional().describe('Only rows recorded at this instant or later, RFC 3339.'),
+  before: instantText.optional().describe('Only rows recorded before this instant, RFC 3339.'),
   runKey: z
     .string()
     .refine((id) => checkRunKey(id) === null, 'must be a run’s name as lists show it: a journeyId, pull:<pullId>')
-    .exactOptional()
+    .optional()
     .describe('Only rows of this run: a journey’s id, pull:<pullId>, share:<shareId> or a row of a review.'),
 };
-const customerTraceNumber = z.string().max(40).exactOptional().describe('Only rows of this inquiry.');
-const namedBy = z.string().max(200).exactOptional();
+const customerTraceNumber = z.string().max(40).optional().describe('Only rows of this inquiry.');
+const namedBy = z.string().max(200).optional();
 
 /**
  * The outcome of an attempt, whether the gateway or a person gave it; otherwise why there is none. `unknown` also
@@ -74,7 +74,7 @@ const answer = {
   returnCode: optionalText,
   returnReasonCode: optionalText,
   // In the request's order. A share's answer names no applicants.
-  applicantOutcomes: z.array(z.object(applicantOutcomeFields)).exactOptional(),
+  applicantOutcomes: z.array(z.object(applicantOutcomeFields)).optional(),
   // Gone after a disposal.
   noRecordReference: optionalText,
 };
@@ -91,7 +91,7 @@ export const legalHoldFields = {
 const attemptFields = {
   claimedAt: instant,
   // The instant just before the first byte, where it is known.
-  requestedAt: instant.exactOptional(),
+  requestedAt: instant.optional(),
   runKey: text,
   workflowType: text,
   customerTraceNumber: text,
@@ -108,25 +108,21 @@ const attemptFields = {
   posted: z
     .enum(['yes', 'no', 'unknown'])
     .meta({ description: 'Whether the consumer’s file has an inquiry, as far as the ledger knows.' }),
-  httpStatus: z.int().exactOptional(),
-  failureType: z.enum(FAILURE_TYPES).exactOptional(),
+  httpStatus: z.int().optional(),
+  failureType: z.enum(FAILURE_TYPES).optional(),
   amends: optionalText.meta({ description: 'The trace number that it amends.' }),
   // A resend, or the amendment that led to its inquiry.
-  permittedBy: auditDecision.exactOptional(),
+  permittedBy: auditDecision.optional(),
   // The latest decision about its outcome.
-  decision: auditDecision.exactOptional(),
+  decision: auditDecision.optional(),
   ...answer,
-  applicants: z
-    .int()
-    .min(1)
-    .exactOptional()
-    .meta({ description: 'The number of applicants that the inquiry is about.' }),
+  applicants: z.int().min(1).optional().meta({ description: 'The number of applicants that the inquiry is about.' }),
   late: z
-    .object({ at: instant, outcome: z.enum(AUDIT_OUTCOMES).exactOptional(), ...answer })
-    .exactOptional()
+    .object({ at: instant, outcome: z.enum(AUDIT_OUTCOMES).optional(), ...answer })
+    .optional()
     .meta({ description: 'An answer that came after a decision or a later attempt.' }),
-  abandonedAt: instant.exactOptional(),
-  disposedAt: instant.exactOptional(),
+  abandonedAt: instant.optional(),
+  disposedAt: instant.optional(),
   legalHolds: z.array(z.object(legalHoldFields)).meta({
     description:
       'Every hold in force that covers the inquiry. The inquiry cannot be disposed of until all of them are released.',
@@ -143,12 +139,12 @@ const inquiriesInput = z.strictObject({
   applicants: z
     .string()
     .regex(/^[1-9]\d?$/, 'must be a whole number from 1 to 99')
-    .exactOptional()
+    .optional()
     .describe('Only inquiries about this many applicants.'),
   endUser: namedBy.describe('Only for this end user, by code or name.'),
-  productCode: z.enum(PRODUCTS).exactOptional().describe('Only of this product.'),
-  outcome: z.enum(AUDIT_OUTCOMES).exactOptional().describe('Only attempts with this outcome.'),
-  reportReferenceNumber: z.string().max(100).exactOptional().describe('Only the inquiry that brought this report.'),
+  productCode: z.enum(PRODUCTS).optional().describe('Only of this product.'),
+  outcome: z.enum(AUDIT_OUTCOMES).optional().describe('Only attempts with this outcome.'),
+  reportReferenceNumber: z.string().max(100).optional().describe('Only the inquiry that brought this report.'),
 });
 
 const inquiryTotal = z
@@ -163,7 +159,7 @@ const inquiryTotal = z
   })
   .meta({ id: 'inquiryTotal' });
 
-const evidence = z.object({ method: text, textVersion: text, capturedAt: instant, reference: text }).exactOptional();
+const evidence = z.object({ method: text, textVersion: text, capturedAt: instant, reference: text }).optional();
 const consentDecision = z.enum(['granted', 'denied', 'revoked']);
 
 const { claimedAt, requestedAt, posted, endUserCode, endUser, permissiblePurposeCode, runKey, ...others } =
@@ -189,26 +185,26 @@ export const RECORDS = {
       .object({
         recordedAt: instant,
         // The clock of the decision's author. If a run took the decision, the time when the run received it.
-        decidedAt: instant.exactOptional(),
+        decidedAt: instant.optional(),
         decisionId: text,
         action: text,
         by: text,
         reason: text,
-        providerSaid: z.enum(PROVIDER_SAID).exactOptional(),
-        failureType: z.enum(FAILURE_TYPES).exactOptional().meta({ description: 'Why the inquiry was on hold.' }),
+        providerSaid: z.enum(PROVIDER_SAID).optional(),
+        failureType: z.enum(FAILURE_TYPES).optional().meta({ description: 'Why the inquiry was on hold.' }),
         runKey: text,
         customerTraceNumber: optionalText,
-        attempt: z.int().exactOptional().meta({ description: 'The attempt that it judges.' }),
+        attempt: z.int().optional().meta({ description: 'The attempt that it judges.' }),
         productCode: z
           .enum(PRODUCTS)
-          .exactOptional()
+          .optional()
           .meta({ description: 'The product of the inquiry, or the stage of the run.' }),
         shareId: optionalText,
         endUserCode: optionalText,
         endUser: optionalText,
         profile: optionalText,
         provenBy: optionalText.meta({ description: 'The id of the key that signed it.' }),
-        until: instant.exactOptional().meta({ description: 'The new end of a wait.' }),
+        until: instant.optional().meta({ description: 'The new end of a wait.' }),
       })
       .meta({ id: 'recordedDecision' }),
   },
@@ -216,10 +212,7 @@ export const RECORDS = {
   consents: {
     input: z.strictObject({
       ...periodAndRun,
-      proofs: z
-        .enum(['true'])
-        .exactOptional()
-        .describe('With the proofs (compact JWS) that consent systems have signed.'),
+      proofs: z.enum(['true']).optional().describe('With the proofs (compact JWS) that consent systems have signed.'),
     }),
     output: z
       .object({
@@ -236,7 +229,7 @@ export const RECORDS = {
         evidence,
         hasProof: z.boolean(),
         permittedAttempts: count,
-        unmatched: z.enum(UNMATCHED).exactOptional(),
+        unmatched: z.enum(UNMATCHED).optional(),
         stands: standsSchema.omit({ changed: true }),
         proof: optionalText,
       })
@@ -262,7 +255,7 @@ export const RECORDS = {
       report: z
         .string()
         .max(100)
-        .exactOptional()
+        .optional()
         .describe('Only of this report: its reference, or the trace number of its inquiry.'),
       endUser: namedBy.describe('Only shared by or with this end user, by code or name.'),
     }),
@@ -333,11 +326,11 @@ export const RECORDS = {
         runKey: text,
         by: text,
         reason: text,
-        details: z.object({ inquiries: count, reports: count, runs: count }).exactOptional(),
+        details: z.object({ inquiries: count, reports: count, runs: count }).optional(),
         matter: optionalText.meta({ description: 'The matter of a legal hold.' }),
         run: z
           .object({ workflowId: text, runId: text })
-          .exactOptional()
+          .optional()
           .meta({ description: 'The run whose history was deleted.' }),
       })
       .meta({ id: 'recordedDisposal' }),

@@ -16,9 +16,9 @@ const MAX_SHARES = 20;
 
 const gateSchema = z.strictObject({
   /** `manual` waits for `advance`. Default `manual`. */
-  pass: z.enum(['manual', 'auto']).exactOptional(),
+  pass: z.enum(['manual', 'auto']).optional(),
   /** The journey ends as `expired` after so long at the gate: ISO 8601 in days and time. Default P30D. */
-  expiresAfter: fields.duration.exactOptional(),
+  expiresAfter: fields.duration.optional(),
 });
 
 /** A field of each of these names. */
@@ -26,12 +26,12 @@ function byName<Name extends string, Field extends z.ZodType>(names: readonly Na
   return z.strictObject(Object.fromEntries(names.map((name) => [name, field])) as Record<Name, Field>);
 }
 
-const purposeCodesSchema = byName([...STAGES, 'SECONDUSE'], fields.permissiblePurposeCode.exactOptional());
+const purposeCodesSchema = byName([...STAGES, 'SECONDUSE'], fields.permissiblePurposeCode.optional());
 
 /** By the names of `counts` in a stage's `changes`. */
-const attentionAboveSchema = byName(COUNTED_CHANGES, z.int().min(0).exactOptional());
+const attentionAboveSchema = byName(COUNTED_CHANGES, z.int().min(0).optional());
 
-const endUserCodesSchema = byName(STAGES, fields.endUserCode.exactOptional());
+const endUserCodesSchema = byName(STAGES, fields.endUserCode.optional());
 
 function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
   return z.strictObject({
@@ -41,40 +41,40 @@ function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
      */
     journeyId: fields.journeyId,
     /** Name of a gateway profile. Default `default`. */
-    profile: fields.profileName.exactOptional(),
+    profile: fields.profileName.optional(),
     /** The gateway's code of the lender that the reports are for; of a secondary user see `shares`. */
     endUserCode: fields.endUserCode,
     /** Another lender's code for single stages. Default: `endUserCode`. */
-    endUserCodes: endUserCodesSchema.exactOptional(),
+    endUserCodes: endUserCodesSchema.optional(),
     /** One for each of `stages`, and `SECONDUSE` where a share has none of its own. */
     permissiblePurposeCodes: purposeCodesSchema,
     /** Everyone who applies, each with an `applicantId` and an SSN of their own. */
     applicants,
     /** In this order. Default: all three. Each posts an inquiry. */
-    stages: z.array(fields.stage).min(1).exactOptional(),
+    stages: z.array(fields.stage).min(1).optional(),
     /** Before the gated stages; a journey's first stage waits only where its gate is given. */
-    gates: byName(GATED_STAGES, gateSchema.exactOptional()).exactOptional(),
+    gates: byName(GATED_STAGES, gateSchema.optional()).optional(),
     /** Whether a stage without a report ends the journey as `stopped`. Default `stop`. */
-    onNoRecord: z.enum(['stop', 'continue']).exactOptional(),
+    onNoRecord: z.enum(['stop', 'continue']).optional(),
     shares: z
       .array(fields.share)
       .max(MAX_SHARES)
       .superRefine(refuseRepeated(['shareId'], 'share'))
-      .exactOptional(),
+      .optional(),
     /** How long the journey stays open for further shares after everything else has ended. Default: not at all. */
-    sharesOpenFor: fields.duration.exactOptional(),
+    sharesOpenFor: fields.duration.optional(),
     /** How long it stays open for a repeat of its last stage, counted again after each repeat. Default: not at all. */
-    repeatsOpenFor: fields.duration.exactOptional(),
+    repeatsOpenFor: fields.duration.optional(),
     /**
      * How old the latest report may be when a gate is passed; with an older one a person must accept its age.
      * Default: any age.
      */
-    maxReportAge: fields.duration.exactOptional(),
+    maxReportAge: fields.duration.optional(),
     /**
      * A preclose report with more changes than that of any kind named needs a person's attention; so does one that could
      * not be compared.
      */
-    attentionAbove: attentionAboveSchema.exactOptional(),
+    attentionAbove: attentionAboveSchema.optional(),
   });
 }
 

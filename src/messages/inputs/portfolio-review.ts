@@ -14,7 +14,7 @@ const file = z.string().superRefine((value, context) => {
 const schema = z.strictObject({
   reviewId: fields.reviewId,
   /** Name of a gateway profile. Default `default`. */
-  profile: fields.profileName.exactOptional(),
+  profile: fields.profileName.optional(),
   endUserCode: fields.endUserCode,
   permissiblePurposeCode: fields.permissiblePurposeCode,
   /** In the folder `<profile>/<endUserCode>` of the workers' PORTFOLIO_DIR, with `/`. */
@@ -24,11 +24,11 @@ const schema = z.strictObject({
     description: 'In the folder `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR.',
   }),
   /** Default: by the extension of the file's name. */
-  format: z.enum(PORTFOLIO_FORMATS).exactOptional(),
+  format: z.enum(PORTFOLIO_FORMATS).optional(),
   /** Rows in progress at once, 1 to {@link MAX_WINDOW}. */
-  window: z.int().min(1).max(MAX_WINDOW).exactOptional(),
+  window: z.int().min(1).max(MAX_WINDOW).optional(),
   /** If the file has more bad rows than this, the review sends nothing. */
-  maxBadRows: z.int().min(0).max(MAX_BAD_ROWS).exactOptional(),
+  maxBadRows: z.int().min(0).max(MAX_BAD_ROWS).optional(),
 });
 
 /** A worker checks the content of the file. */

@@ -10,7 +10,7 @@ const fields = getSharedFields();
 const pullFields = {
   pullId: fields.pullId,
   /** Name of a gateway profile. Default `default`. */
-  profile: fields.profileName.exactOptional(),
+  profile: fields.profileName.optional(),
 };
 
 export const creditReport = defineInput({
@@ -38,8 +38,8 @@ export const failsafeCheck = defineInput({
     z.strictObject({
       ...pullFields,
       productCode: z.literal('FAILSAFE'),
-      endUserCode: fields.endUserCode.exactOptional(),
-      permissiblePurposeCode: fields.permissiblePurposeCode.exactOptional(),
+      endUserCode: fields.endUserCode.optional(),
+      permissiblePurposeCode: fields.permissiblePurposeCode.optional(),
       applicants,
     }),
 });

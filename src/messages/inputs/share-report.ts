@@ -9,7 +9,7 @@ const fields = getSharedFields();
 
 const storedFields = {
   productCode: z.enum(REPORT_PRODUCTS),
-  customerTraceNumber: fields.customerTraceNumber.exactOptional(),
+  customerTraceNumber: fields.customerTraceNumber.optional(),
 };
 
 /** A report that is not in the ledger, by what its receiver had to store (interface 2.4). */
@@ -27,13 +27,13 @@ const journeyReportSchema = z.strictObject({ journeyId: fields.journeyId, ...sto
 const shareFields = {
   shareId: fields.shareId,
   /** Name of a gateway profile. Default `default`. */
-  profile: fields.profileName.exactOptional(),
+  profile: fields.profileName.optional(),
   ...fields.secondaryUserFields,
   permissiblePurposeCode: fields.permissiblePurposeCode,
   /** How long the share waits for consent. Default P30D. */
-  awaitConsentFor: fields.duration.exactOptional(),
+  awaitConsentFor: fields.duration.optional(),
   /** How old a grant may be when an attempt is scheduled. Default: any age. */
-  consentValidFor: fields.duration.exactOptional(),
+  consentValidFor: fields.duration.optional(),
 };
 
 function createForm<Report extends z.ZodType>(report: Report) {

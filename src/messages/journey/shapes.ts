@@ -15,7 +15,7 @@ const instant = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
 const stage = z.enum(STAGES);
 const environment = z.enum(ENVIRONMENTS);
-const stagePull = { productCode: stage, occurrence: z.int().min(2).exactOptional() };
+const stagePull = { productCode: stage, occurrence: z.int().min(2).optional() };
 
 export const reportReferenceSchema = z
   .object({
@@ -37,10 +37,8 @@ const returnReasonCode = z
 export const applicantOutcomeFields = {
   applicantId: z.string(),
   outcome: z.enum(REPORT_OUTCOMES),
-  returnCode: returnCode
-    .exactOptional()
-    .meta({ description: 'Present where the gateway gives one for each applicant.' }),
-  returnReasonCode: returnReasonCode.exactOptional(),
+  returnCode: returnCode.optional().meta({ description: 'Present where the gateway gives one for each applicant.' }),
+  returnReasonCode: returnReasonCode.optional(),
 };
 
 export const problemSchema = z.object({
@@ -56,7 +54,7 @@ const refusalFields = { cause, reason: z.string() };
 
 const remarksSchema = z
   .array(problemSchema)
-  .exactOptional()
+  .optional()
   .meta({
     description:
       'Remarks on the answer, each a path and a rule: a value that differs from the request’s, an empty entry that was read as ' +
@@ -65,13 +63,13 @@ const remarksSchema = z
 
 /** Members of an answered stage, pull or row, in status, result and events. Nothing personal. */
 export const answeredFields = {
-  returnCode: returnCode.exactOptional().meta({ description: 'Absent where an operator accepted the outcome.' }),
-  returnReasonCode: returnReasonCode.exactOptional(),
+  returnCode: returnCode.optional().meta({ description: 'Absent where an operator accepted the outcome.' }),
+  returnReasonCode: returnReasonCode.optional(),
   applicantOutcomes: z
     .array(z.object(applicantOutcomeFields))
-    .exactOptional()
+    .optional()
     .meta({ description: 'Once answered: one for each applicant of the request.' }),
-  noRecordReference: z.string().exactOptional().meta({
+  noRecordReference: z.string().optional().meta({
     description: 'The reference number of an answer without a record. Nothing can be shared under it.',
   }),
   remarks: remarksSchema,
@@ -82,33 +80,33 @@ const answeredSchema = z.object(answeredFields);
 /** Members of the status of a stage, a pull or a share: each makes one inquiry. */
 export const inquiryFields = {
   attempts: count,
-  customerTraceNumber: z.string().exactOptional(),
-  reportReferenceNumber: z.string().exactOptional(),
+  customerTraceNumber: z.string().optional(),
+  reportReferenceNumber: z.string().optional(),
 };
 
 /** Members of a share, of a journey or by itself, in status and result. */
 export const sharedFields = {
-  customerTraceNumber: z.string().exactOptional(),
+  customerTraceNumber: z.string().optional(),
   reportReferenceNumber: z
     .string()
-    .exactOptional()
+    .optional()
     .meta({ description: 'The share’s own reference number (interface 2.7).' }),
   remarks: remarksSchema,
   /** Set when something about a posted share needs a person, such as a revocation after posting. */
-  attention: z.literal('revokedAfterPosting').exactOptional(),
+  attention: z.literal('revokedAfterPosting').optional(),
 };
 
 /** Members of a share's status alone. */
 export const shareStatusFields = {
   ...sharedFields,
-  until: instant.exactOptional().meta({ description: 'While it waits for consent: when the wait ends.' }),
+  until: instant.optional().meta({ description: 'While it waits for consent: when the wait ends.' }),
 };
 
 export const consumerWithoutRecordSchema = z
   .object({
-    applicantId: z.string().exactOptional().meta({ description: 'Absent where the answer does not show whose it is.' }),
+    applicantId: z.string().optional().meta({ description: 'Absent where the answer does not show whose it is.' }),
     consumerId: z.string().meta({ description: 'Personal.' }),
-    noRecordReference: z.string().exactOptional(),
+    noRecordReference: z.string().optional(),
   })
   .meta({ id: 'consumerWithoutRecord' });
 
@@ -116,18 +114,18 @@ export const consumerWithoutRecordSchema = z
 export function listWithoutRecord<Pull extends z.ZodRawShape>(pull: Pull) {
   return z
     .array(z.object({ ...pull, ...consumerWithoutRecordSchema.shape }))
-    .exactOptional()
+    .optional()
     .meta({ description: 'The consumers that an answer names and has no record of: to be stored too.' });
 }
 
-export const ssnMismatchSchema = z.literal(SSN_MISMATCH).exactOptional().meta({
+export const ssnMismatchSchema = z.literal(SSN_MISMATCH).optional().meta({
   description:
     'A consumer of the report has an SSN that is not in the request, and the profile says flag: an operator should look.',
 });
 
 export const stageAttentionSchema = z
   .enum([SSN_MISMATCH, REPORT_CHANGED])
-  .exactOptional()
+  .optional()
   .meta({
     description:
       'An operator should look. ssnMismatch: a consumer of the report has an SSN that is not in the request, and the profile says ' +
@@ -140,13 +138,13 @@ export const stageStatusSchema = z
     occurrence: z
       .int()
       .min(2)
-      .exactOptional()
+      .optional()
       .meta({ description: 'The number of the pull, for a repeat. A repeat follows the pull that it repeats.' }),
     state: z.enum(['pending', 'running', 'held', ...REPORT_OUTCOMES, 'expired', 'skipped', 'abandoned']),
     ...inquiryFields,
     ...answeredFields,
     /** For a preclose report that was compared with the journey's previous report. */
-    changes: stageChangesSchema.exactOptional(),
+    changes: stageChangesSchema.optional(),
     attention: stageAttentionSchema,
   })
   .meta({ id: 'stageStatus' });
@@ -176,7 +174,7 @@ export const shareStatusSchema = z
   .meta({ id: 'shareStatus' });
 
 /** In the status of each kind of run whose input was refused. */
-const inputProblemsSchema = z.array(problemSchema).exactOptional().meta({
+const inputProblemsSchema = z.array(problemSchema).optional().meta({
   description:
     'For a run that failed because its input was refused: the problems of the input. For a running one: no worker that was asked has its `profile`, and the run asks others for half a minute. The first 20.',
 });
@@ -185,33 +183,30 @@ export const holdStatusSchema = z
   .object({
     customerTraceNumber: z.string(),
     productCode: z.enum(PRODUCTS),
-    shareId: z.string().exactOptional(),
+    shareId: z.string().optional(),
     /** The gateway profile, and for whom it is asked; absent of a hold from an older worker. */
-    profile: z.string().exactOptional(),
-    endUserCode: z.string().exactOptional(),
-    endUser: z.string().exactOptional(),
-    applicantIds: z
-      .array(z.string())
-      .exactOptional()
-      .meta({ description: 'The applicants that the inquiry is about.' }),
-    accountId: z.string().exactOptional().meta({ description: 'The row of a portfolio review.' }),
+    profile: z.string().optional(),
+    endUserCode: z.string().optional(),
+    endUser: z.string().optional(),
+    applicantIds: z.array(z.string()).optional().meta({ description: 'The applicants that the inquiry is about.' }),
+    accountId: z.string().optional().meta({ description: 'The row of a portfolio review.' }),
     failureType: z.enum(FAILURE_TYPES),
     since: instant,
     attempts: count.meta({ description: 'The attempt that a decision judges.' }),
-    httpStatus: z.int().exactOptional(),
-    refusalKept: z.literal(true).exactOptional().meta({
+    httpStatus: z.int().optional(),
+    refusalKept: z.literal(true).optional().meta({
       description: 'The ledger keeps what the gateway wrote beside that status, sealed like a report.',
     }),
-    returnCode: z.string().exactOptional(),
-    returnReasonCode: returnReasonCode.exactOptional(),
-    otherTraceNumber: z.string().exactOptional().meta({
+    returnCode: z.string().optional(),
+    returnReasonCode: returnReasonCode.optional(),
+    otherTraceNumber: z.string().optional().meta({
       description: 'With AnotherNumber: the number that the inquiry has for another customer.',
     }),
-    resendFrom: instant.exactOptional().meta({
+    resendFrom: instant.optional().meta({
       description:
         'With OutcomeUnknown: the first request may still arrive until then, and the ledger refuses a resend.',
     }),
-    problems: z.array(problemSchema).exactOptional().meta({
+    problems: z.array(problemSchema).optional().meta({
       description:
         'With InvalidInput: of the request. With UnexpectedResponse: of the answer. The first 20; never a value.',
     }),
@@ -221,19 +216,19 @@ export const holdStatusSchema = z
       .meta({
         description: 'The latest decision that the ledger has refused, and why. The hold still waits for a decision.',
       })
-      .exactOptional(),
+      .optional(),
   })
   .meta({ id: 'holdStatus' });
 
 export const refusedMessageSchema = z
-  .object({ message: z.string(), at: instant, reason: z.string(), consentId: z.string().exactOptional() })
+  .object({ message: z.string(), at: instant, reason: z.string(), consentId: z.string().optional() })
   .meta({ id: 'refusedMessage' });
 
 /** In the status of each kind of run. */
 export const runStatusFields = {
   environment: environment.nullable(),
   /** Names the gate (`PREAPP`), the share (`share S1`), the consents, the decision or the retry. */
-  waitingFor: z.string().exactOptional(),
+  waitingFor: z.string().optional(),
   problems: inputProblemsSchema,
   holds: z.array(holdStatusSchema),
   refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
@@ -249,10 +244,10 @@ export const journeyStatusSchema = z
   .object({
     journeyId: z.string(),
     state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...TERMINAL_STATES]),
-    waitingUntil: instant.exactOptional().meta({ description: 'At a gate: when it expires.' }),
+    waitingUntil: instant.optional().meta({ description: 'At a gate: when it expires.' }),
     /** `advance` then needs a repeat or `acceptAge`. */
     reportTooOld: stage
-      .exactOptional()
+      .optional()
       .meta({ description: 'At a gate: the stage whose report is older than maxReportAge.' }),
     stages: z.array(stageStatusSchema),
     shares: z.array(shareStatusSchema),
@@ -261,7 +256,7 @@ export const journeyStatusSchema = z
   .meta({ id: 'journeyStatus' });
 
 const stageResultSchema = z
-  .object({ ...stageStatusSchema.shape, reference: reportReferenceSchema.exactOptional() })
+  .object({ ...stageStatusSchema.shape, reference: reportReferenceSchema.optional() })
   .meta({ id: 'stageResult' });
 
 export const journeyResultSchema = z.object({
@@ -285,7 +280,7 @@ export const acceptedSchema = z.object({
   duplicate: z.boolean().meta({ description: 'This message, or one that says the same, was accepted before.' }),
   recorded: z
     .boolean()
-    .exactOptional()
+    .optional()
     .meta({
       description:
         'Answer to a consent, a decision, a withdrawal, or a review’s pause and resume: whether the ledger has it. For a decision about a hold: only present if it does not. false: the ledger ' +
@@ -297,8 +292,8 @@ export const acceptedSchema = z.object({
 export const standsSchema = z
   .object({
     decision: z.enum(['granted', 'denied', 'revoked', 'none']),
-    since: instant.exactOptional().meta({ description: 'When the applicant decided that.' }),
-    consentId: z.string().exactOptional().meta({ description: 'Absent where another share’s refusal counts here.' }),
+    since: instant.optional().meta({ description: 'When the applicant decided that.' }),
+    consentId: z.string().optional().meta({ description: 'Absent where another share’s refusal counts here.' }),
     changed: z.boolean().meta({ description: 'Whether this message has changed it.' }),
   })
   .meta({ description: 'The decision now in force for this applicant and this share, according to the ledger.' });
@@ -312,7 +307,7 @@ const recordedConsentSchema = z.object({
   postedSharesFlagged: count.meta({
     description: 'Posted shares that the message concerns, now flagged for an operator.',
   }),
-  unmatched: z.enum(UNMATCHED).exactOptional().meta({
+  unmatched: z.enum(UNMATCHED).optional().meta({
     description:
       'What the ledger does not know of the message’s names. The ledger keeps the consent for a later start, and lists it for an operator.',
   }),

@@ -16,9 +16,7 @@ const outcomes = {
   abandoned: count,
 };
 /** Rows whose report has an SSN that the row has not, under a profile that says `flag`. */
-const flagged = count
-  .exactOptional()
-  .meta({ description: 'Rows that an operator should look at: see the result file.' });
+const flagged = count.optional().meta({ description: 'Rows that an operator should look at: see the result file.' });
 const productCode = z.literal('ACCTRVW');
 const outcome = z.enum(['completed', 'withdrawn']);
 
@@ -45,11 +43,11 @@ export const portfolioStatusSchema = z
       ...TERMINAL_STATES,
     ]),
     /** Its files cannot be reached. The worker keeps trying. */
-    attention: z.literal(PORTFOLIO_UNAVAILABLE).exactOptional().meta({
+    attention: z.literal(PORTFOLIO_UNAVAILABLE).optional().meta({
       description: 'The workers cannot reach the review’s files. The review continues by itself once they can.',
     }),
     file: z.string(),
-    digest: z.string().exactOptional().meta({ description: 'SHA-256 of the file, in hexadecimal.' }),
+    digest: z.string().optional().meta({ description: 'SHA-256 of the file, in hexadecimal.' }),
     progress: portfolioProgressSchema,
     ...runStatusFields,
   })
@@ -70,7 +68,7 @@ export const portfolioResultSchema = z.object({
   notReviewed: count,
   /** Beside the file; relative to PORTFOLIO_DIR. */
   resultFile: z.string(),
-  badRowsFile: z.string().exactOptional(),
+  badRowsFile: z.string().optional(),
 });
 
 /** One row, as the worker read it. */

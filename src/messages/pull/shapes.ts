@@ -19,8 +19,8 @@ const outcome = z.enum([...REPORT_OUTCOMES, 'abandoned', 'withdrawn']);
 export const consumerResultSchema = z
   .object({
     ...applicantOutcomeFields,
-    reportReferenceNumber: z.string().exactOptional(),
-    consumerId: z.string().exactOptional().meta({ description: 'Personal.' }),
+    reportReferenceNumber: z.string().optional(),
+    consumerId: z.string().optional().meta({ description: 'Personal.' }),
   })
   .meta({ id: 'consumerResult', description: 'The outcome for one applicant of FAILSAFE.' });
 
@@ -33,8 +33,8 @@ export const unattributedConsumerSchema = z.object(named).meta({
 
 const consumerFields = {
   /** For an answered FAILSAFE: one for each applicant, in their order. */
-  consumers: z.array(consumerResultSchema).exactOptional(),
-  unattributed: z.array(unattributedConsumerSchema).exactOptional(),
+  consumers: z.array(consumerResultSchema).optional(),
+  unattributed: z.array(unattributedConsumerSchema).optional(),
 };
 
 export const pullStatusSchema = z
@@ -58,7 +58,7 @@ export const pullResultSchema = z.object({
   customerTraceNumber: z.string(),
   ...answeredFields,
   /** With `record`, unless FAILSAFE gave each consumer a number of its own. */
-  reference: reportReferenceSchema.exactOptional(),
+  reference: reportReferenceSchema.optional(),
   ...consumerFields,
   attention: ssnMismatchSchema,
 });

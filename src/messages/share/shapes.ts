@@ -35,7 +35,7 @@ export const shareReportStatusSchema = z
     shareId: z.string(),
     state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options, ...TERMINAL_STATES]),
     /** Present once the input was checked. */
-    report: reportSourceSchema.exactOptional(),
+    report: reportSourceSchema.optional(),
     consentsMissing: z.array(z.string()).meta({
       description: 'The applicantId of each applicant without a valid grant, while the share waits for them.',
     }),
@@ -50,7 +50,7 @@ export const shareReportResultSchema = z.object({
   environment: z.enum(ENVIRONMENTS),
   outcome,
   report: reportSourceSchema,
-  sharedWith: z.object({ endUserCode: z.string().exactOptional(), endUser: z.string().exactOptional() }),
+  sharedWith: z.object({ endUserCode: z.string().optional(), endUser: z.string().optional() }),
   attempts,
   ...sharedFields,
 });
@@ -58,7 +58,7 @@ export const shareReportResultSchema = z.object({
 export const shareReportReferencesSchema = z.object({
   shareId: z.string(),
   /** The reference of the shared report; absent until the report was found. */
-  report: reportReferenceSchema.exactOptional(),
+  report: reportReferenceSchema.optional(),
   reportReferenceNumber: sharedFields.reportReferenceNumber,
 });
 

@@ -24,12 +24,12 @@ const environment = z.enum(ENVIRONMENTS);
 const RUNS = { journey: { journeyId }, pull: { pullId }, share: { shareId }, review: { reviewId } };
 
 const attempt = z.int().min(0);
-const inquiry = { customerTraceNumber, productCode: z.enum(PRODUCTS), shareId: shareId.exactOptional() };
+const inquiry = { customerTraceNumber, productCode: z.enum(PRODUCTS), shareId: shareId.optional() };
 const failureType = z.enum(FAILURE_TYPES);
 const action = z.enum(HOLD_ACTIONS);
 const answered = {
   outcome: z.enum(REPORT_OUTCOMES),
-  customerTraceNumber: customerTraceNumber.exactOptional(),
+  customerTraceNumber: customerTraceNumber.optional(),
   attempts: attempt,
   ...answeredFields,
   attention: ssnMismatchSchema,
@@ -55,7 +55,7 @@ const EVENTS = {
   'stage.changed': event(['journey'], {
     // Sent after `stage.answered`, since the worker may compare the reports later.
     stage,
-    customerTraceNumber: customerTraceNumber.exactOptional(),
+    customerTraceNumber: customerTraceNumber.optional(),
     attention: z.literal(REPORT_CHANGED),
   }),
   'stage.skipped': event(['journey'], { stage }),
@@ -69,7 +69,7 @@ const EVENTS = {
     // It came by signal, or its refusal came after its answer.
     consentId: z
       .string()
-      .exactOptional()
+      .optional()
       .meta({ description: 'The consentId of the message, if it has the form of an id.' }),
     reason: z.string().meta({ description: 'A path and a rule, never a value.' }),
   }),
@@ -80,8 +80,8 @@ const EVENTS = {
     consentId: z.string(),
   }),
   'wait.extended': event(['journey', 'share'], {
-    gate: stage.exactOptional().meta({ description: 'The stage behind the gate; or else shareId names the share.' }),
-    shareId: shareId.exactOptional(),
+    gate: stage.optional().meta({ description: 'The stage behind the gate; or else shareId names the share.' }),
+    shareId: shareId.optional(),
     until: instant.meta({ description: 'The new end of the wait.' }),
   }),
   'inquiry.held': event(['journey', 'pull', 'share', 'review'], {
@@ -90,9 +90,9 @@ const EVENTS = {
     failureType,
     problems: z
       .array(problemSchema)
-      .exactOptional()
+      .optional()
       .meta({ description: 'With InvalidInput and UnexpectedResponse: paths and rules, never a value.' }),
-    refusalKept: z.literal(true).exactOptional().meta({
+    refusalKept: z.literal(true).optional().meta({
       description: 'The gateway wrote something beside the status: the ledger keeps it, for readers of reports.',
     }),
     allowedActions: z.array(action),
@@ -102,17 +102,17 @@ const EVENTS = {
     attempt,
     failureType,
     action,
-    overtaken: z.literal(true).exactOptional().meta({
+    overtaken: z.literal(true).optional().meta({
       description:
         'true: the ledger refused the decision, because an answer or another decision came first. The run continues with that.',
     }),
   }),
-  'share.posted': event(['journey', 'share'], { shareId, customerTraceNumber: customerTraceNumber.exactOptional() }),
+  'share.posted': event(['journey', 'share'], { shareId, customerTraceNumber: customerTraceNumber.optional() }),
   'share.revokedAfterPosting': event(['journey', 'share'], {
     shareId: shareId.meta({
       description: 'A share whose consent was denied or revoked after it was sent: an operator must look.',
     }),
-    customerTraceNumber: customerTraceNumber.exactOptional(),
+    customerTraceNumber: customerTraceNumber.optional(),
   }),
   'journey.ended': event(['journey'], {
     outcome: endSchema(journeyResultSchema.shape.outcome.options),
@@ -125,7 +125,7 @@ const EVENTS = {
           attention: true,
         }),
       )
-      .exactOptional()
+      .optional()
       .meta({
         description: 'The state of each share at the end. A cancelled run may have an open share.',
       }),
@@ -141,7 +141,7 @@ const EVENTS = {
       description:
         'nothingToShare: only for a journey whose report is missing. cancelled, failed: only for a share by itself.',
     }),
-    customerTraceNumber: customerTraceNumber.exactOptional(),
+    customerTraceNumber: customerTraceNumber.optional(),
   }),
   'portfolio.ended': event(['review'], { outcome: endSchema(portfolioResultSchema.shape.outcome.options) }),
 };

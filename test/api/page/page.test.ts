@@ -144,7 +144,8 @@ describe('the sign-in on this machine', () => {
 
   test('refuses a sign-in and a sign-out from another site', async () => {
     const body = { token: await token() };
-    for (const headers of [{}, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }]) {
+    const sites: Record<string, string>[] = [{}, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }];
+    for (const headers of sites) {
       const { status, json } = await call(signing, '/session', { body, headers });
       assert.deepEqual([status, json.code], [403, 'crossSite']);
       assert.equal((await call(signing, '/session', { method: 'DELETE', headers })).status, 403);

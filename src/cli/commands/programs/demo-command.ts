@@ -2,33 +2,23 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Command } from 'commander';
-import { EXIT } from '../../output/exit-codes.ts';
+import { EXIT } from '../../output/errors.ts';
 import { adaptCommands } from '../../output/program-call.ts';
-import { runService } from './service.ts';
+import type { CommandRow, Context } from '../command.ts';
 
-interface DemoFlags {
-  exit?: true;
-  headless?: true;
-}
-
-const EXAMPLE = `
-Example:
-  $ credit-journey demo --exit`;
-
-/** Adds the command. It fails where the journey does not end as the demo says. */
-export function registerDemoCommand(program: Command): void {
-  const command = program
-    .command('demo')
-    .description('start everything, run a joint application through all stages, and narrate it live')
-    .option('--exit', 'end after the journey instead of staying up until Ctrl-C')
-    .option('--headless', 'without the Temporal UI')
-    .addHelpText('after', EXAMPLE);
-  runService<DemoFlags>({
-    command,
+export const COMMANDS: readonly CommandRow[] = [
+  {
+    name: 'demo',
+    description: 'start everything, run a joint application through all stages, and narrate it live',
+    options: [
+      ['--exit', 'end after the journey instead of staying up until Ctrl-C'],
+      ['--headless', 'without the Temporal UI'],
+    ],
+    common: [],
+    examples: 'Example:\n  $ credit-journey demo --exit',
     // A story without its end is no success.
     unready: EXIT.interrupted,
-    async start({ exit, headless = false }, resources) {
+    async serve({ options: { exit, headless = false }, resources }: Context<{ exit?: true; headless?: boolean }>) {
       const [{ startDevEnvironment }, { runDemo }] = await Promise.all([
         import('../../../local/dev/dev-environment.ts'),
         import('../../demo/demo-story.ts'),
@@ -45,8 +35,8 @@ export function registerDemoCommand(program: Command): void {
       await Promise.race([runDemo(environment, say), broken]);
       return exit ? null : { lines: () => ['', 'Everything stays up until Ctrl-C.'], broken: environment.broken };
     },
-  });
-}
+  },
+];
 
 /** Makes a directory that is removed when the process ends, as well as can be. */
 function makeDirectory(): string {

@@ -1,10 +1,9 @@
 /** `credit-journey dev`: Temporal, sandbox and worker on this machine until a signal stops them. */
 import { join, resolve } from 'node:path';
-import type { Command } from 'commander';
 import type { DevEnvironment } from '../../../local/dev/dev-environment.ts';
 import { DEFAULT_DATA_DIR } from '../../../local/dev/dev-variables.ts';
 import { quoteShellWord } from '../../output/program-call.ts';
-import { parseWholeNumber, runService } from './service.ts';
+import { type CommandRow, type Context, parseWholeNumber } from '../command.ts';
 
 interface DevFlags {
   temporalPort?: number;
@@ -12,30 +11,32 @@ interface DevFlags {
   sandboxPort?: number;
   dataDir: string;
   headless?: true;
-  json?: boolean;
 }
 
-const EXAMPLE = `
-Ports default to 7233, 8233 and 7280, or to free ones where those are taken; 0 takes a free one.
+const READY = [
+  ...(['temporalAddress', 'namespace', 'taskQueue', 'uiUrl', 'sandboxUrl'] as const),
+  ...(['dataDir', 'codecEndpoint', 'apiUrl', 'apiTokenFile', 'envFile'] as const),
+];
+
+export const COMMANDS: readonly CommandRow[] = [
+  {
+    name: 'dev',
+    description: 'run a Temporal server, the sandbox gateway and a worker on this machine',
+    options: [
+      ['--temporal-port <number>', 'port of the Temporal server', parseWholeNumber],
+      ['--ui-port <number>', 'port of the Temporal UI', parseWholeNumber],
+      ['--sandbox-port <number>', 'port of the sandbox gateway', parseWholeNumber],
+      ['--data-dir <path>', 'directory for data that outlives the process', DEFAULT_DATA_DIR],
+      ['--headless', 'without the Temporal UI'],
+      ['--json', `print one line when ready: {${READY.map((name) => `"${name}"`).join(',')}}`, false],
+    ],
+    common: [],
+    examples: `Ports default to 7233, 8233 and 7280, or to free ones where those are taken; 0 takes a free one.
 GATEWAY_PROFILES_FILE adds profiles of the sandbox; variables that point to other servers are ignored.
 
 Example:
-  $ credit-journey dev --data-dir .credit-journey`;
-
-export function registerDevCommand(program: Command): void {
-  const command = program
-    .command('dev')
-    .description('run a Temporal server, the sandbox gateway and a worker on this machine')
-    .option('--temporal-port <number>', 'port of the Temporal server', parseWholeNumber)
-    .option('--ui-port <number>', 'port of the Temporal UI', parseWholeNumber)
-    .option('--sandbox-port <number>', 'port of the sandbox gateway', parseWholeNumber)
-    .option('--data-dir <path>', 'directory for data that outlives the process', DEFAULT_DATA_DIR)
-    .option('--headless', 'without the Temporal UI')
-    .option('--json', `print one line when ready: {${READY.map((name) => `"${name}"`).join(',')}}`, false)
-    .addHelpText('after', EXAMPLE);
-  runService<DevFlags>({
-    command,
-    async start({ json: _, ...options }, resources) {
+  $ credit-journey dev --data-dir .credit-journey`,
+    async serve({ options: { json: _, ...options }, resources }: Context<DevFlags>) {
       const { startDevEnvironment } = await import('../../../local/dev/dev-environment.ts');
       const onEvent = (message: string) => void process.stderr.write(`${message}\n`);
       const environment = await startDevEnvironment({ ...options, onEvent });
@@ -43,12 +44,7 @@ export function registerDevCommand(program: Command): void {
       const ready = Object.fromEntries(READY.map((name) => [name, environment[name] ?? null]));
       return { ready, lines: () => listPlaces(environment), broken: environment.broken };
     },
-  });
-}
-
-const READY = [
-  ...(['temporalAddress', 'namespace', 'taskQueue', 'uiUrl', 'sandboxUrl'] as const),
-  ...(['dataDir', 'codecEndpoint', 'apiUrl', 'apiTokenFile', 'envFile'] as const),
+  },
 ];
 
 /** Commands in the folder of the data directory find it by themselves. For other folders and programs: the file of variables. */

@@ -1,45 +1,33 @@
 /** `keys`: the key ring of payloads and reports, and `keys signing`: the key that the HTTP API signs decisions with. */
-import type { Command } from 'commander';
-import { omitUndefined } from '../../../base/defined.ts';
 import type { KeyUse } from '../../../protection/keys/key-ring.ts';
-import { type OutputOptions, withExamples, withOutputOptions } from '../../output/common-options.ts';
-import { UsageError } from '../../output/errors.ts';
-import { EXIT } from '../../output/exit-codes.ts';
-import { createOutput, formatDocument, wrap } from '../../output/output.ts';
-import { withLedger } from '../connections.ts';
+import { EXIT, UsageError } from '../../output/errors.ts';
+import { formatDocument, readDocument, wrap } from '../../output/output.ts';
+import type { Answer, CommandRow, Context } from '../command.ts';
 
-interface KeyOptions extends OutputOptions {
+interface KeyOptions {
   file?: string;
   jwks?: string;
   kms?: string;
   use?: string;
 }
 
-interface KeyCommand {
-  name: string;
-  description: string;
-  argument?: readonly [name: string, words: string];
-  options?: readonly (readonly [flags: string, words: string])[];
+interface KeyContext extends Context<KeyOptions> {
+  /** The file of the key ring. */
+  file: string;
+  rings: typeof import('../../../protection/keys/key-ring.ts');
+}
+
+interface KeyCommand extends Pick<CommandRow, 'name' | 'description' | 'arguments' | 'options'> {
   example: string;
   /** Says how the operator continues. */
   next?: string;
-  act(options: KeyOptions, argument: string): Promise<KeyAnswer>;
-}
-
-interface KeyAnswer {
-  answer: object;
-  needsPerson?: boolean;
-  /** Thrown once the answer has been printed. */
-  problem?: Error | null;
+  act(context: KeyContext): Promise<Answer>;
 }
 
 const DEFAULT_FILE = '.credit-journey/keys.json';
 const USES: readonly KeyUse[] = ['payload', 'ledger'];
 const KMS_NAMES = 'aws-kms:<ARN, alias/name or key id>';
 const COPY_FILE = 'Copy this file to every machine that has the key ring.';
-
-const loadKeyRings = () => import('../../../protection/keys/key-ring.ts');
-const loadSigningKeys = () => import('../../../protection/keys/signing-keys.ts');
 
 const SIGNING_FILES = '--file api-decisions.json --jwks decision-jwks.json';
 const WORKERS_FIRST =
@@ -57,11 +45,10 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     options: [RING_FILE, ['--kms <name>', `have the keys wrapped by a key management service: ${KMS_NAMES}`]],
     example: 'credit-journey keys new --file my-keys.json',
     next: 'Keep a copy apart from the ledger’s backups: without it, nothing that the ledger has sealed can be read.',
-    async act(options) {
-      const file = findRing(options);
-      const ring = await (await loadKeyRings()).createKeyRing(file, options);
+    async act({ file, rings, options }) {
+      const ring = await rings.createKeyRing(file, options);
       const keys = USES.map((use) => ({ use, id: ring.current(use).id }));
-      return { answer: { file, keys, ...omitUndefined({ wrappedBy: ring.current('ledger').kms }) } };
+      return { answer: { file, keys, wrappedBy: ring.current('ledger').kms } };
     },
   },
   {
@@ -74,12 +61,10 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     ],
     example: 'credit-journey keys rotate',
     next: `${COPY_FILE} Back it up again. \`credit-journey keys rewrap\` puts what the ledger holds under a new ledger key.`,
-    async act(options) {
-      const file = findRing(options);
-      const { use, kms } = options;
+    async act({ file, rings, options: { use, kms } }) {
       const uses = USES.filter((candidate) => use === undefined || candidate === use);
       if (uses.length === 0) throw new UsageError(`--use must be ${USES.join(' or ')}`);
-      return { answer: { file, rotated: await (await loadKeyRings()).rotateKeys(file, uses, { kms }) } };
+      return { answer: { file, rotated: await rings.rotateKeys(file, uses, { kms }) } };
     },
   },
   {
@@ -87,11 +72,11 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     description: 'list the keys, their ages and what wraps them; exits with 3 when a key has been in use for too long',
     options: [RING_FILE],
     example: 'credit-journey keys check',
-    async act(options) {
-      const file = findRing(options);
-      const { keys, refused, problem } = await (await loadKeyRings()).examineKeyRing(file);
-      const needsPerson = keys.some(({ verdict }) => verdict === 'overdue');
-      return { answer: { file, keys, refused, isUsable: problem === null }, needsPerson, problem };
+    async act({ file, rings }) {
+      const { keys, refused, problem } = await rings.examineKeyRing(file);
+      const isOverdue = keys.some(({ verdict }) => verdict === 'overdue');
+      const answer = { file, keys, refused, isUsable: problem === null };
+      return { answer, exitCode: isOverdue ? EXIT.needsPerson : EXIT.done, problem };
     },
   },
   {
@@ -101,11 +86,10 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     options: [RING_FILE, ['--kms <name>', `which one: ${KMS_NAMES}`]],
     example: 'credit-journey keys wrap --kms aws-kms:alias/credit-journey',
     next: `${COPY_FILE} Older copies still open without the service: destroy them, and rotate the keys.`,
-    async act(options) {
-      const { kms } = options;
+    async act({ file, rings, options: { kms } }) {
       if (kms === undefined) throw new UsageError('--kms is required');
-      const { ids, wrappedBy = kms } = await (await loadKeyRings()).rewrapKeys(findRing(options), kms);
-      return { answer: { file: findRing(options), keys: ids, wrappedBy } };
+      const { ids, wrappedBy = kms } = await rings.rewrapKeys(file, kms);
+      return { answer: { file, keys: ids, wrappedBy } };
     },
   },
   {
@@ -114,22 +98,19 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     options: [RING_FILE],
     example: 'credit-journey keys unwrap',
     next: 'Anyone who can read the file has the keys.',
-    async act(options) {
-      const file = findRing(options);
-      return { answer: { file, keys: (await (await loadKeyRings()).rewrapKeys(file, null)).ids } };
+    async act({ file, rings }) {
+      return { answer: { file, keys: (await rings.rewrapKeys(file, null)).ids } };
     },
   },
   {
     name: 'refuse',
     description: 'declare that a key is lost: workers refuse for good the payloads that wait for it',
-    argument: ['<key-id>', 'the key id from the alert; not a key of this ring'],
+    arguments: [['<key-id>', 'the key id from the alert; not a key of this ring']],
     options: [RING_FILE],
     example: 'credit-journey keys refuse payload-0123456789ab',
-    async act(options, keyId) {
-      const file = findRing(options);
-      return {
-        answer: { file, keyId, refused: true, wasRefused: !(await (await loadKeyRings()).refuseKey(file, keyId)) },
-      };
+    async act({ args, file, rings }) {
+      const keyId = args['key-id'] ?? '';
+      return { answer: { file, keyId, refused: true, wasRefused: !(await rings.refuseKey(file, keyId)) } };
     },
   },
   {
@@ -137,9 +118,9 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     description:
       'wrap the ledger’s data keys under the current key; reports stay as they are, and workers may keep running',
     example: 'credit-journey keys rewrap',
-    async act() {
-      const answer = await withLedger((ledger) => ledger.rewrapDataKeys());
-      return { answer, needsPerson: answer.unreadable.length > 0 };
+    async act({ openLedger }) {
+      const answer = await (await openLedger()).rewrapDataKeys();
+      return { answer, exitCode: answer.unreadable.length > 0 ? EXIT.needsPerson : EXIT.done };
     },
   },
   {
@@ -150,52 +131,38 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     next:
       `${WORKERS_FIRST} Then start every copy of the API with API_DECISION_KEY_FILE. If it replaces another key, ` +
       'take the former key out of the set a quarter of an hour later.',
-    async act(options) {
-      const files = findKeySet(options);
-      return { answer: { ...files, keyId: await (await loadSigningKeys()).makeSigningKey(files) } };
+    async act({ options }) {
+      const { file = process.env.API_DECISION_KEY_FILE, jwks: keySet = process.env.DECISION_JWKS_FILE } = options;
+      if (!file) throw new UsageError('--file is required, or API_DECISION_KEY_FILE');
+      if (!keySet) throw new UsageError('--jwks is required, or DECISION_JWKS_FILE');
+      const { makeSigningKey } = await import('../../../protection/keys/signing-keys.ts');
+      return { answer: { file, keySet, keyId: await makeSigningKey({ file, keySet }) } };
     },
   },
 ];
 
-export function registerKeysCommand(program: Command): void {
-  const keys = program
-    .command('keys')
-    .description('manage the key ring that encrypts payloads and seals reports, and the key that signs decisions');
-  const signing = keys.command('signing').description('make keys that the HTTP API signs decisions with');
-  for (const { name, description, argument, options = [], example, next, act } of KEY_COMMANDS) {
-    const [last = '', group] = name.split(' ').reverse();
-    const command = (group ? signing : keys).command(last).description(description);
-    if (argument) command.argument(...argument);
-    for (const option of options) command.option(...option);
-    withExamples(withOutputOptions(command), example);
-    command.action(async (...given: unknown[]) => {
-      const keyOptions = given[argument ? 1 : 0] as KeyOptions;
-      await checkKmsName(keyOptions.kms);
-      const { answer, needsPerson, problem } = await act(keyOptions, String(given[0]));
-      const output = createOutput(keyOptions);
-      output.answer(answer, () => [
-        ...formatDocument(answer, output.width),
-        ...(next === undefined ? [] : wrap(next, output.width)),
-      ]);
-      if (problem) throw problem;
-      if (needsPerson) process.exitCode = EXIT.needsPerson;
-    });
-  }
-}
+export const COMMANDS: readonly CommandRow[] = KEY_COMMANDS.map(({ name, example, next, act, ...row }) => ({
+  ...row,
+  name: `keys ${name}`,
+  common: ['output'],
+  examples: [example],
+  async run(context: Context<KeyOptions>) {
+    const { kms, file = process.env.KEY_RING_FILE || DEFAULT_FILE } = context.options;
+    await checkKmsName(kms);
+    const rings = await import('../../../protection/keys/key-ring.ts');
+    const { answer = {}, ...rest } = await act({ ...context, file, rings });
+    const { width } = context.output;
+    const lines = () => [
+      ...formatDocument(readDocument(answer), width),
+      ...(next === undefined ? [] : wrap(next, width)),
+    ];
+    return { answer, lines, ...rest };
+  },
+}));
 
 /** Reports a mistake on the command line, before it looks for a service. */
 async function checkKmsName(name: string | undefined): Promise<void> {
   if (name === undefined) return;
   const { isKmsName, KMS_NAME_RULE } = await import('../../../protection/keys/kms.ts');
   if (!isKmsName(name)) throw new UsageError(`--kms ${KMS_NAME_RULE}`);
-}
-
-function findRing({ file }: KeyOptions): string {
-  return file ?? (process.env.KEY_RING_FILE || DEFAULT_FILE);
-}
-
-function findKeySet({ file = process.env.API_DECISION_KEY_FILE, jwks = process.env.DECISION_JWKS_FILE }: KeyOptions) {
-  if (!file) throw new UsageError('--file is required, or API_DECISION_KEY_FILE');
-  if (!jwks) throw new UsageError('--jwks is required, or DECISION_JWKS_FILE');
-  return { file, keySet: jwks };
 }

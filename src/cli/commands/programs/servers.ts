@@ -1,126 +1,83 @@
 /** `credit-journey api`, `codec-server` and `sandbox`: each runs its server until a signal stops it. */
-import type { Command } from 'commander';
 import type { SandboxOptions } from '../../../../sandbox/server.ts';
 import { omitUndefined } from '../../../base/defined.ts';
 import type { ListenAddress, LogLevel } from '../../../config/variables.ts';
-import { type OutputOptions, withOutputOptions } from '../../output/common-options.ts';
 import { UsageError } from '../../output/errors.ts';
-import { parseWholeNumber, runService } from './service.ts';
+import { type CommandRow, type Context, parseWholeNumber } from '../command.ts';
 
-interface ServerFlags extends OutputOptions {
+interface ServerFlags {
   host?: string;
   port?: string;
 }
 
-function addServer(program: Command, name: string, about: { description: string; variables: string; port: number }) {
-  const { description, variables, port } = about;
-  return withOutputOptions(
-    program
-      .command(name)
-      .description(description)
-      .option('--host <address>', `address to listen on (default: ${variables}_HOST, else 127.0.0.1)`)
-      .option('--port <number>', `port to listen on; 0 takes a free one (default: ${variables}_PORT, else ${port})`),
-  );
+/** @param prefix of the variables that the options override */
+function listenOptions(prefix: string, port: number): NonNullable<CommandRow['options']> {
+  return [
+    ['--host <address>', `address to listen on (default: ${prefix}_HOST, else 127.0.0.1)`],
+    ['--port <number>', `port to listen on; 0 takes a free one (default: ${prefix}_PORT, else ${port})`],
+  ];
 }
 
-/** Both HTTP services have a log, and metrics for Prometheus. */
-async function openTelemetry(
-  service: 'api' | 'codec-server',
-  { logLevel, metricsAddress }: { logLevel: LogLevel; metricsAddress?: ListenAddress },
-  resources: AsyncDisposableStack,
-) {
-  const [{ Metrics }, { createLogger, installLogger, makeRuntime }] = await Promise.all([
-    import('../../../telemetry/metrics.ts'),
-    import('../../../telemetry/logging.ts'),
-  ]);
-  const logger = createLogger(logLevel);
-  const onUnexpected = (error: unknown) => logger.error({ error }, 'the service has failed');
-  if (!metricsAddress) return { logger, options: { onUnexpected } };
-  installLogger(logger, logLevel, metricsAddress);
-  const runtime = makeRuntime();
-  resources.defer(() => runtime.shutdown());
-  const metrics = new Metrics(runtime.metricMeter);
-  metrics.put('started', performance.timeOrigin / 1_000, {});
-  const onAnswered = (operation: string, status: number, seconds: number) => {
-    metrics.put('httpRequests', 1, { service, operation, status });
-    metrics.put('httpSeconds', seconds, { service, operation });
-  };
-  return { logger, options: { onUnexpected, onAnswered } };
-}
+export const COMMANDS: readonly CommandRow[] = [
+  {
+    name: 'sandbox',
+    description: 'run a stand-in gateway with its token service on this machine',
+    options: [
+      ['--port <number>', 'port to listen on; 0 takes a free one', parseWholeNumber, 0],
+      ['--host <address>', 'IP address to listen on; beyond this machine only in an isolated network', '127.0.0.1'],
+      ['--client-id <id>', 'client id it accepts', 'sandbox-client'],
+      ['--client-secret <secret>', 'client secret it accepts; never a real one', 'sandbox-secret'],
+      ['--audience <name>', 'audience it accepts', 'servicegateway'],
+      ['--time-zone <name>', 'IANA time zone in which originalInquiryDate is read', 'UTC'],
+      ['--token-lifetime-seconds <seconds>', 'expires_in of its tokens', parseWholeNumber, 28_800],
+      ['--state-file <path>', 'keep posted inquiries and references across restarts'],
+      ['--seed <number>', 'seed of fault plans that name none', parseWholeNumber, 1],
+      ['--latency-ms <milliseconds>', 'how long each posted inquiry takes to be answered', parseWholeNumber, 0],
+      ['--tls-cert-file <path>', 'certificate in PEM; with its key the sandbox serves https'],
+      ['--tls-key-file <path>', 'its private key in PEM'],
+      ['--with <name...>', "variants that every answer has beyond the interface's shape, such as applicant-ids"],
+      ['--fault <name|rule...>', "faults that strike each request: a name, or a plan's rule in JSON"],
+    ],
+    common: ['output'],
+    examples: `Example:
+  $ credit-journey sandbox --port 8085
+  $ curl -s http://127.0.0.1:8085/_sandbox/inquiries
 
-export function registerApiCommand(program: Command): void {
-  const about = { variables: 'API', port: 7282 };
-  const description = 'serve the HTTP API: journeys, messages and consents for callers with a token';
-  const command = addServer(program, 'api', { ...about, description }).addHelpText(
-    'after',
-    `
-Example, where API_JWKS_FILE, API_JWT_ISSUER and API_JWT_AUDIENCE say whose tokens it takes:
-  $ credit-journey api --port 7282
-\`credit-journey dev\` starts one too, with a token for its session.
-
-docs/http-api.md lists the claims, the scopes and the operations.`,
-  );
-  runService<ServerFlags>({
-    command,
-    async start({ host, port }, resources) {
-      const { loadApiSettings } = await import('../../../api/settings.ts');
-      const settings = loadApiSettings(process.env, omitUndefined({ host, port }));
-      const { options, ledgerAccess, decisionKeyFile } = settings;
-      const [{ startApi }, { openLedgerAccess }, { LedgerJourneys }] = await Promise.all([
-        import('../../../api/server.ts'),
-        import('../../../operator/configured-ledger.ts'),
-        import('../../../operator/ledger-journeys.ts'),
+docs/sandbox.md lists the magic applicants, the faults and the routes.`,
+    async serve({ options: { json: _, debug: __, ...options }, resources }: Context<SandboxOptions>) {
+      const [{ startSandbox }, { isOwnMachine }] = await Promise.all([
+        import('../../../../sandbox/server.ts'),
+        import('../../../../sandbox/options.ts'),
       ]);
-      const signer = decisionKeyFile ? await loadSigner(decisionKeyFile) : undefined;
-      const openLedger = () => openLedgerAccess(ledgerAccess);
-      const journeys = resources.use(await LedgerJourneys.connect({ besideLedger: true, openLedger }));
-      const telemetry = await openTelemetry('api', settings, resources);
-      if (options.portfolioDirectory === undefined) {
-        telemetry.logger.info('PORTFOLIO_DIR is not set: downloads of portfolio reviews are answered with 501');
-      }
-      const api = await startApi({ ...options, ...telemetry.options, ...omitUndefined({ signer }), journeys });
-      resources.defer(() => api.close());
-      const { url } = api;
-      const { environment } = options;
+      if (options.host !== undefined && !isOwnMachine(options.host)) await warnOfNetwork();
+      const sandbox = await startSandbox(options).catch((error: unknown) => {
+        throw error instanceof RangeError ? new UsageError(error.message) : error;
+      });
+      resources.defer(() => sandbox.close());
+      const { url, port } = sandbox;
       return {
-        ready: { url, port: api.port, environment },
-        lines: ({ green }) => [
-          green(`HTTP API ready (${environment})`),
-          `  address    ${url}/v1`,
-          `  reference  ${url}/v1/reference`,
+        ready: { url, port },
+        lines: () => [
+          `sandbox gateway at ${url}`,
+          `  token     POST ${url}/oauth/token`,
+          `  request   POST ${url}/ServiceGateway/orest/grs_v001/request`,
+          `  posted    GET  ${url}/_sandbox/inquiries`,
+          `  faults    GET  ${url}/_sandbox/faults`,
         ],
       };
     },
-  });
-}
-
-/** @throws ConfigError */
-async function loadSigner(file: string) {
-  const [{ loadDecisionSigner }, { ConfigError }] = await Promise.all([
-    import('../../../protection/keys/signing-keys.ts'),
-    import('../../../model/problems.ts'),
-  ]);
-  return loadDecisionSigner(file).catch(() => {
-    const rule = 'must name a private key: EC, Ed25519 or RSA, as JWK or PKCS#8 in PEM';
-    throw new ConfigError([{ variable: 'API_DECISION_KEY_FILE', rule }]);
-  });
-}
-
-export function registerCodecServerCommand(program: Command): void {
-  const about = { variables: 'CODEC_SERVER', port: 7281 };
-  const description = 'let the Temporal UI and other languages decode and encode payloads';
-  const command = addServer(program, 'codec-server', { ...about, description }).addHelpText(
-    'after',
-    `
-Example, beside \`credit-journey dev\`:
+  },
+  {
+    name: 'codec-server',
+    description: 'let the Temporal UI and other languages decode and encode payloads',
+    options: listenOptions('CODEC_SERVER', 7281),
+    common: ['output'],
+    examples: `Example, beside \`credit-journey dev\`:
   $ credit-journey codec-server --port 7281
 Its endpoint goes into the codec server settings of the Temporal UI.
 
 docs/codec-server.md lists the variables, the roles and the routes.`,
-  );
-  runService<ServerFlags>({
-    command,
-    async start({ host, port }, resources) {
+    async serve({ options: { host, port }, resources }: Context<ServerFlags>) {
       const { loadCodecServerSettings } = await import('../../../codec/settings.ts');
       const settings = loadCodecServerSettings(process.env, omitUndefined({ host, port }));
       const [{ startCodecServer }, { WatchedKeyRing }] = await Promise.all([
@@ -152,60 +109,83 @@ docs/codec-server.md lists the variables, the roles and the routes.`,
         ],
       };
     },
-  });
-}
+  },
+  {
+    name: 'api',
+    description: 'serve the HTTP API: journeys, messages and consents for callers with a token',
+    options: listenOptions('API', 7282),
+    common: ['output'],
+    examples: `Example, where API_JWKS_FILE, API_JWT_ISSUER and API_JWT_AUDIENCE say whose tokens it takes:
+  $ credit-journey api --port 7282
+\`credit-journey dev\` starts one too, with a token for its session.
 
-export function registerSandboxCommand(program: Command): void {
-  const command = program
-    .command('sandbox')
-    .description('run a stand-in gateway with its token service on this machine')
-    .option('--port <number>', 'port to listen on; 0 takes a free one', parseWholeNumber, 0)
-    .option('--host <address>', 'IP address to listen on; beyond this machine only in an isolated network', '127.0.0.1')
-    .option('--client-id <id>', 'client id it accepts', 'sandbox-client')
-    .option('--client-secret <secret>', 'client secret it accepts; never a real one', 'sandbox-secret')
-    .option('--audience <name>', 'audience it accepts', 'servicegateway')
-    .option('--time-zone <name>', 'IANA time zone in which originalInquiryDate is read', 'UTC')
-    .option('--token-lifetime-seconds <seconds>', 'expires_in of its tokens', parseWholeNumber, 28_800)
-    .option('--state-file <path>', 'keep posted inquiries and references across restarts')
-    .option('--seed <number>', 'seed of fault plans that name none', parseWholeNumber, 1)
-    .option('--latency-ms <milliseconds>', 'how long each posted inquiry takes to be answered', parseWholeNumber, 0)
-    .option('--tls-cert-file <path>', 'certificate in PEM; with its key the sandbox serves https')
-    .option('--tls-key-file <path>', 'its private key in PEM')
-    .option('--with <name...>', "variants that every answer has beyond the interface's shape, such as applicant-ids")
-    .option('--fault <name|rule...>', "faults that strike each request: a name, or a plan's rule in JSON");
-  withOutputOptions(command).addHelpText(
-    'after',
-    `
-Example:
-  $ credit-journey sandbox --port 8085
-  $ curl -s http://127.0.0.1:8085/_sandbox/inquiries
-
-docs/sandbox.md lists the magic applicants, the faults and the routes.`,
-  );
-  runService<SandboxOptions & OutputOptions>({
-    command,
-    async start({ json: _, debug: __, ...options }, resources) {
-      const [{ startSandbox }, { isOwnMachine }] = await Promise.all([
-        import('../../../../sandbox/server.ts'),
-        import('../../../../sandbox/options.ts'),
+docs/http-api.md lists the claims, the scopes and the operations.`,
+    async serve({ options: { host, port }, resources }: Context<ServerFlags>) {
+      const { loadApiSettings } = await import('../../../api/settings.ts');
+      const settings = loadApiSettings(process.env, omitUndefined({ host, port }));
+      const { options, ledgerAccess, decisionKeyFile } = settings;
+      const [{ startApi }, { openLedgerAccess }, { LedgerJourneys }] = await Promise.all([
+        import('../../../api/server.ts'),
+        import('../../../operator/configured-ledger.ts'),
+        import('../../../operator/ledger-journeys.ts'),
       ]);
-      if (options.host !== undefined && !isOwnMachine(options.host)) await warnOfNetwork();
-      const sandbox = await startSandbox(options).catch((error: unknown) => {
-        throw error instanceof RangeError ? new UsageError(error.message) : error;
-      });
-      resources.defer(() => sandbox.close());
-      const { url, port } = sandbox;
+      const signer = decisionKeyFile ? await loadSigner(decisionKeyFile) : undefined;
+      const openLedger = () => openLedgerAccess(ledgerAccess);
+      const journeys = resources.use(await LedgerJourneys.connect({ besideLedger: true, openLedger }));
+      const telemetry = await openTelemetry('api', settings, resources);
+      if (options.portfolioDirectory === undefined) {
+        telemetry.logger.info('PORTFOLIO_DIR is not set: downloads of portfolio reviews are answered with 501');
+      }
+      const api = await startApi({ ...options, ...telemetry.options, ...omitUndefined({ signer }), journeys });
+      resources.defer(() => api.close());
+      const { url } = api;
+      const { environment } = options;
       return {
-        ready: { url, port },
-        lines: () => [
-          `sandbox gateway at ${url}`,
-          `  token     POST ${url}/oauth/token`,
-          `  request   POST ${url}/ServiceGateway/orest/grs_v001/request`,
-          `  posted    GET  ${url}/_sandbox/inquiries`,
-          `  faults    GET  ${url}/_sandbox/faults`,
+        ready: { url, port: api.port, environment },
+        lines: ({ green }) => [
+          green(`HTTP API ready (${environment})`),
+          `  address    ${url}/v1`,
+          `  reference  ${url}/v1/reference`,
         ],
       };
     },
+  },
+];
+
+/** Both HTTP services have a log, and metrics for Prometheus. */
+async function openTelemetry(
+  service: 'api' | 'codec-server',
+  { logLevel, metricsAddress }: { logLevel: LogLevel; metricsAddress?: ListenAddress },
+  resources: AsyncDisposableStack,
+) {
+  const [{ Metrics }, { createLogger, installLogger, makeRuntime }] = await Promise.all([
+    import('../../../telemetry/metrics.ts'),
+    import('../../../telemetry/logging.ts'),
+  ]);
+  const logger = createLogger(logLevel);
+  const onUnexpected = (error: unknown) => logger.error({ error }, 'the service has failed');
+  if (!metricsAddress) return { logger, options: { onUnexpected } };
+  installLogger(logger, logLevel, metricsAddress);
+  const runtime = makeRuntime();
+  resources.defer(() => runtime.shutdown());
+  const metrics = new Metrics(runtime.metricMeter);
+  metrics.put('started', performance.timeOrigin / 1_000, {});
+  const onAnswered = (operation: string, status: number, seconds: number) => {
+    metrics.put('httpRequests', 1, { service, operation, status });
+    metrics.put('httpSeconds', seconds, { service, operation });
+  };
+  return { logger, options: { onUnexpected, onAnswered } };
+}
+
+/** @throws ConfigError */
+async function loadSigner(file: string) {
+  const [{ loadDecisionSigner }, { ConfigError }] = await Promise.all([
+    import('../../../protection/keys/signing-keys.ts'),
+    import('../../../model/problems.ts'),
+  ]);
+  return loadDecisionSigner(file).catch(() => {
+    const rule = 'must name a private key: EC, Ed25519 or RSA, as JWK or PKCS#8 in PEM';
+    throw new ConfigError([{ variable: 'API_DECISION_KEY_FILE', rule }]);
   });
 }
 

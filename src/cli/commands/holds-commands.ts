@@ -1,0 +1,351 @@
+/**
+ * `holds` lists the work queue, as `GET /v1/holds` has it. `resolve` decides about one hold, or the same about all of a kind:
+ * on a terminal it shows them, asks for what the options leave open, and sends the decision after a yes.
+ */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { checkCall } from '../../api/local-call.ts';
+import { MOST_AT_ONCE } from '../../api/routes/decisions.ts';
+import { holdFilters } from '../../api/routes/holds.ts';
+import { omitUndefined } from '../../base/defined.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
+import type { Loose } from '../../messages/message.ts';
+import { decision } from '../../messages/resolve-inquiry.ts';
+import { formatRunName, ID_NAMES, parseRunKey } from '../../model/run-key.ts';
+import { describeHold, type Hold } from '../../operator/holds.ts';
+import { describeReason, resolveCommand } from '../../words/holds.ts';
+import type { AnyStatus } from '../../words/runs.ts';
+import { EXIT, UsageError } from '../output/errors.ts';
+import { readObject } from '../output/json-input.ts';
+import { formatDocument, formatRowTable, type Output, readDocument, wrap } from '../output/output.ts';
+import {
+  applyOptions,
+  type GivenOptions,
+  listSchemaMembers,
+  type Member,
+  mapOptionsByPath,
+  toOption,
+  toOptionError,
+  toOptionKey,
+} from '../output/schema-options.ts';
+import {
+  askForTheRest,
+  createPrompter,
+  type DraftDecision,
+  describeEffect,
+  isAsking,
+  type Prompter,
+  showHold,
+  type WaitingHold,
+} from './ask-decision.ts';
+import { type CallOperation, type CallOptions, createOperations, findRoute } from './call-operation.ts';
+import { type Answer, type CommandRow, type Context, parseSince, RUN_ID } from './command.ts';
+
+interface ResolveOptions extends CallOptions, GivenOptions {
+  file?: string;
+  yes?: boolean;
+  all?: boolean;
+}
+
+/** `--reason` is why an operator decides; `--since` takes a duration as well. */
+const OWN: Readonly<Record<string, Partial<Member>>> = {
+  '/reason': { flag: '--type' },
+  '/since': { words: 'only rows since this instant (RFC 3339), or since so long ago (PT2H)' },
+};
+
+const FILTERS: readonly Member[] = listSchemaMembers([holdFilters]).map((member) => ({
+  ...member,
+  ...OWN[member.path],
+}));
+
+/** Lists and the argument have no option. */
+const WITHOUT_OPTION = ['/applicants', '/customerTraceNumber'];
+
+const WORDS: Readonly<Record<string, string>> = {
+  '--decision-id': 'the decision’s own id; sent twice, it decides once',
+  '--attempt': 'the attempt to decide about, as the hold shows it',
+  '--by': 'who decides',
+  '--reason': 'why',
+  '--report-reference-number': 'to accept a record: its report’s reference; --file gives its applicants',
+  '--requested-at': 'to accept a record: when its report was requested, in RFC 3339',
+  '--proof': 'the compact JWS that proves the decision',
+  '--confirm-consumer-ids':
+    'with a reference: confirms its consumerIds, which the ledger has for other applicants only',
+};
+
+const MEMBERS = listSchemaMembers([decision.schema(z.unknown() as never)])
+  .filter(({ path }) => !WITHOUT_OPTION.includes(path))
+  .map((member) => ({ ...member, words: WORDS[member.flag] ?? member.words }));
+
+/** Options that belong to one inquiry alone. */
+const OF_ONE = [
+  ...['--attempt', '--report-reference-number', '--requested-at', '--confirm-consumer-ids'],
+  ...['--file', '--proof'],
+];
+
+const OF_ALL = FILTERS.map(({ flag }) => flag);
+
+export const COMMANDS: readonly CommandRow[] = [
+  {
+    name: 'holds',
+    description: 'list what needs a person, with the command that resolves it: exits with 3 if there is anything',
+    members: FILTERS,
+    common: ['api', 'output'],
+    examples: ['credit-journey holds', 'credit-journey holds --type OutcomeUnknown --since PT2H'],
+    async run(context: Context<CallOptions & GivenOptions>) {
+      const filters = readFilters(context.options);
+      const holds = await listHolds(createOperations(context, 'ledger'), filters);
+      const list = holds.map(({ guide: _, decideAt: __, ...hold }) => ({ ...hold, command: resolveCommand(hold) }));
+      return {
+        answer: { list },
+        lines: () => (list.length === 0 ? ['nothing needs a person'] : formatHolds(list, context.output.width)),
+        exitCode: list.length > 0 ? EXIT.needsPerson : EXIT.done,
+      };
+    },
+  },
+  {
+    name: 'resolve',
+    description: 'decide about an inquiry on hold; on a terminal the command asks for missing options',
+    arguments: [
+      ['[id]', RUN_ID],
+      ['[customerTraceNumber]', 'which inquiry, if the run has several holds'],
+    ],
+    members: MEMBERS,
+    options: [
+      ['--file <path>', 'JSON of the decision, such as its reference or applicants; - is standard input'],
+      ['--all', 'every hold of a --type; one decision each. The next options go with it'],
+      ...FILTERS.map((member) => toOption(member)),
+      ['--yes', 'do not ask for confirmation'],
+    ],
+    common: ['api', 'server', 'output'],
+    examples: [
+      'credit-journey start --sample --lose-answer --journey-id J-1006',
+      [
+        'credit-journey resolve J-1006 --attempt 1 --action abandon --by ops \\',
+        '      --provider-said posted --reason "the applicant has withdrawn"',
+      ].join('\n'),
+    ],
+    async run(context: Context<ResolveOptions>) {
+      const { args, options, output, resources } = context;
+      const { id: runKey, customerTraceNumber } = args;
+      if (options.all && options.type === undefined) throw new UsageError('--all needs a --type');
+      const foreign = (options.all ? OF_ONE : OF_ALL).filter((flag) => options[toOptionKey(flag)] !== undefined);
+      if (foreign.length > 0) {
+        throw new UsageError(`${foreign.join(', ')} belongs to ${options.all ? 'one inquiry, not to --all' : '--all'}`);
+      }
+      if ((runKey === undefined) !== (options.all === true)) throw new UsageError('give either an id or --all');
+      const prompter = isAsking(output) ? createPrompter(resources) : undefined;
+      const draft = await readDraft(options);
+      const asked: Asked = { options, output, prompter, draft, call: createOperations(context, 'both') };
+      return runKey === undefined ? resolveAll(asked) : resolveOne(runKey, customerTraceNumber, asked);
+    },
+  },
+];
+
+interface Asked {
+  options: ResolveOptions;
+  output: Output;
+  /** Present on a terminal. */
+  prompter: Prompter | undefined;
+  draft: DraftDecision;
+  call: CallOperation;
+}
+
+/** Reads the decision as the file says, and the options say above it. With `--api` the token says who decides. */
+async function readDraft(options: ResolveOptions): Promise<DraftDecision> {
+  const base = { decisionId: `D-${randomUUID()}`, ...(await readObject(options.file)) };
+  const draft = applyOptions(MEMBERS, options, base) as DraftDecision;
+  return options.api !== undefined && options.by === undefined ? { ...draft, by: 'token' } : draft;
+}
+
+async function resolveOne(runKey: string, trace: string | undefined, asked: Asked): Promise<Answer> {
+  const { options, output, prompter, draft, call } = asked;
+  // Without a trace number every other member can be checked.
+  if (!prompter) parseMessage(decision, { ...draft, customerTraceNumber: trace ?? 'T' });
+  const hold = prompter || trace === undefined ? await findHold(asked, runKey, trace) : undefined;
+  Object.assign(draft, omitUndefined({ customerTraceNumber: trace ?? hold?.customerTraceNumber }));
+  if (prompter && hold) {
+    showHold(hold, prompter, output);
+    await askForTheRest(hold, draft, prompter);
+  }
+  parseMessage(decision, draft);
+  if (prompter && hold) prompter.say(['', ...wrap(describeEffect(hold, draft), output.width)]);
+  if (prompter && !options.yes && !(await isAgreed(`Decide ${draft.action}?`, prompter, output))) {
+    return { exitCode: EXIT.needsPerson };
+  }
+  const made = readDocument(await call('decideInquiry', { ...draft, runKey }, runKey)) as Made;
+  const { decisionId, customerTraceNumber } = draft;
+  const { green, yellow } = output.colors;
+  const isOfRun = made.heldBy === 'run';
+  return {
+    answer: { decisionId, customerTraceNumber, ...made },
+    lines: () => [
+      green(made.duplicate ? 'decided before: nothing has changed' : `decided, as ${decisionId}`),
+      ...(made.recorded ? [] : [yellow('the ledger does not have the decision yet: only the run has it')]),
+      isOfRun
+        ? `\`credit-journey watch ${runKey}\` shows what follows`
+        : 'The run is gone: its next start continues with the decision',
+    ],
+  };
+}
+
+interface Made {
+  duplicate: boolean;
+  recorded: boolean;
+  heldBy: 'run' | 'ledger';
+}
+
+/** @throws UsageError where it is not clear which hold is meant; Error where there is none */
+async function findHold(
+  { call, prompter }: Asked,
+  runKey: string,
+  trace: string | undefined,
+): Promise<WaitingHold | undefined> {
+  const holds = (await listHolds(call, { runKey, kind: 'held' })) as WaitingHold[];
+  if (trace !== undefined) {
+    const listed = holds.find(({ customerTraceNumber }) => customerTraceNumber === trace);
+    return listed ?? (await findUnlisted(call, runKey, trace).catch(() => undefined));
+  }
+  if (holds.length === 0) throw new Error(`nothing of ${formatRunName(runKey)} is on hold`);
+  if (holds.length === 1) return holds[0];
+  const choices = holds.map(({ customerTraceNumber: value, productCode, reason }) => ({
+    value,
+    what: `${productCode}, ${reason}`,
+  }));
+  const traces = choices.map(({ value }) => value);
+  if (!prompter) throw new UsageError(`several inquiries are on hold: name one of ${traces.join(', ')}`);
+  return holds[traces.indexOf(await prompter.choice('Several inquiries are on hold', choices))];
+}
+
+const STATUS = { journey: 'getJourney', pull: 'getPull', share: 'getShare', portfolio: 'getPortfolioReview' } as const;
+
+/** Finds a hold that only its run knows: its ledger was away, so the run has written no row there. */
+async function findUnlisted(call: CallOperation, runKey: string, trace: string): Promise<WaitingHold | undefined> {
+  const { kind, id } = parseRunKey(runKey);
+  const status = readDocument(await call(STATUS[kind], { [ID_NAMES[kind]]: id }, runKey)) as AnyStatus;
+  const held = status.holds.find(({ customerTraceNumber }) => customerTraceNumber === trace);
+  if (!held) return undefined;
+  const { failureType: reason, attempts: attempt, profile = 'default', ...said } = held;
+  return describeHold({ ...said, workId: '', kind: 'held', reason, attempt, runKey, profile }) as WaitingHold;
+}
+
+/** The answer to one of many. */
+interface Judged {
+  runKey: string;
+  customerTraceNumber: string;
+  attempt: number;
+  result: 'decided' | 'duplicate' | 'decidable' | 'refused' | 'failed';
+  heldBy?: string;
+  detail?: string;
+}
+
+async function resolveAll({ options, output, prompter, draft, call }: Asked): Promise<Answer> {
+  const filters = readFilters(options);
+  const { width } = output;
+  const check = () => parseMessage(decision, { ...draft, attempt: 1, customerTraceNumber: 'T' });
+  if (!prompter) check();
+  const holds = (await listHolds(call, { ...filters, kind: 'held' })) as WaitingHold[];
+  const [first] = holds;
+  if (prompter && first) {
+    const shown = holds.map(({ productCode, ...hold }) => ({ productCode, ...nameInquiry(hold) }));
+    prompter.say(formatRowTable(shown, width));
+    await askForTheRest(first, draft, prompter, { ofMany: true });
+  }
+  check();
+  const judged = await callForEach(call, { ...draft, preview: true }, holds);
+  const planned = judged
+    .filter(({ result }) => result === 'decidable')
+    .map((row) => ({ ...nameInquiry(row), heldBy: row.heldBy }));
+  const leftOut = judged
+    .filter(({ result }) => result !== 'decidable')
+    .map(({ customerTraceNumber, detail: why }) => ({ customerTraceNumber, why }));
+  const rest = leftOut.length > 0 ? { leftOut } : {};
+  if (first && planned.length > 0 && !options.yes) {
+    const { action, outcome, providerSaid } = draft;
+    const plan = { action, outcome, providerSaid, planned, ...rest };
+    const lines = [...formatDocument(plan, width), '', ...wrap(describeEffect(first, draft), width)];
+    if (!prompter) {
+      const problem = new UsageError(`nothing was decided: --yes decides about these ${planned.length}`);
+      return { answer: plan, lines: () => lines, problem };
+    }
+    prompter.say(lines);
+    const question = `Decide ${action} about these ${planned.length}?`;
+    if (!(await isAgreed(question, prompter, output))) return { exitCode: EXIT.needsPerson };
+  }
+  const inquiries = await callForEach(call, draft, planned);
+  const failed = inquiries.filter(({ result }) => result === 'refused' || result === 'failed');
+  const answer = { inquiries, ...rest };
+  return {
+    answer,
+    lines: () => [
+      ...formatDocument(answer, width),
+      `${inquiries.length - failed.length} decided, ${failed.length} failed`,
+    ],
+    exitCode: failed.length + leftOut.length > 0 ? EXIT.failed : EXIT.done,
+  };
+}
+
+type NamedInquiry = Pick<Judged, 'runKey' | 'customerTraceNumber' | 'attempt'>;
+
+function nameInquiry({ runKey, customerTraceNumber, attempt }: NamedInquiry): NamedInquiry {
+  return { runKey, customerTraceNumber, attempt };
+}
+
+/** Calls an operation with the same decision about all of them. It takes a limited number at once. */
+async function callForEach(
+  call: CallOperation,
+  { attempt: _, customerTraceNumber: __, ...same }: DraftDecision & { preview?: true },
+  holds: readonly NamedInquiry[],
+): Promise<Judged[]> {
+  const judged: Judged[] = [];
+  for (let from = 0; from < holds.length; from += MOST_AT_ONCE) {
+    const inquiries = holds.slice(from, from + MOST_AT_ONCE).map(nameInquiry);
+    judged.push(
+      ...(readDocument(await call('decideMany', { ...same, inquiries })) as { inquiries: Judged[] }).inquiries,
+    );
+  }
+  return judged;
+}
+
+async function isAgreed(question: string, prompter: Prompter, output: Output): Promise<boolean> {
+  const agrees = await prompter.confirm(question);
+  if (!agrees) output.note('nothing was decided');
+  return agrees;
+}
+
+function formatHolds(list: readonly (Omit<Hold, 'guide'> & { command: string })[], width: number): string[] {
+  const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, command }) => ({
+    kind,
+    runKey,
+    reason: describeReason(reason),
+    since,
+    productCode,
+    attempt,
+    command,
+  }));
+  return formatRowTable(rows, width);
+}
+
+/** @throws InvalidInputError with the options in place of paths, UsageError */
+function readFilters(options: GivenOptions): Loose {
+  const query = applyOptions(FILTERS, { ...options, since: parseSince(options.since as string | undefined) }, {});
+  try {
+    checkCall(findRoute('listHolds'), { query });
+  } catch (error) {
+    throw toOptionError(error, mapOptionsByPath(FILTERS), options);
+  }
+  return query;
+}
+
+/** Reads every page of the rows that the conditions choose, the oldest first. */
+async function listHolds(call: CallOperation, conditions: Loose): Promise<Hold[]> {
+  const holds: Hold[] = [];
+  let page: { data: Hold[]; next?: string } | undefined;
+  do {
+    page = readDocument(
+      await call('listHolds', { ...conditions, limit: '200', after: page?.next }),
+    ) as typeof page & {};
+    holds.push(...page.data);
+  } while (page.next !== undefined);
+  return holds;
+}
