@@ -31,7 +31,7 @@ const FAILURE_OF_VERDICT = {
   writerTooOld: 'LedgerUnavailable',
 } as const satisfies Record<string, FailureType>;
 
-/** What the log says about the other verdicts under which nothing was sent. */
+/** The log lines of the other verdicts that forbid a claim. */
 const NOTHING_WAS_SENT = {
   latest: 'nothing was sent: the ledger has the state of the inquiry',
   withdrawn: 'nothing was sent: according to the ledger, the run was withdrawn',

@@ -201,21 +201,26 @@ function findRefusalsElsewhere(said: readonly ConsentRecord[]): Map<string, Refu
     const isGranted = word.some((consent) => !isRefusal(consent) && !endOf(consent));
     return last && !isGranted ? [last] : [];
   });
-  return new Map(sortByDecision(inForce).map((refusal) => [refusal.applicantId, refusal]));
+  const latest = new Map<string, Refusal>();
+  for (const [applicantId, refusals] of Map.groupBy(inForce, (refusal) => refusal.applicantId)) {
+    latest.set(applicantId, findLatest(refusals, toDecidedAtMs) as Refusal);
+  }
+  return latest;
 }
 
 function findLastRefusal(said: readonly ConsentRecord[]): Refusal | undefined {
-  return sortByDecision(said.filter(isRefusal)).at(-1);
-}
-
-function sortByDecision(refusals: readonly Refusal[]): Refusal[] {
-  return refusals.toSorted((a, b) => toDecidedAtMs(a) - toDecidedAtMs(b));
+  return findLatest(said.filter(isRefusal), toDecidedAtMs);
 }
 
 /** The newest grant; among several that were decided at the same instant, the first. */
 function findNewest(grants: readonly StoredConsent[]): ConsentRecord | undefined {
-  const [newest] = grants
-    .map(({ consent }) => consent)
-    .toSorted((a, b) => computeGrantedAtMs(b) - computeGrantedAtMs(a));
-  return newest;
+  return findLatest(grants.map(({ consent }) => consent).toReversed(), computeGrantedAtMs);
+}
+
+/** Among several of the same time, the last. */
+function findLatest<T>(items: readonly T[], toMs: (item: T) => number): T | undefined {
+  return items.reduce<T | undefined>(
+    (latest, item) => (latest && toMs(latest) > toMs(item) ? latest : item),
+    undefined,
+  );
 }
