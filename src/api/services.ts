@@ -8,7 +8,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { DecisionSigner } from '../protection/keys/signing-keys.ts';
-import { createReachFinder, type FindRequiredReach } from './reach.ts';
+import { createReachFinder, type ReachFinder } from './reach.ts';
 
 /** Options that the handlers of operations see. */
 export interface ServiceOptions {
@@ -69,11 +69,10 @@ export const DEFAULT_LIMITS: ApiLimits = {
   drainMs: 10_000,
 };
 
-export interface ApiServices extends ServiceOptions {
+export interface ApiServices extends ServiceOptions, ReachFinder {
   /** The SDK's own, for calls that the project's client does not make. */
   client: Client;
   openLedger: () => Promise<Ledger>;
-  findRequiredReach: FindRequiredReach;
   /** Places of requests that wait for a change of a status. */
   waiters: Slots;
 }
@@ -85,7 +84,7 @@ export function createServices(options: ServiceOptions & Pick<ApiOptions, 'limit
     ...options,
     client,
     openLedger,
-    findRequiredReach: createReachFinder({ client, openLedger }),
+    ...createReachFinder({ client, openLedger }),
     waiters: new Slots(options.limits?.waiters ?? DEFAULT_LIMITS.waiters),
   };
 }

@@ -89,7 +89,7 @@ export function findPathProblems(environment: Environment, host: string): Config
 }
 
 interface CodecAccess {
-  policy: AccessPolicy<CodecNeeds, Caller, Permission>;
+  policy: AccessPolicy<Caller>;
   /** Absent where callers have tokens. */
   segment?: string;
 }
@@ -129,7 +129,8 @@ function isSame(a: string, b: string): boolean {
 
 /** The permission by the caller's roles in the namespace. It throws a Refusal where the caller has no role for it there. */
 function createPermit(namespaces: readonly string[]): CodecAccess['policy']['permit'] {
-  return ({ action, asksReveal }, { caller, request, note }) => {
+  return (request, caller, note): Permission => {
+    const { action, asksReveal } = request.routeOptions.config.needs as CodecNeeds;
     const namespace = readNamespace(request, caller, namespaces);
     note({ namespace });
     const roles = caller.roles.get(namespace) ?? new Set<CodecRole>();

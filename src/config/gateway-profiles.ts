@@ -258,7 +258,7 @@ type File = z.infer<typeof fileSchema>;
 export function readProfiles(reader: EnvironmentReader): Map<string, GatewayProfile> {
   const base = readDefaultProfile(reader);
   const path = reader.get(VARIABLE);
-  const file = path === undefined ? undefined : parseFile(reader, path);
+  const file = path === undefined ? undefined : parseProfilesFile(reader, path);
   if (!file) return new Map([['default', base]]);
   const { default: additions = {}, ...others } = file.profiles;
   const defaults = withAdditions(reader, base, additions);
@@ -287,7 +287,8 @@ function withAdditions(
   return { ...base, ...additions, changes: { ...base.changes, ...changes }, webhooks: endpoints };
 }
 
-function parseFile(reader: EnvironmentReader, path: string): File | undefined {
+/** Reads the file, and leaves the profiles in it unchecked. */
+export function parseProfilesFile(reader: EnvironmentReader, path: string): File | undefined {
   const content = reader.file(VARIABLE, path);
   if (content === undefined) return undefined;
   let value: unknown;

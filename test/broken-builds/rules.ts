@@ -34,12 +34,12 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a consent is acknowledged before the ledger has it',
     edits: [
       {
-        file: 'src/workflows/run/messages/message-answers.ts',
+        file: 'src/workflows/run/message-answers.ts',
         find: 'await condition(() => message.verdict !== undefined, ANSWER_WITHIN_MS, { summary });',
         replace: 'message.verdict !== undefined || !(await condition(() => true, ANSWER_WITHIN_MS, { summary }));',
       },
       {
-        file: 'src/workflows/run/messages/message-answers.ts',
+        file: 'src/workflows/run/message-answers.ts',
         find: "recorded: verdict === 'recorded' };",
         replace: "recorded: verdict !== 'inNoLedger' };",
       },

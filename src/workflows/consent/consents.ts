@@ -22,13 +22,7 @@ import { runInBackground } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import type { EventsOut } from '../run/events-out.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
-import {
-  type Accepted,
-  answerUnderway,
-  handleUpdate,
-  refuseMessage,
-  type Underway,
-} from '../run/messages/message-answers.ts';
+import { type Accepted, answerUnderway, handleUpdate, refuseMessage, type Underway } from '../run/message-answers.ts';
 import { isRefusal, judgeConsents, noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
 
 /** A run that receives consents: `lendingJourney`, or `shareReport`, whose run key is the `journeyId` of its consents. */

@@ -6,9 +6,9 @@ import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
+import type { InquiryState } from '../inquiry/inquiry-spec.ts';
 import type { EventsOut } from '../run/events-out.ts';
-import type { Underway } from '../run/messages/message-answers.ts';
+import type { Underway } from '../run/message-answers.ts';
 
 /** A withdrawal that the ledger has not decided yet. */
 export type AskedWithdrawal = RunWithdrawal & Underway;
@@ -34,7 +34,7 @@ export interface ShareRecord {
   /** The applicants that the last event named as missing, without those who have granted their consent since. */
   toldMissing?: string[];
   /** State of the inquiry while the share is being posted or held. */
-  inquiry?: CarriedInquiry;
+  inquiry?: InquiryState;
   withdrawal?: AskedWithdrawal;
   /** Set once the ledger has its withdrawal. `by` and `reason` are known if this run asked for it. */
   withdrawn?: { by?: string; reason?: string };

@@ -1,5 +1,4 @@
 import { ApplicationFailure, CancellationScope, defineQuery, isCancellation, setHandler } from '@temporalio/workflow';
-import type { RunConfig } from '../../activities/contract.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { UpdateAnswer } from '../../messages/answers.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
@@ -12,10 +11,15 @@ import { runActivities } from '../run/activity-stubs.ts';
 import { pinIfVersioned } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
-import { handleUnknownSignals, handleUpdate, toAccepted } from '../run/messages/message-answers.ts';
-import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
+import { handleUnknownSignals, handleUpdate, toAccepted } from '../run/message-answers.ts';
 import { findTakenDecision } from '../run/run-decisions.ts';
-import { prepareRun, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
+import {
+  handleDecisions,
+  handleWithdrawals,
+  prepareRun,
+  type RunDefinition,
+  runWorkflow,
+} from '../run/run-workflow.ts';
 import { type FileState, Review, type ReviewState } from './review.ts';
 import { ReviewRows } from './review-rows.ts';
 
@@ -46,8 +50,8 @@ async function answerPause(
 }
 
 function setPaused(review: Review, isPaused: boolean): boolean {
-  if (review.isPaused === isPaused) return false;
-  review.isPaused = isPaused;
+  if (review.state.isPaused === isPaused) return false;
+  review.state.isPaused = isPaused;
   review.inFlight.recheck();
   review.publish();
   return true;
@@ -65,7 +69,7 @@ export async function portfolioReview(input: PortfolioReviewInput, state?: Revie
   return runWorkflow(DEFINITION, input, state);
 }
 
-const DEFINITION: RunDefinition<Review, ReviewState> = {
+const DEFINITION: RunDefinition<Review> = {
   State: Review,
   handleMessages: handleReviewMessages,
   details: ({ input, cause }) => {
@@ -74,7 +78,7 @@ const DEFINITION: RunDefinition<Review, ReviewState> = {
   },
   prepare: ({ input }) =>
     runActivities.preparePortfolio.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-  work: async (review, config) => reviewRows(review, config, review.file ?? (await examine(review))),
+  work: async (review) => reviewRows(review, review.state.file ?? (await examine(review))),
 };
 
 async function examine(review: Review): Promise<FileState> {
@@ -83,8 +87,8 @@ async function examine(review: Review): Promise<FileState> {
   return review.beginFrom(examined);
 }
 
-async function reviewRows(review: Review, config: RunConfig, file: FileState): Promise<PortfolioOutcome> {
-  const rows = new ReviewRows(review, config, file);
+async function reviewRows(review: Review, file: FileState): Promise<PortfolioOutcome> {
+  const rows = new ReviewRows(review, file);
   try {
     await rows.work();
     if (!review.isStopping) await compareOnceMore(review, file);

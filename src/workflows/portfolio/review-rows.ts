@@ -3,14 +3,13 @@
  * each as soon as it may. The review has the rows (review.ts), so that the next run continues them.
  */
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
-import type { RunConfig } from '../../activities/contract.ts';
 import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
 import type { RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
 import { toAnsweredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { toRowInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { InquiryContext, InquiryEnd } from '../inquiry/inquiry-spec.ts';
+import type { InquiryEnd, InquiryProgress } from '../inquiry/inquiry-spec.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import type { FileState, OpenRow, Review, WaitingRow } from './review.ts';
 
@@ -22,15 +21,13 @@ const RESULTS_AT_ONCE = 200;
 
 export class ReviewRows {
   readonly #review: Review;
-  readonly #config: RunConfig;
   readonly #file: FileState;
   /** The work on the files that is in progress. */
   readonly #busy = new Set<'reading' | 'writing'>();
   #failure: { error: unknown } | undefined;
 
-  constructor(review: Review, config: RunConfig, file: FileState) {
+  constructor(review: Review, file: FileState) {
     this.#review = review;
-    this.#config = config;
     this.#file = file;
   }
 
@@ -91,24 +88,23 @@ export class ReviewRows {
   }
 
   #begin(row: WaitingRow): void {
-    const review = this.#review;
-    const open: OpenRow = {
-      customerTraceNumber: '',
-      ...row,
-      inquiry: row.inquiry ?? { ordinal: 0, attempt: 1, failures: 0 },
-      scope: new CancellationScope({ cancellable: true }),
-      isHeld: false,
-      isReleased: false,
-    };
-    review.open.set(row.accountId, open);
-    void review.continuation.part(() => this.#carry(open, row));
+    const scope = new CancellationScope({ cancellable: true });
+    const open: OpenRow = { customerTraceNumber: '', ...row, scope, isHeld: false, isReleased: false };
+    this.#review.open.set(row.accountId, open);
+    void this.#review.continuation.part(() => this.#carry(open));
   }
 
-  async #carry(open: OpenRow, { accountId, applicants, inquiry }: WaitingRow): Promise<void> {
+  async #carry(open: OpenRow): Promise<void> {
     const review = this.#review;
-    const spec = { ...toRowInquiry({ ...review.input, reviewId: review.reviewId }, accountId), applicants };
+    const { accountId, applicants } = open;
+    const spec = {
+      ...toRowInquiry({ ...review.input, reviewId: review.reviewId }, accountId),
+      applicants,
+      part: open,
+      onProgress: (progress: InquiryProgress) => this.#noteProgress(open, progress),
+    };
     try {
-      const end = await open.scope.run(() => runInquiry(this.#createHost(open), { ...spec, resume: inquiry }));
+      const end = await open.scope.run(() => runInquiry(review, spec));
       review.open.delete(accountId);
       this.#takeEnd(open, end);
     } catch (error) {
@@ -119,23 +115,13 @@ export class ReviewRows {
     review.publish();
   }
 
-  #createHost(open: OpenRow): InquiryContext {
-    const review = this.#review;
-    return {
-      ...review.createHost(this.#config),
-      isEnding: () => review.isHalted,
-      onProgress: ({ customerTraceNumber, state, waitingFor }) => {
-        open.customerTraceNumber = customerTraceNumber;
-        const isHeld = state === 'held';
-        if (waitingFor !== undefined) review.updateSearchAttributes();
-        if (isHeld === open.isHeld) return;
-        open.isHeld = isHeld;
-        review.publish();
-      },
-      onStanding: (inquiry) => {
-        open.inquiry = inquiry;
-      },
-    };
+  #noteProgress(open: OpenRow, { customerTraceNumber, state, waitingFor }: InquiryProgress): void {
+    open.customerTraceNumber = customerTraceNumber;
+    const isHeld = state === 'held';
+    if (waitingFor !== undefined) this.#review.updateSearchAttributes();
+    if (isHeld === open.isHeld) return;
+    open.isHeld = isHeld;
+    this.#review.publish();
   }
 
   #takeEnd(open: OpenRow, end: InquiryEnd): void {
@@ -158,15 +144,9 @@ export class ReviewRows {
   /** Queues a begun row again in its present state, before the rows that have not begun. */
   #putBack({ accountId, line, offset, applicants, customerTraceNumber, inquiry }: OpenRow): void {
     // A paused row is not retried.
-    const retriedSinceMs = this.#review.isPaused ? undefined : inquiry.retriedSinceMs;
-    this.#review.queue.unshift({
-      accountId,
-      line,
-      offset,
-      applicants: inquiry.applicants ?? applicants,
-      customerTraceNumber,
-      inquiry: { ...inquiry, retriedSinceMs },
-    });
+    if (this.#review.state.isPaused) delete inquiry?.retriedSinceMs;
+    const row = { accountId, line, offset, applicants: inquiry?.applicants ?? applicants };
+    this.#review.queue.unshift({ ...row, customerTraceNumber, inquiry });
   }
 
   #releaseHolds(): void {

@@ -8,7 +8,7 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ExaminedFile, KnownFile, RunConfig } from '../../activities/contract.ts';
+import type { ExaminedFile, KnownFile } from '../../activities/contract.ts';
 import type { PortfolioActivities } from '../../activities/index.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
@@ -25,27 +25,25 @@ import type {
   RowResult,
 } from '../../messages/portfolio/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
-import type { PortfolioMessage } from '../../messages/withdraw.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
+import type { InquiryState } from '../inquiry/inquiry-spec.ts';
 import { hasRunOut, waitToTryAgain } from '../run/activity-stubs.ts';
 import { findApplicationFailure } from '../run/failures.ts';
-import { Run, type RunState } from '../run/run.ts';
+import { createRunState, Run, type RunAttributes, type RunState } from '../run/run.ts';
 
 /** A row of the file, and the state of its inquiry once that has begun. */
 export interface WaitingRow extends Omit<PortfolioRow, 'applicants'> {
   applicants: FailsafeApplicant[];
   customerTraceNumber?: string;
-  inquiry?: CarriedInquiry;
+  inquiry?: InquiryState;
 }
 
 /** A row whose inquiry this run carries. */
 export interface OpenRow extends WaitingRow {
   customerTraceNumber: string;
-  inquiry: CarriedInquiry;
   scope: CancellationScope;
   /** The row waits for an operator, while other rows may begin. */
   isHeld: boolean;
@@ -54,7 +52,7 @@ export interface OpenRow extends WaitingRow {
 }
 
 /** A row that has begun and has no outcome yet. The next run reads its applicants again at its place in the file. */
-type CarriedRow = Omit<WaitingRow, 'applicants'> & Pick<OpenRow, 'inquiry'>;
+type CarriedRow = Omit<WaitingRow, 'applicants'> & { inquiry: InquiryState };
 
 /** Progress of the review within its file. */
 export interface FileState {
@@ -73,9 +71,10 @@ export interface FileState {
   results: RowResult[];
 }
 
-export interface ReviewState extends RunState<PortfolioMessage> {
+export interface ReviewState extends RunState {
   /** Absent until the file has been examined. */
   file?: FileState;
+  /** Set by a message to this review only. */
   isPaused: boolean;
 }
 
@@ -109,42 +108,34 @@ function describeCause(error: unknown): string {
   return (error as { cause?: unknown }).cause instanceof TimeoutFailure ? 'no answer in time' : 'unknown';
 }
 
-export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcome, PortfolioMessage> {
+export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutcome> {
   readonly kind = 'portfolio';
   /** Causes for which the files cannot be reached, by the activity that reported them. */
   readonly #causes = new Map<keyof PortfolioActivities, string>();
   /** Whether the ledger has, or will have, the flag about unreachable files. */
   #isFlagged = false;
-  /** Absent until the file has been examined. */
-  file: FileState | undefined;
   /** Rows that were read and wait to begin. */
   readonly queue: WaitingRow[] = [];
   /** By account. */
   readonly open = new Map<string, OpenRow>();
   /** Counts changes that may wake waiting code. */
   changes = 0;
-  /** Set by a message to this review only. */
-  isPaused = false;
   /** The file has changed, so the review sends no further inquiry. */
   isStopping = false;
 
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
-    super(withReviewId(input), state);
-    this.file = state?.file;
-    this.isPaused = state?.isPaused ?? false;
+    super(withReviewId(input), state ?? { ...createRunState(), isPaused: false });
   }
 
   override toState(): ReviewState {
-    const { file, isPaused } = this;
+    const { file } = this.state;
     const begun = [...this.open.values(), ...this.queue].flatMap(toCarriedRow);
     const carried = [...(file?.carried ?? []), ...begun];
-    const next = this.queue.find(({ inquiry }) => inquiry === undefined) ?? file?.next;
-    const state = super.toState();
-    // The next run emits no event under the id of an earlier one. Rows that have ended emit none.
+    const first = this.queue.find(({ inquiry }) => inquiry === undefined) ?? file?.next;
+    const next = first && { offset: first.offset, line: first.line };
+    // Rows that have ended emit no further event.
     const numbers = new Set(carried.map(({ customerTraceNumber = '' }) => customerTraceNumber));
-    const events = { ...state.events, occurrences: this.events.continuation(numbers) };
-    const place = next && { offset: next.offset, line: next.line };
-    return { ...state, events, isPaused, file: file && { ...file, carried, next: place } };
+    return { ...this.state, events: this.events.toState(numbers), file: file && { ...file, carried, next } };
   }
 
   emitEnded(outcome: Ended<PortfolioOutcome>): void {
@@ -155,9 +146,8 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     return this.id;
   }
 
-  /** Whether the review sends no inquiry now. */
-  get isHalted(): boolean {
-    return this.isEnding || this.isPaused || this.isStopping;
+  override get isHalted(): boolean {
+    return this.isEnding || this.state.isPaused || this.isStopping;
   }
 
   /** Whether no further row may begin: too many rows wait for people. */
@@ -171,7 +161,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   }
 
   beginFrom({ known, badRows, rows, first }: ExaminedFile): FileState {
-    this.file = {
+    const file: FileState = {
       known,
       badRows,
       rows,
@@ -181,8 +171,9 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
       results: [],
       done: { record: 0, noRecord: 0, noReport: 0, abandoned: 0 },
     };
+    this.state.file = file;
     this.publish();
-    return this.file;
+    return file;
   }
 
   /**
@@ -227,40 +218,44 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   }
 
   get done(): number {
-    return Object.values(this.file?.done ?? {}).reduce((sum, count) => sum + count, 0);
+    return Object.values(this.state.file?.done ?? {}).reduce((sum, count) => sum + count, 0);
   }
 
   /** Wakes waiting code, and brings the search attributes up to date. */
-  publish(): void {
+  override publish(): void {
     this.changes++;
-    this.updateSearchAttributes();
+    super.publish();
   }
 
   updateSearchAttributes(): void {
+    super.publish();
+  }
+
+  protected override get attributes(): RunAttributes {
     const { endUserCode } = this.input;
     const isText = typeof endUserCode === 'string';
-    this.published.upsert({
-      NeedsAttention:
-        this.attention ?? this.holds.list[0]?.failureType ?? (this.file?.flagged === undefined ? null : SSN_MISMATCH),
+    const flagged = this.state.file?.flagged === undefined ? null : SSN_MISMATCH;
+    return {
+      NeedsAttention: this.attention ?? this.holds.list[0]?.failureType ?? flagged,
       WaitsFor: this.#waitsFor,
       JourneyStage: 'ACCTRVW',
       EndUserCode: isText ? endUserCode : undefined,
       EndUserCodes: isText ? [endUserCode] : undefined,
       GatewayProfile: this.config?.profile,
       CustomerTraceNumber: [],
-    });
+    };
   }
 
   get #waitsFor(): WaitsFor | null {
-    if (this.isPaused || this.#isKeptWaiting) return 'pause';
+    if (this.state.isPaused || this.#isKeptWaiting) return 'pause';
     // Only where all rows under way wait for their retries.
-    const reasons = [...this.open.values()].flatMap(({ inquiry }) => inquiry.waitsFor ?? []);
+    const reasons = [...this.open.values()].flatMap(({ inquiry }) => inquiry?.waitsFor ?? []);
     return (reasons.length >= this.underWay ? reasons[0] : undefined) ?? null;
   }
 
   /** Whether rows wait because all inquiries are paused. */
   get #isKeptWaiting(): boolean {
-    return [...this.open.values()].some(({ inquiry }) => inquiry.pausedSinceMs !== undefined);
+    return [...this.open.values()].some(({ inquiry }) => inquiry?.pausedSinceMs !== undefined);
   }
 
   #updateFilesFlag(): void {
@@ -269,7 +264,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
       const { runKey, profile } = this;
       const { endUserCode } = this.input;
       const at = new Date().toISOString();
-      this.work.flag({
+      this.decided.flag({
         reason: PORTFOLIO_UNAVAILABLE,
         runKey,
         profile,
@@ -283,7 +278,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   }
 
   progress(): PortfolioProgress {
-    const { rows = 0, badRows = 0, done = NOTHING_DONE, flagged } = this.file ?? {};
+    const { rows = 0, badRows = 0, done = NOTHING_DONE, flagged } = this.state.file ?? {};
     const held = this.holds.list.length;
     return { rows, badRows, done: this.done, ...done, held, underWay: this.underWay, flagged };
   }
@@ -294,22 +289,20 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     const waits = [files, waitingFor].filter((wait) => wait !== undefined);
     return {
       reviewId: this.reviewId,
-      environment: this.config?.environment ?? null,
+      ...this.commonStatus,
       productCode: 'ACCTRVW',
       state,
       waitingFor: waits.length > 0 ? waits.join(', and ') : undefined,
       attention: this.attention,
       file: this.input.file,
-      digest: this.file?.known.digest,
+      digest: this.state.file?.known.digest,
       progress: this.progress(),
-      ...this.problems,
-      holds: this.holds.list,
-      ...this.refusedMessages,
     };
   }
 
   #standing(): { state: PortfolioState; waitingFor?: string } {
-    const { outcome, endedAs, file, isFull } = this;
+    const { outcome, endedAs, isFull } = this;
+    const { file, isPaused } = this.state;
     const end = endedAs ?? outcome;
     if (end) return { state: end };
     if (!file) return { state: 'examining' };
@@ -319,7 +312,7 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
       if (this.underWay === 0 && held > 0) return { state: 'held', waitingFor: decisions };
       return { state: 'stopping', waitingFor: 'attempts in flight' };
     }
-    if (this.isPaused) return { state: 'paused', waitingFor: 'an operator who resumes it' };
+    if (isPaused) return { state: 'paused', waitingFor: 'an operator who resumes it' };
     if (held > 0 && this.done + held >= file.rows) return { state: 'held', waitingFor: decisions };
     if (isFull) return { state: 'held', waitingFor: `${decisions}: no further row is begun before` };
     if (!this.#isKeptWaiting) return { state: 'running' };
@@ -327,13 +320,13 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   }
 
   result(outcome: PortfolioOutcome): PortfolioResult {
-    const { reviewId, file: state, config, input } = this;
-    if (!state || !config) throw new Error('a result before the file was examined');
-    const { rows, badRows, done, known, flagged } = state;
+    const { reviewId, input } = this;
+    if (!this.state.file) throw new Error('a result before the file was examined');
+    const { rows, badRows, done, known, flagged } = this.state.file;
     const files = toOutputNames(`${known.folder}/${input.file}`, reviewId);
     return {
       reviewId,
-      environment: config.environment,
+      environment: this.accepted.environment,
       productCode: 'ACCTRVW',
       outcome,
       file: input.file,

@@ -51,18 +51,13 @@ export class Continuation {
   }
 
   /** Runs a part of the run, which is busy until it ends, but for its rests. */
-  part<T>(body: () => Promise<T>): Promise<T> {
+  async part<T>(body: () => Promise<T>): Promise<T> {
     this.#busy++;
-    return body().then(
-      (value) => {
-        this.#busy--;
-        return value;
-      },
-      (error: unknown) => {
-        this.#busy--;
-        throw error;
-      },
-    );
+    try {
+      return await body();
+    } finally {
+      this.#busy--;
+    }
   }
 
   /** Waits as the SDK's `condition` does. The run may hand over meanwhile: the next run must reach the same wait. */

@@ -20,18 +20,22 @@ import type { ReportReference } from '../../model/report-outcome.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { drainConsents, handleConsents } from '../consent/consents.ts';
 import { changeShare, isOpen, type ShareRecord } from '../consent/share-record.ts';
-import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
-import { executeShare } from '../machine/share-posting.ts';
-import { answerWithdrawal, askForWithdrawal, checkReportWithdrawal, drainShares } from '../machine/share-withdrawal.ts';
+import { CreditRun, type CreditRunState, createCreditRunState, type StepRecord } from '../machine/credit-run.ts';
+import {
+  answerWithdrawal,
+  askForWithdrawal,
+  checkReportWithdrawal,
+  drainShares,
+  executeShare,
+} from '../machine/share-posting.ts';
 import { runActivities } from '../run/activity-stubs.ts';
-import { handleQueries, handleUnknownSignals } from '../run/messages/message-answers.ts';
-import { handleDecisions, handleWithdrawalMessages } from '../run/messages/run-messages.ts';
-import { handleExtensions, takeRecordedExtension } from '../run/run-decisions.ts';
-import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
+import { handleQueries, handleUnknownSignals } from '../run/message-answers.ts';
+import { handleExtensions, takeExtension } from '../run/run-decisions.ts';
+import { handleDecisions, handleWithdrawalMessages, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
-export type ShareReportRunState = CreditRunState<never, ShareConfig, StepRecord<'SECONDUSE'>>;
+export type ShareReportRunState = CreditRunState<ShareConfig, StepRecord<'SECONDUSE'>>;
 
-export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareReportOutcome, never, 'SECONDUSE'> {
+export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState, ShareReportOutcome, 'SECONDUSE'> {
   readonly kind = 'share';
 
   /**
@@ -40,7 +44,7 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
    * @param state from continue-as-new
    */
   constructor(input: ShareReportInput, state?: ShareReportRunState) {
-    super(input, state);
+    super(input, state ?? createCreditRunState([]));
     const { shareId, consentValidFor, awaitConsentFor } = this.input;
     this.takeShare({ shareId, ...pickTerms(this.input), consentValidFor, awaitConsentFor });
   }
@@ -114,10 +118,9 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
   }
 
   result(outcome: ShareReportOutcome): ShareReportResult {
-    const { shareId, config, sharedWith, record } = this;
-    if (!config) throw new Error('a result before the report was found');
+    const { shareId, sharedWith, record } = this;
     const { customerTraceNumber, reportReferenceNumber, attention, remarks, attempts = 0 } = record;
-    const { environment, report } = config;
+    const { environment, report } = this.accepted;
     return {
       shareId,
       environment,
@@ -137,9 +140,9 @@ function handleShareReportMessages(share: ReportShare): void {
   handleConsents(share, consentToShare);
   share.decided.begin(share, (effect) => {
     if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
-    return takeRecordedExtension(share, effect.message);
+    return takeExtension(share, effect.message);
   });
-  handleExtensions(share, extendShareReport, (message) => message);
+  handleExtensions(share, extendShareReport);
   // The run is withdrawn as a journey's share is: it ends once the ledger keeps the share from ever being sent.
   handleWithdrawalMessages(share, withdrawShareReport, {
     objection: (message) => checkReportWithdrawal(share.record, message),
@@ -164,20 +167,21 @@ export async function shareReport(input: ShareReportInput, state?: ShareReportRu
   return runWorkflow(DEFINITION, input, state);
 }
 
-const DEFINITION: RunDefinition<ReportShare, ShareReportRunState> = {
+const DEFINITION: RunDefinition<ReportShare> = {
   State: ReportShare,
   handleMessages: handleShareReportMessages,
   details: ({ input: { endUserCode }, sharedWith }) => ({ endUserCode, sharedWith }),
-  prepare: ({ input }) => {
+  prepare: async ({ input, shareId, consents }) => {
     const summary = 'checking the input, finding the report';
     const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
-    return runActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
+    const config = await runActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
+    consents.updateStanding(shareId, config.standing);
+    return config;
   },
   onReset: ({ consents }) => consents.markAllStale(),
-  onPrepared: (share, { standing }) => share.consents.updateStanding(share.shareId, standing),
-  work: async (share, config) => {
+  work: async (share) => {
     const { record } = share;
-    if (isOpen(record)) changeShare(record, await executeShare(share, config, record));
+    if (isOpen(record)) changeShare(record, await executeShare(share, record));
     const outcome = record.state as ShareReportOutcome;
     share.end(outcome);
     // The step is idempotent, and the next run repeats it.

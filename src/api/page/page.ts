@@ -1,9 +1,16 @@
-/** The operators' page, as `npm run build` has left it: one document and its assets, read once, to anybody. */
+/** The operators' page: its document and assets, which anybody may read, and how a person signs in with a token. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { decodeJwt } from 'jose';
+import { z } from 'zod';
+import { parseWith } from '../../fields/problems.ts';
+import type { AuditLog } from '../../http/audit.ts';
+import { readJsonBody } from '../../http/payload-json.ts';
 import { Refusal } from '../../http/refusal.ts';
+import type { TokenVerifier } from '../../http/token-verifier.ts';
+import { type ApiCaller, requireOwnPage } from '../caller.ts';
 
 /** Beside the compiled program, also where this runs from its sources. */
 const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
@@ -35,19 +42,8 @@ const A_YEAR = 'public, max-age=31536000, immutable';
 
 const NOT_BUILT = 'The page is not built: run `npm run build`, and load this again. The API itself works.';
 
-interface PageFiles {
-  index: Buffer;
-  assets: ReadonlyMap<string, Buffer>;
-}
-
-interface PageOptions {
-  directory?: string | undefined;
-  /** The sign-in path of the proxy. The page needs it before anyone is signed in. */
-  signInPath?: string | undefined;
-}
-
-export function addPage(app: FastifyInstance, options: PageOptions): void {
-  const { directory = DEFAULT_PAGE_DIRECTORY, signInPath } = options;
+/** @param signInPath of the proxy; the page needs it before anyone is signed in */
+export function addPage(app: FastifyInstance, directory = DEFAULT_PAGE_DIRECTORY, signInPath?: string): void {
   let files = readPage(directory);
   // Without a name in `config`: asked for by anybody, and limited by address.
   app.get('/', async (_request, reply) => {
@@ -73,7 +69,7 @@ function withSignIn(index: Buffer, path: string | undefined): Buffer | string {
 }
 
 /** `undefined` where nothing is built. */
-function readPage(directory: string): PageFiles | undefined {
+function readPage(directory: string) {
   try {
     const index = readFileSync(join(directory, 'index.html'));
     const names = readdirSync(join(directory, 'assets')).filter((name) => ASSET.test(name));
@@ -94,4 +90,54 @@ export function protectFromPages(app: FastifyInstance): void {
       'cross-origin-resource-policy': 'same-origin',
     });
   });
+}
+
+/** The browser forgets it then, however long the token is good. */
+const LONGEST_SECONDS = 12 * 60 * 60;
+
+/** Browsers drop a longer cookie without a word. */
+const MOST_CHARACTERS = 3_800;
+
+export function createSessionCookie(isSecure: boolean) {
+  // The prefix binds it to this host and to TLS.
+  return { name: isSecure ? '__Host-credit-journey' : 'credit-journey-session', isSecure };
+}
+
+type SessionCookie = ReturnType<typeof createSessionCookie>;
+
+interface SignInParts {
+  cookie: SessionCookie;
+  verify: TokenVerifier<ApiCaller>;
+  audit: AuditLog;
+}
+
+const MAX_BODY_DEPTH = 4;
+
+const body = z.strictObject({ token: z.string().min(1).max(MOST_CHARACTERS) });
+
+/** Limited by address, as each route without a name is; who the caller is, the token in the body says. */
+export function addSignIn(app: FastifyInstance, { cookie, verify, audit }: SignInParts): void {
+  app.post('/session', async (request, reply) => {
+    requireOwnPage(request);
+    const { token } = parseWith(body, readJsonBody(request.body, MAX_BODY_DEPTH));
+    const access = { address: request.ip, route: 'POST /session', requestId: request.id };
+    const { subject } = await verify(`Bearer ${token}`).catch((error: unknown) => {
+      if (error instanceof Refusal) audit.record({ ...access, status: error.status, refused: error.reason });
+      throw error;
+    });
+    audit.record({ ...access, subject, status: 204 });
+    const { exp = 0 } = decodeJwt(token);
+    const left = Math.floor(exp - Date.now() / 1000);
+    return setCookie(reply, cookie, token, Math.max(0, Math.min(left, LONGEST_SECONDS)));
+  });
+  app.delete('/session', async (request, reply) => {
+    requireOwnPage(request);
+    return setCookie(reply, cookie, '', 0);
+  });
+}
+
+function setCookie(reply: FastifyReply, { name, isSecure }: SessionCookie, value: string, seconds: number) {
+  const rules = ['Path=/', `Max-Age=${seconds}`, 'HttpOnly', 'SameSite=Strict', ...(isSecure ? ['Secure'] : [])];
+  reply.header('set-cookie', [`${name}=${value}`, ...rules].join('; '));
+  return reply.code(204).send();
 }
