@@ -76,11 +76,11 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   };
   const registered = listRegisteredSearchAttributes(connection, config.temporal.namespace);
   warnOfMissing(await registered(), options.logger);
-  const tokens = resources.adopt(new TokenSource({ observer: telemetry.observeTokens }), close);
+  const tokens = resources.adopt(new TokenSource({ observer: telemetry.observeExchange }), close);
   const gateways = new Map(
     [...config.profiles.values()].map((profile) => [
       profile.name,
-      resources.adopt(new GatewayClient(profile, undefined, telemetry.observeGateway), close),
+      resources.adopt(new GatewayClient(profile, undefined, telemetry.observeExchange), close),
     ]),
   );
   const dataConverter = createDataConverter({

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Readiness } from '../health/readiness.ts';
+import { addProbes, type Readiness } from '../health/readiness.ts';
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../http/refusal.ts';
 import { problemSchema } from '../messages/journey/shapes.ts';
 import { SCOPES } from '../operations/scopes.ts';
@@ -32,11 +32,7 @@ export function addDocuments(app: FastifyInstance, readiness: Readiness): void {
   app.get('/v1/reference', { config: { route: 'GET /v1/reference' } }, async (_request, reply) =>
     reply.header('content-security-policy', REFERENCE_PAGE_CSP).type('text/html; charset=utf-8').send(page),
   );
-  app.get('/healthz', { config: { route: 'GET /healthz' } }, async () => ({ status: 'ok' }));
-  app.get('/readyz', { config: { route: 'GET /readyz' } }, async (_request, reply) => {
-    const report = await readiness.report();
-    return reply.code(report.ready ? 200 : 503).send(report);
-  });
+  addProbes(app, readiness);
 }
 
 /** Explains the cause and the remedy of a problem if its title does not. */

@@ -20,8 +20,6 @@ export type Authentication =
   /** Only on this machine, never in `production`: every caller that has the address has these `roles`. */
   | {
       kind: 'path';
-      /** 32 random bytes in base64url; default: new ones at each start. */
-      segment?: string | undefined;
       /** Default: `encode` and `decode-redacted`. */
       roles?: readonly CodecRole[] | undefined;
     };
@@ -106,8 +104,8 @@ export function createAccess(
   }
   const problems = findPathProblems(environment, host);
   if (problems.length > 0) throw new ConfigError(problems);
-  const { segment = randomBytes(32).toString('base64url'), roles = ['encode', 'decode-redacted'] } = authentication;
-  if (!/^[\w-]{43,}$/.test(segment)) throw new TypeError('the path must be 32 random bytes in base64url');
+  const { roles = ['encode', 'decode-redacted'] } = authentication;
+  const segment = randomBytes(32).toString('base64url');
   const granted = new Map(namespaces.map((namespace) => [namespace, new Set(roles)] as const));
   const policy: CodecAccess['policy'] = {
     async verifyCaller({ params }) {

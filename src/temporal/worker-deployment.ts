@@ -16,7 +16,8 @@ export interface DeploymentVersion {
  * - `inactive`: has never been made current.
  * - `unknown`: the server does not know the version. No worker of it has polled yet, or it was removed long ago.
  */
-export type VersionState = 'current' | 'ramping' | 'draining' | 'drained' | 'inactive' | 'unknown';
+export const VERSION_STATES = ['current', 'ramping', 'draining', 'drained', 'inactive', 'unknown'] as const;
+export type VersionState = (typeof VERSION_STATES)[number];
 
 export interface DeploymentView {
   /** Absent where unversioned workers get the work. */

@@ -5,7 +5,7 @@ import { Client } from '@temporalio/client';
 import type { MetricTags } from '@temporalio/common';
 import { type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Config } from '../config/config.ts';
-import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../gateway/observer.ts';
+import type { ExchangeObserver } from '../gateway/observer.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createObservedLedger } from '../ledger/observed-ledger.ts';
 import { WEBHOOK_ATTENTION } from '../messages/webhooks/delivery.ts';
@@ -193,8 +193,7 @@ export async function startWorkerTelemetry(config: Config) {
     metrics,
     /** Outermost first. */
     activityInterceptors: [...(tracing ? [tracing.traceActivity] : []), createActivityMetrics(metrics)],
-    observeGateway: combineObservers(createExchangeMetrics(metrics), tracing?.observeExchange),
-    observeTokens: combineObservers(createTokenMetrics(metrics), tracing?.observeExchange),
+    observeExchange: observeExchanges(metrics, tracing?.observeExchange),
     observeLedger: (ledger: Ledger) =>
       createObservedLedger(ledger, ({ durationMs, ...labels }) =>
         metrics.put('ledgerLatency', durationMs / 1_000, labels),
@@ -222,27 +221,17 @@ export async function startWorkerTelemetry(config: Config) {
   };
 }
 
-function createExchangeMetrics(metrics: Metrics): ExchangeObserver {
-  return ({ profile, productCode }) =>
-    ({ httpStatus, durationMs, markersBroken }) => {
-      if (httpStatus !== undefined && productCode)
-        metrics.put('timeToAnswer', durationMs / 1_000, { product: productCode });
-      metrics.put('markersBroken', markersBroken === true, { profile: profile.name });
-    };
-}
-
-function createTokenMetrics(metrics: Metrics): ExchangeObserver {
-  return ({ profile }) =>
-    ({ failure }) =>
-      metrics.put('tokenFetches', 1, { profile: profile.name, result: failure ?? 'fetched' });
-}
-
-function combineObservers(a: ExchangeObserver, b: ExchangeObserver | undefined): ExchangeObserver {
-  if (!b) return a;
-  return (begun: ExchangeBegun) => {
-    const ends = [a(begun), b(begun)];
-    return (ended: ExchangeEnded) => {
-      for (const end of ends) end(ended);
+/** Counts exchanges with the gateway, and with its token service, which have no product. */
+function observeExchanges(metrics: Metrics, trace: ExchangeObserver | undefined): ExchangeObserver {
+  return (begun) => {
+    const { profile, productCode: product } = begun;
+    const endSpan = trace?.(begun);
+    return (ended) => {
+      const { httpStatus, durationMs, markersBroken = false, failure = 'fetched' } = ended;
+      if (product && httpStatus !== undefined) metrics.put('timeToAnswer', durationMs / 1_000, { product });
+      if (product) metrics.put('markersBroken', markersBroken, { profile: profile.name });
+      else metrics.put('tokenFetches', 1, { profile: profile.name, result: failure });
+      endSpan?.(ended);
     };
   };
 }

@@ -35,7 +35,7 @@ describe('a client in production', () => {
   it('must use TLS to Temporal unless it has its own connection', () => {
     const inTheClear = { ...PRODUCTION, TEMPORAL_TLS: 'false', TEMPORAL_ADDRESS: 'temporal.example.com:7233' };
     assert.deepEqual(variablesOf(() => loadClientSettings(inTheClear)).toSorted(), ['TEMPORAL_TLS']);
-    assert.deepEqual(variablesOf(() => loadClientSettings(inTheClear, { ownConnection: true })).toSorted(), []);
+    assert.deepEqual(variablesOf(() => loadClientSettings(inTheClear, { connection: {} })).toSorted(), []);
   });
 
   const beside: ClientUse = { besideLedger: true };
@@ -91,10 +91,7 @@ describe('a client in production', () => {
   });
 
   it('needs no payload settings if the program has its own data converter', () => {
-    assert.deepEqual(
-      variablesOf(() => loadClientSettings(WITHOUT_CODEC_SERVER, { ownDataConverter: true })).toSorted(),
-      [],
-    );
+    assert.deepEqual(variablesOf(() => loadClientSettings(WITHOUT_CODEC_SERVER, { dataConverter: {} })).toSorted(), []);
   });
 });
 
