@@ -12,7 +12,7 @@ import type { ProductCode, StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { type CarriedConsents, type ConsentHost, Consents } from '../consent/consents.ts';
-import { isOpen, listUngranted, type ShareRecord } from '../consent/share-record.ts';
+import { isOpen, judgeConsents, type ShareRecord } from '../consent/share-record.ts';
 import { selectTransientAttributes } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryProgress, InquiryState } from '../inquiry/inquiry-spec.ts';
 import { createRunState, Run, type RunAttributes, type RunState } from '../run/run.ts';
@@ -168,6 +168,11 @@ export abstract class CreditRun<
     return this.findKnownReport(share)?.applicants.map(({ applicantId }) => applicantId) ?? [];
   }
 
+  /** The applicants without a valid grant for the share. */
+  protected listMissing(share: ShareRecord): string[] {
+    return judgeConsents(this.consents, share, this.listApplicants(share), Date.now()).missing;
+  }
+
   toReportTerms(share: ShareRecord): ReturnType<ConsentHost['toReportTerms']> {
     return { reportReferenceNumber: this.findKnownReport(share)?.reportReferenceNumber };
   }
@@ -223,7 +228,7 @@ export abstract class CreditRun<
     return this.state.shares.map((share) => {
       const { input, state, until, customerTraceNumber, reportReferenceNumber, attention, remarks } = share;
       const isWaiting = state === 'awaitingConsent';
-      const waitingFor = isWaiting ? listUngranted(this.consents, share, this.listApplicants(share), Date.now()) : [];
+      const waitingFor = isWaiting ? this.listMissing(share) : [];
       return {
         shareId: input.shareId,
         state,
