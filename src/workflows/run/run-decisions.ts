@@ -65,8 +65,6 @@ interface DecidedRun {
 export class RunDecisions {
   /** In the order in which they were asked for. */
   readonly #asked: AskedRecord[];
-  /** Another number once a decision was settled. */
-  settled = 0;
 
   constructor(asked: AskedRecord[]) {
     this.#asked = asked;
@@ -149,7 +147,6 @@ export class RunDecisions {
 
   /** A decision that has taken effect already cannot be refused: no ledger will have it. */
   #settle(run: DecidedRun, asked: AskedRecord, verdict: Verdict): void {
-    this.settled++;
     const effect = 'decisions' in asked ? asked.effect : undefined;
     asked.verdict = isRefused(verdict) && !effect ? 'inNoLedger' : verdict;
     if (effect && asked.isAnswered && isRefused(verdict)) refuseMessage(run, effect.update, verdict.reason);
