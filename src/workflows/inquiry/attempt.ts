@@ -101,15 +101,14 @@ async function lookUp<Step>(
   const { ledgerId, accents } = accepted;
   const { productCode } = inquiry;
   const args = { run: { ledgerId, accents }, inquiry, applicants, reference };
-  const look = () =>
-    runUntilDone('lookUpInquiry', { summary: `${productCode} · looking up attempt ${attempt} in the ledger` }, args);
-  const close = (at: string) => {
-    const summary = `${productCode} · closing attempt ${attempt} unless it was claimed`;
-    return runUntilDone('closeAttempt', { summary }, { ...args, attempt, begunAt: at });
-  };
+  const what = begunAt === undefined ? `looking up attempt ${attempt} in the ledger` : `closing attempt ${attempt}`;
+  const options = { summary: `${productCode} · ${what}` };
+  const ask = (): Promise<AttemptView | null> =>
+    begunAt === undefined
+      ? runUntilDone('lookUpInquiry', options, args)
+      : runUntilDone('closeAttempt', options, { ...args, attempt, begunAt });
   try {
-    const ask = () => (begunAt === undefined ? look() : close(begunAt));
-    return toNext(await CancellationScope.nonCancellable<AttemptView | null>(ask));
+    return toNext(await CancellationScope.nonCancellable(ask));
   } catch (error) {
     const type = LOOK_UP_HOLDS.find((hold) => hold === findApplicationFailure(error)?.type);
     if (!type) throw error;

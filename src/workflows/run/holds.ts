@@ -1,6 +1,7 @@
 /** Inquiries that wait for a person, and the decisions that people take about them. */
 import { CancellationScope } from '@temporalio/workflow';
 import type { InquiryFailure, RunConfig, UnprovenDecision } from '../../activities/contract.ts';
+import { pick } from '../../base/defined.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import { checkReferenceApplicants } from '../../messages/reference-applicants.ts';
@@ -287,15 +288,10 @@ function toHoldStatus(
   { failureType, problems, attempt: _, claimed: __, retryAfterMs: ___, ...answer }: InquiryFailure,
   judged: Judged,
 ): HoldStatus {
-  const { customerTraceNumber, productCode, shareId, profile, endUserCode, endUser, runKey, ordinal } = inquiry;
+  const { productCode, runKey, ordinal } = inquiry;
   return {
-    customerTraceNumber,
-    productCode,
+    ...pick(inquiry, ['customerTraceNumber', 'productCode', 'shareId', 'profile', 'endUserCode', 'endUser']),
     accountId: parseRunKey(runKey).accountId,
-    shareId,
-    profile,
-    endUserCode,
-    endUser,
     failureType,
     ...judged,
     ...answer,
@@ -315,20 +311,15 @@ async function recordDecision(
   failure: InquiryFailure,
   { reference, outcome = 'noReport', applicants, proof, receivedAt: decidedAt, ...message }: Decision,
 ): Promise<{ verdict: Verdict; effect: DecisionEffect } | { verdict: MessageRefusal; effect?: never }> {
-  const { decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid, confirmConsumerIds } = message;
+  const { attempt, action } = message;
   const answer: Outcome = { kind: 'outcome', outcome, reference };
   const decision: UnprovenDecision = {
-    decisionId,
-    customerTraceNumber,
+    ...pick(message, ['decisionId', 'customerTraceNumber', 'by', 'reason', 'providerSaid', 'confirmConsumerIds']),
     attempt,
     action,
-    by,
-    reason,
-    providerSaid,
     failureType: failure.failureType,
     decidedAt,
     answer: action === 'accept' ? answer : undefined,
-    confirmConsumerIds,
   };
   const summary = `recording the decision: ${action}`;
   const args = { ledgerId, inquiry, decision, applicants, proof };
