@@ -75,7 +75,8 @@ export interface ShareQuestion extends SecondaryUser {
   reportRunKey?: string;
 }
 
-interface AskingRun {
+/** The run that asks the ledger about consents. */
+export interface AskingRun {
   /** Default: the worker's own ledger. */
   ledgerId?: string;
   runKey: string;
@@ -90,7 +91,7 @@ interface AskingRun {
 export interface LookUpSharesArgs extends AskingRun {
   shares: readonly ShareQuestion[];
   /** All shares that the run knows. */
-  shareIds: readonly string[];
+  shareIds: string[];
 }
 
 export interface SubmitInquiryArgs extends InquiryContent {
@@ -201,7 +202,7 @@ export type ConsentTaken =
    * `isKnown`: the ledger had it before; then `fault` says why a grant permits nothing. `doubt`: why a refusal was
    * recorded without its proof.
    */
-  | { kind: 'recorded'; isKnown?: true; fault?: GrantFault; doubt?: string; stands?: Stands }
+  | { kind: 'recorded'; isKnown: boolean; fault?: GrantFault; doubt?: string; stands?: Stands }
   | ({ kind: 'refused' } & MessageRefusal)
   /** The keys that its proof needs cannot be read now. */
   | { kind: 'unjudged' };

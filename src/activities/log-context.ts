@@ -28,9 +28,9 @@ function readNames(args: unknown): InquiryNames {
   const { productCode, customerTraceNumber: ofInquiry } = toObject(inquiry);
   const traceNumber = ofInquiry ?? customerTraceNumber;
   return {
-    ...(typeof traceNumber === 'string' ? { customerTraceNumber: traceNumber } : {}),
-    ...(typeof productCode === 'string' ? { productCode } : {}),
-    ...(typeof attempt === 'number' ? { inquiryAttempt: attempt } : {}),
+    customerTraceNumber: typeof traceNumber === 'string' ? traceNumber : undefined,
+    productCode: typeof productCode === 'string' ? productCode : undefined,
+    inquiryAttempt: typeof attempt === 'number' ? attempt : undefined,
   };
 }
 

@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Readiness } from '../health/readiness.ts';
+import { addProbes, type Readiness } from '../health/readiness.ts';
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../http/refusal.ts';
 import { problemSchema } from '../messages/journey/shapes.ts';
 import { SCOPES } from '../operations/scopes.ts';
+import { createPolicy } from './page/page.ts';
 import { createPathSchema, listPathParameters, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 
@@ -14,14 +15,9 @@ body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding
 a{color:light-dark(#0a4fb3,#8ab8ff)}code{font:13px ui-monospace,monospace;overflow-wrap:anywhere}
 td,th{border-top:1px solid light-dark(#d8dee4,#3a4149);padding:4px 8px;text-align:left;vertical-align:top;font-weight:normal}`;
 
-/** Allows no script, no resource of another origin and no frame. */
-export const REFERENCE_PAGE_CSP = [
-  "default-src 'none'",
+export const REFERENCE_PAGE_CSP = createPolicy(
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+);
 
 export function addDocuments(app: FastifyInstance, readiness: Readiness): void {
   const json = JSON.stringify(createOpenApiDocument());
@@ -32,11 +28,7 @@ export function addDocuments(app: FastifyInstance, readiness: Readiness): void {
   app.get('/v1/reference', { config: { route: 'GET /v1/reference' } }, async (_request, reply) =>
     reply.header('content-security-policy', REFERENCE_PAGE_CSP).type('text/html; charset=utf-8').send(page),
   );
-  app.get('/healthz', { config: { route: 'GET /healthz' } }, async () => ({ status: 'ok' }));
-  app.get('/readyz', { config: { route: 'GET /readyz' } }, async (_request, reply) => {
-    const report = await readiness.report();
-    return reply.code(report.ready ? 200 : 503).send(report);
-  });
+  addProbes(app, readiness);
 }
 
 /** Explains the cause and the remedy of a problem if its title does not. */

@@ -1,6 +1,5 @@
 /** The API's options, and the services that its handlers share for the lifetime of the program. */
 import type { Client } from '@temporalio/client';
-import { getSdkClient } from '../client/credit-journeys.ts';
 import { type HttpLimits, Slots } from '../http/limits.ts';
 import type { HttpServiceOptions } from '../http/service.ts';
 import type { TokenSettings } from '../http/token-verifier.ts';
@@ -78,7 +77,7 @@ export interface ApiServices extends ServiceOptions, ReachFinder {
 }
 
 export function createServices(options: ServiceOptions & Pick<ApiOptions, 'limits'>): ApiServices {
-  const client = getSdkClient(options.journeys);
+  const client = options.journeys.getSdkClient();
   const openLedger = () => options.journeys.getLedger();
   return {
     ...options,

@@ -60,8 +60,7 @@ function readSettings(reader: EnvironmentReader) {
 
 /** Names the environment's profiles. The workers check the rest of the file, whose secrets the API need not have. */
 function readProfileNames(reader: EnvironmentReader): string[] | undefined {
-  const path = reader.get('GATEWAY_PROFILES_FILE');
-  const file = path === undefined ? undefined : parseProfilesFile(reader, path);
+  const file = parseProfilesFile(reader);
   if (!file) return undefined;
   const isOwn = (profile: unknown) => isRecord(profile) && profile.environment === reader.environment;
   return ['default', ...Object.keys(file.profiles).filter((name) => isOwn(file.profiles[name]))];

@@ -4,9 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallOptions } from '../client/connection/calls.ts';
-import { isRunOpen } from '../client/connection/describe-run.ts';
 import { hasCode } from '../client/connection/errors.ts';
-import { getSdkClient } from '../client/credit-journeys.ts';
+import { isRunOpen } from '../client/connection/temporal-runs.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { DecisionRecord } from '../ledger/records.ts';
 import type { Decision } from '../messages/resolve-inquiry.ts';
@@ -43,7 +42,7 @@ export async function readDecidable(
   if (!row) return undefined;
   const [inquiry, isOpen] = await Promise.all([
     ledger.inquiry(customerTraceNumber),
-    isRunOpen(getSdkClient(journeys), toWorkflowId(runKey)),
+    isRunOpen(journeys.getSdkClient(), toWorkflowId(runKey)),
   ]);
   const hold: DecidableHold = {
     ...(inquiry ? describeAttempt(inquiry, row.attempt) : {}),

@@ -88,11 +88,8 @@ async function examineLines(
   const duplicates = new Set<number>();
   const bad: BadRow[] = [];
   const report = (line: number, problems: readonly Problem[]) => {
-    const withColumns = problems.map(({ path, rule }) => {
-      const column = format === 'csv' ? findColumn(path) : undefined;
-      return { path, ...(column === undefined ? {} : { column }), rule };
-    });
-    bad.push({ line, problems: withColumns });
+    const toColumn = (path: string) => (format === 'csv' ? findColumn(path) : undefined);
+    bad.push({ line, problems: problems.map(({ path, rule }) => ({ path, column: toColumn(path), rule })) });
   };
   let form: RowForm | undefined;
   let first = { offset: 0, line: 1 };
@@ -104,9 +101,10 @@ async function examineLines(
   for await (const found of readLines(handle, { offset: 0, line: 1, onBlock: readBlock })) {
     const line = total++ === 0 ? withoutMark(found) : found;
     if (!form) {
-      form = { format, ...(format === 'csv' ? { columns: parseHeader(line) } : {}) };
-      first = format === 'csv' ? { offset: line.nextOffset, line: 2 } : { offset: line.offset, line: 1 };
-      if (format === 'csv') continue;
+      const columns = format === 'csv' ? parseHeader(line) : undefined;
+      form = { format, columns };
+      first = columns ? { offset: line.nextOffset, line: 2 } : { offset: line.offset, line: 1 };
+      if (columns) continue;
     }
     // The review sends nothing for such a file, so the rest need not be read.
     if (bad.length > MAX_BAD_ROWS) break;
@@ -135,7 +133,7 @@ async function examineLines(
   return {
     digest: hash.digest('hex'),
     rows: ids.size - [...ids.values()].filter((line) => duplicates.has(line)).length,
-    ...(form?.columns ? { columns: [...form.columns] } : {}),
+    columns: form?.columns && [...form.columns],
     first,
     bad,
   };

@@ -152,8 +152,8 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/activities/ledger-activities.ts',
-        find: '        if (!verdict.accepted) throw',
-        replace: '        if (!verdict.accepted && content.occurrence < 0) throw',
+        find: '      if (!verdict.accepted) throw',
+        replace: '      if (!verdict.accepted && content.occurrence < 0) throw',
       },
     ],
     tests: [{ path: DECISION_PROOFS, title: 'needs a proof also as a repeat' }],

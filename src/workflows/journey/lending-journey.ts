@@ -6,7 +6,7 @@ import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shape
 import { toSecondaryUser } from '../../model/stage-end-user.ts';
 import { deriveTraceNumber } from '../../model/trace-number.ts';
 import { drainConsents } from '../consent/consents.ts';
-import { changeShare, isOpen, type ShareRecord, toTraceNumber } from '../consent/share-record.ts';
+import { changeShare, isOpen, type ShareRecord } from '../consent/share-record.ts';
 import { drainShares, executeShare } from '../machine/share-posting.ts';
 import { runActivities } from '../run/activity-stubs.ts';
 import type { ShownDetails } from '../run/run-details.ts';
@@ -90,7 +90,8 @@ async function runShare(journey: Journey, share: ShareRecord): Promise<void> {
   const outcome = await executeShare(journey, share);
   changeShare(share, outcome);
   const { shareId } = share.input;
-  journey.events.emit('share.ended', [shareId, outcome], { shareId, outcome, ...toTraceNumber(share) });
+  const { customerTraceNumber } = share;
+  journey.events.emit('share.ended', [shareId, outcome], { shareId, outcome, customerTraceNumber });
 }
 
 /** Carries every share to its end as it becomes known, until the stages and all of them have settled and none may follow. */

@@ -13,7 +13,7 @@ import type { ProductCode, StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { type CarriedConsents, type ConsentHost, Consents } from '../consent/consents.ts';
-import { isOpen, listUngranted, type ShareRecord } from '../consent/share-record.ts';
+import { isOpen, judgeConsents, type ShareRecord } from '../consent/share-record.ts';
 import { selectTransientAttributes } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryProgress, InquiryState } from '../inquiry/inquiry-spec.ts';
 import { createRunState, Run, type RunAttributes, type RunState } from '../run/run.ts';
@@ -169,6 +169,11 @@ export abstract class CreditRun<
     return this.findKnownReport(share)?.applicants.map(({ applicantId }) => applicantId) ?? [];
   }
 
+  /** The applicants without a valid grant for the share. */
+  protected listMissing(share: ShareRecord): string[] {
+    return judgeConsents(this.consents, share, this.listApplicants(share), Date.now()).missing;
+  }
+
   toReportTerms(share: ShareRecord): ReturnType<ConsentHost['toReportTerms']> {
     return { reportReferenceNumber: this.findKnownReport(share)?.reportReferenceNumber };
   }
@@ -226,7 +231,7 @@ export abstract class CreditRun<
       const isWaiting = state === 'awaitingConsent';
       return {
         shareId: input.shareId,
-        waitingFor: isWaiting ? listUngranted(this.consents, share, this.listApplicants(share), Date.now()) : [],
+        waitingFor: isWaiting ? this.listMissing(share) : [],
         until: isWaiting ? until : undefined,
         ...pick(share, ['state', 'customerTraceNumber', 'reportReferenceNumber', 'remarks', 'attention']),
       };

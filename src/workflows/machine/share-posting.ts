@@ -15,13 +15,10 @@ import { type ConsentHost, drainMessages } from '../consent/consents.ts';
 import {
   type AskedWithdrawal,
   changeShare,
-  findFirstExpiryMs,
   type JointConsent,
   judgeConsents,
-  listUngranted,
   noteRefusalAfterPosting,
   type ShareRecord,
-  toTraceNumber,
 } from '../consent/share-record.ts';
 import { lookAgain, waitOut } from '../inquiry/attempt.ts';
 import { runInquiry, selectTransientAttributes } from '../inquiry/inquiry-protocol.ts';
@@ -161,19 +158,17 @@ class SharePosting {
   }
 
   async #waitForConsent(leftMs: number, isOver: () => boolean): Promise<void> {
-    const { continuation, consents } = this.#run;
     const { input, until } = this.#share;
-    const listMissing = () => listUngranted(consents, this.#share, this.#applicantIds, this.#nowMs);
-    const waitingFor = listMissing();
+    const { missing: waitingFor, endsInMs } = this.#judgeConsent();
     this.#tellMissing(waitingFor);
     this.#run.publish();
-    const expiryMs = findFirstExpiryMs(consents, this.#share, this.#applicantIds, this.#nowMs);
     // A grant that comes meanwhile may be the next to become too old.
-    const hasChanged = () => toConsentValidForMs(input) !== undefined && listMissing().join() !== waitingFor.join();
+    const hasChanged = () =>
+      toConsentValidForMs(input) !== undefined && this.#judgeConsent().missing.join() !== waitingFor.join();
     const called = `${input.shareId} with ${describeSecondaryUser(input)}`;
     const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}`;
     const isDisturbed = () => isOver() || hasChanged() || this.#share.until !== until;
-    await continuation.wait(isDisturbed, Math.min(leftMs, expiryMs ?? leftMs), { summary });
+    await this.#run.continuation.wait(isDisturbed, Math.min(leftMs, endsInMs), { summary });
   }
 
   #tellMissing(waitingFor: string[]): void {
@@ -187,16 +182,15 @@ class SharePosting {
 
   async #post(): Promise<ShareEnd | 'notPermitted'> {
     const share = this.#share;
-    const { consents } = this.#run;
     const end = await runInquiry(this.#run, {
       ...this.#toSpec(),
       onObjection: (objection) => this.#applyObjection(objection),
       permit: (nowMs) => {
-        const consent = judgeConsents(consents, share, this.#applicantIds, nowMs);
+        const consent = this.#judgeConsent(nowMs);
         const isPermitted = consent.kind === 'granted' && !share.reportIsGone && !isTakenBack(share);
         return isPermitted ? consent.grants : null;
       },
-      permitEndsInMs: (nowMs) => findFirstExpiryMs(consents, share, this.#applicantIds, nowMs),
+      permitEndsInMs: (nowMs) => this.#judgeConsent(nowMs).endsInMs,
     });
     delete share.inquiry;
     if (end.kind !== 'answered') return end.kind;
@@ -227,7 +221,8 @@ class SharePosting {
     if (remarks) share.remarks = remarks;
     changeShare(share, 'posted');
     const { shareId } = share.input;
-    this.#run.events.emit('share.posted', [shareId], { shareId, ...toTraceNumber(share) });
+    const { customerTraceNumber } = share;
+    this.#run.events.emit('share.posted', [shareId], { shareId, customerTraceNumber });
     noteRefusalAfterPosting(this.#run, share, this.#run.consents.isRefused(share));
   }
 
@@ -237,15 +232,15 @@ class SharePosting {
       const known = this.#run.consents.standing(this.#share, applicantId, 0);
       // An applicant who has refused needs no notice.
       if (fault === 'refused' || known.stands !== 'granted' || known.grant.consentId !== consentId) continue;
-      this.#run.consents.fault(known.grant, fault);
+      this.#run.consents.fault({ ...known.grant, fault });
     }
     if (withdrawn) this.#share.withdrawn = {};
     if (reportGone) this.#share.reportIsGone = true;
     this.#run.consents.forget(this.#share.input.shareId);
   }
 
-  #judgeConsent(): JointConsent {
-    return judgeConsents(this.#run.consents, this.#share, this.#applicantIds, this.#nowMs);
+  #judgeConsent(nowMs = this.#nowMs): JointConsent {
+    return judgeConsents(this.#run.consents, this.#share, this.#applicantIds, nowMs);
   }
 
   #toSpec(): InquirySpec {

@@ -71,7 +71,7 @@ export async function answerUnderway<Status>(
   return { ...toAccepted(run, duplicate), recorded: verdict === 'recorded' };
 }
 
-interface UpdateHandler<T, Status> {
+export interface UpdateHandler<T, Status> {
   /** Returns why the message makes no sense now, or `null`. Its shape and its run were checked before. */
   objection?(message: T): MessageRefusal | null;
   answer(message: T): Accepted<Status> | Promise<Accepted<Status>>;

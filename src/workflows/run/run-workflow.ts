@@ -24,7 +24,7 @@ import { refuseForeignState } from './continuation.ts';
 import { createInvalidInput, findApplicationFailure, readInputProblems, toUndecodableFailure } from './failures.ts';
 import type { DecisionMessage } from './holds.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
-import { answerUnderway, handleUpdate, refuseMessage } from './message-answers.ts';
+import { answerUnderway, handleUpdate, refuseMessage, type UpdateHandler } from './message-answers.ts';
 import type { Run, RunState } from './run.ts';
 import { findTakenDecision } from './run-decisions.ts';
 import { describeRun, type ShownDetails } from './run-details.ts';
@@ -69,20 +69,32 @@ export function handleWithdrawals<Message extends RunWithdrawal>(run: AnyRun, de
     if (!withdrawal) return run.isEnding ? refuse('ending', `the ${run.kind} is ending already`) : null;
     return refuseDifference('withdraw was accepted', withdrawal, { by, reason });
   };
-  handleUpdate(run, definition, 'withdraw', {
+  handleWithdrawalMessages(run, definition, {
     objection,
     answer: async (message) => {
       const duplicate = !run.withdraw(message);
       // A withdrawal is one row, however often it is written.
       return { ...(await run.decided.answer(run, findTakenDecision('withdraw', run.runKey, message))), duplicate };
     },
+    ask: (message) => {
+      if (run.withdraw(message)) run.decided.note(findTakenDecision('withdraw', run.runKey, message));
+    },
   });
+}
+
+/** The update and the signal by which a run is withdrawn. */
+export function handleWithdrawalMessages<Message, Status>(
+  run: AnyRun,
+  definition: MessageWith<Message>,
+  how: Required<UpdateHandler<Message, Status>> & { ask(message: Message): void },
+): void {
+  handleUpdate(run, definition, 'withdraw', how);
   setHandler(
     defineSignal<[Message]>('requestWithdrawal'),
     (message) => {
-      const refusal = definition.objection(run, message) ?? objection(message);
+      const refusal = definition.objection(run, message) ?? how.objection(message);
       if (refusal !== null) refuseMessage(run, 'requestWithdrawal', refusal.reason);
-      else if (run.withdraw(message)) run.decided.note(findTakenDecision('withdraw', run.runKey, message));
+      else how.ask(message);
     },
     { description: definition.signals?.requestWithdrawal as string },
   );
@@ -117,8 +129,6 @@ export interface RunDefinition<R extends AnyRun> {
   onReset?(run: R): void;
   /** Waits for further messages that were accepted and must not be lost, however the run ends. */
   drainMessages?(run: R): Promise<void>;
-  /** `work` continues as new itself. */
-  handsOver?: true;
 }
 
 /**
@@ -141,7 +151,6 @@ export async function runWorkflow<R extends AnyRun>(
   handleInputDifferences(run.input);
   definition.handleMessages(run);
   showDetails(() => describeRun(run, () => definition.details(run)));
-  if (definition.handsOver) return runToEnd(definition, run);
   return run.continuation.run(() => runToEnd(definition, run), {
     state: () => run.toState(),
     continueWith: (next) => continueAsNew<(input: R['input'], state: object) => Promise<never>>(input, next),

@@ -1,5 +1,5 @@
 /** `shareReport`: the consent of all applicants, then one posting. */
-import { defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { ShareConfig } from '../../activities/contract.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import { consentToShare } from '../../messages/consent.ts';
@@ -14,12 +14,12 @@ import type {
   ShareReportStatus,
 } from '../../messages/share/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
-import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
+import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { drainConsents, handleConsents } from '../consent/consents.ts';
-import { changeShare, isOpen, listUngranted, type ShareRecord, toTraceNumber } from '../consent/share-record.ts';
+import { changeShare, isOpen, type ShareRecord } from '../consent/share-record.ts';
 import { CreditRun, type CreditRunState, createCreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import {
   answerWithdrawal,
@@ -29,9 +29,9 @@ import {
   executeShare,
 } from '../machine/share-posting.ts';
 import { runActivities } from '../run/activity-stubs.ts';
-import { handleQueries, handleUnknownSignals, handleUpdate, refuseMessage } from '../run/message-answers.ts';
+import { handleQueries, handleUnknownSignals } from '../run/message-answers.ts';
 import { handleExtensions, takeExtension } from '../run/run-decisions.ts';
-import { handleDecisions, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
+import { handleDecisions, handleWithdrawalMessages, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
 export type ShareReportRunState = CreditRunState<ShareConfig, StepRecord<'SECONDUSE'>>;
 
@@ -46,12 +46,7 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState
   constructor(input: ShareReportInput, state?: ShareReportRunState) {
     super(input, state ?? createCreditRunState([]));
     const { shareId, consentValidFor, awaitConsentFor } = this.input;
-    this.takeShare({
-      shareId,
-      ...pickTerms(this.input),
-      consentValidFor,
-      awaitConsentFor,
-    });
+    this.takeShare({ shareId, ...pickTerms(this.input), consentValidFor, awaitConsentFor });
   }
 
   get shareId(): string {
@@ -90,12 +85,13 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState
   }
 
   emitEnded(outcome: Ended<ShareReportOutcome>): void {
-    const { shareId, record } = this;
-    this.events.emit('share.ended', [outcome], { shareId, outcome, ...toTraceNumber(record) });
+    const { shareId } = this;
+    const { customerTraceNumber } = this.record;
+    this.events.emit('share.ended', [outcome], { shareId, outcome, customerTraceNumber });
   }
 
   protected override nameWait(share: ShareRecord): string | undefined {
-    const missing = listUngranted(this.consents, share, this.applicantIds, Date.now());
+    const missing = this.listMissing(share);
     return missing.length > 0 ? `the consent of ${missing.join(', ')}` : undefined;
   }
 
@@ -147,30 +143,17 @@ function handleShareReportMessages(share: ReportShare): void {
     return takeExtension(share, effect.message);
   });
   handleExtensions(share, extendShareReport);
-  handleTakingBack(share);
+  // The run is withdrawn as a journey's share is: it ends once the ledger keeps the share from ever being sent.
+  handleWithdrawalMessages(share, withdrawShareReport, {
+    objection: (message) => checkReportWithdrawal(share.record, message),
+    answer: (message) => answerWithdrawal(share, share.record, message),
+    ask: ({ by, reason }) => askForWithdrawal(share, share.record, { by, reason, isAnswered: true }),
+  });
   // No hold of a share allows `amend`: there are no applicants in its request.
   handleDecisions(share, resolveShareReport);
   handleQueries(share, QUERIES.share);
   handleUnknownSignals(share);
   share.consents.begin();
-}
-
-/** The run is withdrawn as a journey's share is: it ends once the ledger keeps the share from ever being sent. */
-function handleTakingBack(run: ReportShare): void {
-  const objection = (message: WithdrawShareReportMessage) => checkReportWithdrawal(run.record, message);
-  handleUpdate(run, withdrawShareReport, 'withdraw', {
-    objection,
-    answer: (message) => answerWithdrawal(run, run.record, message),
-  });
-  setHandler(
-    defineSignal<[WithdrawShareReportMessage]>('requestWithdrawal'),
-    (message) => {
-      const refusal = withdrawShareReport.objection(run, message) ?? objection(message);
-      if (refusal !== null) refuseMessage(run, 'requestWithdrawal', refusal.reason);
-      else askForWithdrawal(run, run.record, { by: message.by, reason: message.reason, isAnswered: true });
-    },
-    { description: withdrawShareReport.signals?.requestWithdrawal as string },
-  );
 }
 
 /**
