@@ -80,8 +80,6 @@ type DecisionEffect =
 export class Holds {
   readonly #run: HoldingRun;
   readonly #state: HoldsState;
-  /** The number of rows that are being written. */
-  #opening = 0;
 
   constructor(run: HoldingRun, state: HoldsState) {
     this.#run = run;
@@ -95,11 +93,6 @@ export class Holds {
   /** Each hold, with whether a decision about it is being recorded. */
   get view(): (HoldStatus & { isDecided: boolean })[] {
     return this.#state.open.map(({ status, decision }) => ({ ...status, isDecided: decision !== undefined }));
-  }
-
-  /** Whether the ledger is being asked for a row, or to record a decision. */
-  get isBusy(): boolean {
-    return this.#opening > 0 || this.#state.open.some(({ decision, isUnopened }) => decision || isUnopened);
   }
 
   #find(customerTraceNumber: string): OpenHold | undefined {
@@ -175,13 +168,8 @@ export class Holds {
     const { ledgerId } = this.#run.accepted;
     const summary = `${inquiry.productCode} · opening the row of its hold`;
     const args = { ledgerId, hold: { inquiry, reason, attempt, since, details } };
-    this.#opening++;
-    try {
-      // The run does not write into another ledger, so only its status shows the hold.
-      await CancellationScope.nonCancellable(() => runUntilRecorded('openHold', { summary }, args));
-    } finally {
-      this.#opening--;
-    }
+    // The run does not write into another ledger, so only its status shows the hold.
+    await CancellationScope.nonCancellable(() => runUntilRecorded('openHold', { summary }, args));
   }
 
   /**
