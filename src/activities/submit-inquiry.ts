@@ -6,7 +6,7 @@ import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { GatewayRequest } from '../gateway/requests.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
-import { type SealedRefusal, toCarriedRefusal } from '../ledger/reports/reports.ts';
+import { mayBeCarried, type SealedRefusal } from '../ledger/reports/reports.ts';
 import type { HighWaterMark } from '../messages/ledger-watch.ts';
 import { toCanonicalRequest } from '../model/canonical-request.ts';
 import { FAILURES, type FailureType } from '../model/failure-types.ts';
@@ -239,7 +239,7 @@ class OutcomeRecorder {
       recorded,
       ...facts,
       refusalKept: refusal && recorded ? true : undefined,
-      refusal: refusal && !recorded ? toCarriedRefusal(refusal) : undefined,
+      refusal: refusal && !recorded && mayBeCarried(refusal) ? refusal : undefined,
       resendFrom: failureType === 'OutcomeUnknown' ? resendFrom : undefined,
     });
   }

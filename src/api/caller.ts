@@ -3,7 +3,7 @@
  * name.
  */
 import type { FastifyRequest } from 'fastify';
-import { HIDDEN_CHARACTER } from '../base/hidden-characters.ts';
+import { text } from '../fields/fields.ts';
 import { isLoopbackHost, type ProxyCheck } from '../http/addresses.ts';
 import { Refusal } from '../http/refusal.ts';
 import {
@@ -32,7 +32,10 @@ export interface ApiCaller extends Identity {
   isLocal?: true;
 }
 
-export const MAX_BY_CHARACTERS = 100;
+const MAX_BY_CHARACTERS = 100;
+
+/** The rule for `by` of every message. */
+export const actingName = text(MAX_BY_CHARACTERS);
 
 /**
  * @param byClaim the claim that names who acts
@@ -44,7 +47,7 @@ export function createApiTokenVerifier(settings: TokenSettings, byClaim: string)
     scopes: new Set(readClaimWords(claim('scope')).filter(isScope)),
     profiles: readReach(claim('profiles')),
     endUsers: readReach(claim('end_users')),
-    by: readCallerName(claim(byClaim)),
+    by: actingName.safeParse(claim(byClaim)).data,
   }));
 }
 
@@ -52,12 +55,6 @@ export function createApiTokenVerifier(settings: TokenSettings, byClaim: string)
 function readReach(claim: unknown): Reach {
   const names = Array.isArray(claim) ? claim.filter((name) => typeof name === 'string') : claim === '*' ? ['*'] : [];
   return names.includes('*') ? '*' : new Set(names);
-}
-
-/** Returns the name for `by` of every message: 1 to 100 characters, none of them hidden. */
-function readCallerName(claim: unknown): string | undefined {
-  if (typeof claim !== 'string' || claim.trim() === '' || claim.length > MAX_BY_CHARACTERS) return undefined;
-  return HIDDEN_CHARACTER.test(claim) ? undefined : claim;
 }
 
 /** @throws Refusal 403 */

@@ -6,6 +6,7 @@ import { addProbes, type Readiness } from '../health/readiness.ts';
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../http/refusal.ts';
 import { problemSchema } from '../messages/journey/shapes.ts';
 import { SCOPES } from '../operations/scopes.ts';
+import { createPolicy } from './page/page.ts';
 import { createPathSchema, listPathParameters, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 
@@ -14,14 +15,9 @@ body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding
 a{color:light-dark(#0a4fb3,#8ab8ff)}code{font:13px ui-monospace,monospace;overflow-wrap:anywhere}
 td,th{border-top:1px solid light-dark(#d8dee4,#3a4149);padding:4px 8px;text-align:left;vertical-align:top;font-weight:normal}`;
 
-/** Allows no script, no resource of another origin and no frame. */
-export const REFERENCE_PAGE_CSP = [
-  "default-src 'none'",
+export const REFERENCE_PAGE_CSP = createPolicy(
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+);
 
 export function addDocuments(app: FastifyInstance, readiness: Readiness): void {
   const json = JSON.stringify(createOpenApiDocument());

@@ -3,14 +3,13 @@ import { z } from 'zod';
 import type { JsonObject } from '../base/json-safety.ts';
 import { MESSAGE_TIMEOUT_MS } from '../client/connection/calls.ts';
 import { loadVariable } from '../config/environment.ts';
-import { text } from '../fields/fields.ts';
 import { findSchemaProblems, parseWith } from '../fields/problems.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { SCOPES, type Scope } from '../operations/scopes.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
-import { MAX_BY_CHARACTERS } from './caller.ts';
+import { actingName } from './caller.ts';
 import { createPathSchema, type Reply, type Route } from './route.ts';
 import { type ApiServices, createServices } from './services.ts';
 
@@ -54,7 +53,7 @@ export function checkCall(route: Route, { params = {}, query = {}, body = {}, by
 }
 
 const ALL_SCOPES = new Set(Object.keys(SCOPES) as Scope[]);
-const AUTHOR = z.object({ by: text(MAX_BY_CHARACTERS) });
+const AUTHOR = z.object({ by: actingName });
 
 /** @throws InvalidInputError, with the member's path; what the handler throws */
 export function callLocally(

@@ -36,7 +36,10 @@ export function translateToRefusal(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (error instanceof PortfolioUnavailableError) return new Refusal('portfolioUnavailable');
   if (error instanceof InvalidInputError) {
-    return new Refusal('invalidInput', undefined, { problems: error.problems.slice(0, 50) });
+    const { problems, refusalCause } = error;
+    // A consent that is well formed, and does not count now.
+    if (refusalCause) return new Refusal(refusalCause, 'the consent does not count: see problems', { problems });
+    return new Refusal('invalidInput', undefined, { problems: problems.slice(0, 50) });
   }
   if (hasCode(error, 'updateRefused', 'decisionRefused')) return createMessageRefusal(error);
   if (!(error instanceof CreditJourneyError)) return undefined;

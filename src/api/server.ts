@@ -27,7 +27,7 @@ import {
   requireScope,
 } from './caller.ts';
 import { addDocuments } from './documents.ts';
-import { addPage, addSignIn, createSessionCookie, protectFromPages } from './page/page.ts';
+import { addPage, addSignIn, createSessionCookie, PROTECTION_FROM_PAGES } from './page/page.ts';
 import { createProblem, translateToRefusal, writeProblem } from './problem.ts';
 import { reachesAll, requireReach, waitUntilNextStep } from './reach.ts';
 import { createPathSchema, findRun, isMessage, listPathParameters, type Route } from './route.ts';
@@ -86,11 +86,8 @@ export async function startApi(options: ApiOptions) {
     prepare(server) {
       trackRequests(server.server);
       refuseOtherMethods(server);
-      protectFromPages(server);
-      server.addHook('onRequest', async (request, reply) => {
-        reply.header('x-request-id', request.id);
-      });
-      server.addHook('onRequest', async ({ url }) => {
+      server.addHook('onRequest', async ({ id, url }, reply) => {
+        reply.headers({ ...PROTECTION_FROM_PAGES, 'x-request-id': id });
         // On a connection that was open already.
         if (stopping.signal.aborted && url.startsWith('/v1/')) throw new Refusal('stopping');
       });

@@ -33,15 +33,12 @@ export async function startCodecServer(options: CodecServerOptions) {
   const work = new CodecWork({ keys, originNamespaces, limits, onUnknownKey });
   addRoutes(service, work, segment === undefined ? '' : '/:segment');
   const { url, port } = await service.listen();
-  const path = segment === undefined ? undefined : `/${segment}`;
   return {
     /** Without a slash at its end, and without the unguessable path. */
     url,
     port,
-    /** `/<segment>`, where that is what authenticates. A secret. */
-    path,
-    /** The address for the Temporal UI and CLI. */
-    endpoint: `${url}${path ?? ''}`,
+    /** The address for the Temporal UI and CLI. A secret, where its path is what authenticates. */
+    endpoint: segment === undefined ? url : `${url}/${segment}`,
     /** Ends open connections, and closes the audit log. */
     async close() {
       app.server.closeAllConnections();

@@ -58,7 +58,6 @@ export function loadClientSettings(env: NodeJS.ProcessEnv, use: ClientUse = {}):
 export function readClientSettings(reader: EnvironmentReader, use: ClientUse) {
   refuseKeys(reader, use);
   return {
-    environment: reader.environment,
     payloads: readPayloadAccess(reader, use),
     temporal: readTemporal(reader, use),
     taskQueue: reader.get('TASK_QUEUE'),
@@ -151,12 +150,7 @@ const TEMPORAL_FILES = [
  * `default`.
  */
 export function readTemporal(reader: EnvironmentReader, use: ClientUse = {}): TemporalOptions {
-  // Checked here, because envconfig would not name the variable, and would report only the first file.
-  const unreadable = TEMPORAL_FILES.filter((variable) => {
-    const path = reader.raw(variable);
-    return path !== undefined && reader.file(variable, path) === undefined;
-  });
-  const temporal = unreadable.length > 0 ? undefined : readTemporalOptions(reader);
+  const temporal = readTemporalOptions(reader);
   if (!temporal) return { address: '', namespace: '', connectionOptions: { address: '' } };
   const { address, connectionOptions } = temporal;
   const needsTls = reader.environment === 'production' && !use.connection;
@@ -171,6 +165,10 @@ function isOnThisMachine(address: string): boolean {
 }
 
 function readTemporalOptions(reader: EnvironmentReader): TemporalOptions | undefined {
+  // Checked here, because envconfig would not name the variable, and would report only the first file.
+  const named = TEMPORAL_FILES.filter((variable) => reader.raw(variable) !== undefined);
+  const contents = named.map((variable) => reader.file(variable, reader.raw(variable) ?? ''));
+  if (contents.includes(undefined)) return undefined;
   const env = Object.fromEntries(Object.entries(reader.env).filter(([, value]) => value)) as Record<string, string>;
   let profile: ReturnType<typeof loadClientConfigProfile>;
   try {

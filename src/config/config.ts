@@ -8,10 +8,10 @@ import type { ProtocolSettings } from '../model/inquiry.ts';
 import { ConfigError } from '../model/problems.ts';
 import { readKeySet } from '../protection/proofs.ts';
 import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
-import { type ClientUse, checkProcess, readCodecServer, readTemporal } from './client.ts';
+import { checkProcess, readCodecServer, readTemporal } from './client.ts';
 import { EnvironmentReader, readPart } from './environment.ts';
 import { readProfiles } from './gateway-profiles.ts';
-import { type LedgerAccess, loadLedgerAccess, readLedgerAccess } from './ledger.ts';
+import { readLedgerAccess } from './ledger.ts';
 
 /** The configuration of a worker. Optional members are absent where their variable is not set. */
 export type Config = ReturnType<typeof readConfig>;
@@ -235,20 +235,4 @@ export function loadTraceEndpoint(env: NodeJS.ProcessEnv): string | undefined {
  */
 export function loadTimeZone(env: NodeJS.ProcessEnv): string {
   return readPart(env, (reader) => (reader.raw('GATEWAY_TIME_ZONE') ? reader.get('GATEWAY_TIME_ZONE') : 'UTC'));
-}
-
-/**
- * Loads a client's access to the ledger. In production only programs that run beside the ledger get it.
- *
- * @throws ConfigError
- */
-export function loadClientLedgerAccess(env: NodeJS.ProcessEnv, use: ClientUse = {}): LedgerAccess {
-  readPart(env, (reader) => {
-    if (reader.environment !== 'production' || use.besideLedger) return;
-    reader.report(
-      'LEDGER_URL',
-      'must not be given to a client in production: only programs beside the ledger may open it',
-    );
-  });
-  return loadLedgerAccess(env);
 }

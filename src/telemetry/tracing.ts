@@ -103,7 +103,7 @@ function toSafeSpan(span: ReadableSpan): ReadableSpan {
     name: toSafeName(span.name),
     kind: span.kind,
     spanContext: () => span.spanContext(),
-    ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
+    parentSpanId: span.parentSpanId,
     startTime: span.startTime,
     endTime: span.endTime,
     // Omits the status's message, which is an error's.

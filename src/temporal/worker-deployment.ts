@@ -47,13 +47,12 @@ export async function describeDeployment(
 ): Promise<DeploymentView | null> {
   try {
     const { workerDeploymentInfo: info } = await service.describeWorkerDeployment({ namespace, deploymentName });
-    const currentBuildId = info?.routingConfig?.currentDeploymentVersion?.buildId;
+    const currentBuildId = info?.routingConfig?.currentDeploymentVersion?.buildId || undefined;
     const versions = (info?.versionSummaries ?? []).map(({ deploymentVersion, status }) => ({
       buildId: deploymentVersion?.buildId ?? '',
       state: STATES[status ?? 0] ?? 'unknown',
     }));
-    const manager = info?.managerIdentity;
-    return { ...(currentBuildId ? { currentBuildId } : {}), ...(manager ? { manager } : {}), versions };
+    return { currentBuildId, manager: info?.managerIdentity || undefined, versions };
   } catch (error) {
     // The server gives the same code if the namespace does not exist.
     if (isGrpcServiceError(error) && error.code === NOT_FOUND && !/^namespace\b/i.test(error.details)) return null;

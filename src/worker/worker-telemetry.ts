@@ -2,7 +2,6 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
-import type { MetricTags } from '@temporalio/common';
 import { type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Config } from '../config/config.ts';
 import type { ExchangeObserver } from '../gateway/observer.ts';
@@ -48,59 +47,56 @@ export async function watchFleetFigures(figures: FleetFigures): Promise<void> {
   }
 }
 
-/** More than operators can handle in a day. Above it the count of consents stops growing; the oldest stays exact. */
-const MAX_CONSENTS = 1_000;
+interface Work {
+  kind: string;
+  reason: string | undefined;
+  count: number;
+  oldest?: string | undefined;
+}
 
 /** Counts the work for operators: rows of the ledger, consents that match nothing, and runs that have no row. */
 async function readWork(figures: FleetFigures): Promise<void> {
   const { metrics, now = Date.now } = figures;
-  const [work, runs] = await Promise.all([
+  const [rows, runs] = await Promise.all([
     readLedger(figures).catch(() => undefined),
     countRuns(figures).catch(() => undefined),
   ]);
-  metrics.put('ledgerUp', work !== undefined, {});
-  const find = ({ kind, reason }: MetricTags) => work?.find((found) => found.kind === kind && found.reason === reason);
-  metrics.setEach('needsPerson', (labels) => {
-    if (labels.kind === 'runs') return runs && (runs.get(String(labels.reason)) ?? 0);
-    return work && (find(labels)?.count ?? 0);
-  });
-  metrics.setEach('oldestAge', (labels) => {
-    const oldest = find(labels)?.oldest;
-    return work && (oldest === undefined ? 0 : Math.max(0, now() - Date.parse(oldest)) / 1_000);
-  });
+  metrics.put('ledgerUp', rows !== undefined, {});
+  const show = (metric: 'needsPerson' | 'oldestAge', toValue: (work: Partial<Work>) => number) =>
+    metrics.setEach(metric, ({ kind, reason }) => {
+      const found = kind === 'runs' ? runs : rows;
+      return found && toValue(found.find((work) => work.kind === kind && work.reason === reason) ?? {});
+    });
+  show('needsPerson', ({ count = 0 }) => count);
+  show('oldestAge', ({ oldest }) => (oldest ? Math.max(0, now() - Date.parse(oldest)) / 1_000 : 0));
 }
 
-async function readLedger({ ledger, metrics }: FleetFigures) {
+async function readLedger({ ledger, metrics }: FleetFigures): Promise<Work[]> {
   const [counts, pauses, unmatched] = await Promise.all([
     ledger.work.counts(),
     ledger.pauses.list(),
-    ledger.consents.unmatched({ limit: MAX_CONSENTS }),
+    Array.fromAsync(ledger.consents.unmatched()),
   ]);
   const isPaused = pauses.some(({ ended }) => !ended);
   metrics.put('paused', isPaused, {});
   // The oldest consent comes first.
-  const consents = Map.groupBy(unmatched, (consent) => consent.unmatched);
-  return [
-    ...counts,
-    ...[...consents].map(([reason, rows]) => ({
-      kind: 'unmatched',
-      reason,
-      count: rows.length,
-      oldest: rows[0]?.since,
-    })),
-  ];
+  const consents = [...Map.groupBy(unmatched, (consent) => consent.unmatched)].map(([reason, rows]) => {
+    return { kind: 'unmatched', reason, count: rows.length, oldest: rows[0]?.since };
+  });
+  return [...counts, ...consents];
 }
 
 /** Reasons that no row of this ledger can have: the run began with another ledger, or has given events up. */
 const REASONS_OF_RUNS = ['LedgerChanged', WEBHOOK_ATTENTION] as const;
 
-async function countRuns({ client, taskQueue, knows }: FleetFigures): Promise<Map<string, number>> {
-  if (!(await knows('NeedsAttention'))) return new Map();
+async function countRuns({ client, taskQueue, knows }: FleetFigures): Promise<Work[]> {
+  if (!(await knows('NeedsAttention'))) return [];
   const running = `ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
-  const counts = REASONS_OF_RUNS.map(async (reason): Promise<[string, number]> => {
-    return [reason, (await client.workflow.count(`NeedsAttention = '${reason}' AND ${running}`)).count];
+  const counts = REASONS_OF_RUNS.map(async (reason) => {
+    const { count } = await client.workflow.count(`NeedsAttention = '${reason}' AND ${running}`);
+    return { kind: 'runs', reason, count };
   });
-  return new Map(await Promise.all(counts));
+  return Promise.all(counts);
 }
 
 async function readCopy({ ledger, metrics }: FleetFigures): Promise<void> {

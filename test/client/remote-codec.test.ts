@@ -169,7 +169,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
     const remote = codecAt(t, { url: server.endpoint });
     assert.ok((await remote.encode([payloadOf(1)])).every(wasEncrypted));
     await server.close();
-    await refusal(remote.encode([payloadOf(1)]), 'unreachable', [(server.path ?? '').slice(1)]);
+    await refusal(remote.encode([payloadOf(1)]), 'unreachable', [server.path.slice(1)]);
   });
 
   test('retries briefly if the server is busy or restarting', async (t) => {

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { type ClientUse, loadClientSettings } from '../../src/config/client.ts';
-import { loadClientLedgerAccess } from '../../src/config/config.ts';
 import { variablesOf } from './problems.ts';
 
 type Env = Record<string, string>;
@@ -83,12 +82,6 @@ describe('a client in production', () => {
       assert.deepEqual(variablesOf(() => loadClientSettings(env, beside)).toSorted(), besideLedger);
     });
   }
-
-  it('cannot open the ledger unless it runs beside it', () => {
-    const env = { ...PRODUCTION, ...LEDGER };
-    assert.deepEqual(variablesOf(() => loadClientLedgerAccess(env)).toSorted(), ['LEDGER_URL']);
-    assert.equal(loadClientLedgerAccess(env, beside).ledger.expectedId, 'ledger-1');
-  });
 
   it('needs no payload settings if the program has its own data converter', () => {
     assert.deepEqual(variablesOf(() => loadClientSettings(WITHOUT_CODEC_SERVER, { dataConverter: {} })).toSorted(), []);

@@ -17,17 +17,13 @@ const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page' : '../../../page', import.meta.url),
 );
 
-/** Allows scripts, styles and requests of this origin only, and no frame. */
-const PAGE_CSP = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Writes a content security policy that allows these sources, and no frame. */
+export function createPolicy(...sources: readonly string[]): string {
+  const nothing = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"];
+  return ["default-src 'none'", ...sources, ...nothing].join('; ');
+}
+
+const PAGE_POLICY = createPolicy("script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self'");
 
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -49,7 +45,7 @@ export function addPage(app: FastifyInstance, directory = DEFAULT_PAGE_DIRECTORY
   app.get('/', async (_request, reply) => {
     files ??= readPage(directory);
     if (!files) return reply.code(503).type('text/plain').send(NOT_BUILT);
-    reply.header('content-security-policy', PAGE_CSP).type('text/html; charset=utf-8');
+    reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8');
     return reply.send(withSignIn(files.index, signInPath));
   });
   app.get('/assets/:name', async (request, reply) => {
@@ -80,17 +76,13 @@ function readPage(directory: string) {
   }
 }
 
-/** Protects every answer, also problems: no other page may use it, or show it in a frame. */
-export function protectFromPages(app: FastifyInstance): void {
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.headers({
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-      'x-frame-options': 'DENY',
-      'cross-origin-opener-policy': 'same-origin',
-      'cross-origin-resource-policy': 'same-origin',
-    });
-  });
-}
+/** Headers of every answer, also of problems: no other page may use it, or show it in a frame. */
+export const PROTECTION_FROM_PAGES = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
 
 /** The browser forgets it then, however long the token is good. */
 const LONGEST_SECONDS = 12 * 60 * 60;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { hasCode } from '../../client/connection/errors.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { type AdvanceMessage, advance, passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
+import { advance, passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
 import { extend, extendShareReport } from '../../messages/extend.ts';
 import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
@@ -28,7 +28,6 @@ import { repeatContent } from '../../model/decision-content.ts';
 import { openOutput, requirePortfolio, resolveFolderPath, resolveOutputPaths } from '../../portfolio/files.ts';
 import { requireScope } from '../caller.ts';
 import { type Call, defineRoute, Reply, type Route } from '../route.ts';
-import type { ApiServices } from '../services.ts';
 import { createRunRoutes, readResult, toBodySchema } from './runs.ts';
 
 /** Members that the path and the token give. */
@@ -73,7 +72,10 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
         // To accept an old report, and to skip or repeat a stage, needs the name of the person who decides.
         const needsName = ['acceptAge', 'skip', 'repeat'].some((name) => Object.hasOwn(content, name));
         const given = { ...content, journeyId, ...(needsName ? { by: by() } : {}) };
-        const message = await signRepeat(services, parseMessage(advance, given));
+        const { environment, signer } = services;
+        const message = parseMessage(advance, given);
+        // A repeat makes a further inquiry, so it is proved as a decision is. Other advances need no proof.
+        if (signer && 'repeat' in message) message.proof ??= await signer.sign(repeatContent(environment, message));
         return services.journeys.get(journeyId).advance(message, sending);
       },
     },
@@ -109,12 +111,6 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
     },
   ],
 });
-
-/** Signs a repeat: it makes a further inquiry, so it is proved as a decision is. Other advances need no proof. */
-async function signRepeat({ environment, signer }: ApiServices, message: AdvanceMessage): Promise<AdvanceMessage> {
-  if (!('repeat' in message) || message.proof !== undefined || !signer) return message;
-  return { ...message, proof: await signer.sign(repeatContent(environment, message)) };
-}
 
 /** A result without the members that hold a `consumerId`, which is personal. */
 const { reference: _, consumers: __, unattributed: ___, ...resultFields } = pullResultSchema.shape;

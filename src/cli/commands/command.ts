@@ -199,7 +199,7 @@ async function connect(
 
 async function openLedger(resources: AsyncDisposableStack): Promise<Ledger> {
   const { openConfiguredLedger } = await import('../../operator/configured-ledger.ts');
-  const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
+  const ledger = await openConfiguredLedger(process.env);
   resources.defer(() => ledger.close());
   return ledger;
 }

@@ -195,12 +195,6 @@ interface DevPorts {
 
 const OWN_PORTS: DevPorts = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
 
-const FLAGS: Record<keyof DevPorts, string> = {
-  temporalPort: '--temporal-port',
-  uiPort: '--ui-port',
-  sandboxPort: '--sandbox-port',
-};
-
 /** Thrown when a requested port is taken. The message gives the remedy. */
 export class PortTakenError extends Error {
   override readonly name = 'PortTakenError';
@@ -218,7 +212,8 @@ export async function choosePorts(asked: Partial<DevPorts>): Promise<DevPorts> {
     const port = asked[name] ?? OWN_PORTS[name];
     const isFree = port !== 0 && !Object.values(chosen).includes(port) && (await isPortFree(port));
     if (asked[name] && !isFree) {
-      throw new PortTakenError(`port ${port} is taken: free it, or name another with ${FLAGS[name]}`);
+      const flag = `--${name.replace('Port', '-port')}`;
+      throw new PortTakenError(`port ${port} is taken: free it, or name another with ${flag}`);
     }
     chosen[name] = isFree ? port : (free.pop() as number);
   }
