@@ -13,7 +13,7 @@ import type {
 } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { DecisionRecord, OutcomeRecord, RunWithdrawal } from '../ledger/records.ts';
-import type { CarriedRefusal } from '../ledger/reports/reports.ts';
+import type { SealedRefusal } from '../ledger/reports/reports.ts';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
 import type { Stands } from '../messages/journey/shapes.ts';
@@ -143,7 +143,7 @@ export interface SubmitFailureDetails {
   /** The ledger keeps the gateway's text beside that status. */
   refusalKept?: true;
   /** The sealed text, if the ledger does not have it yet. The run records it with the outcome. */
-  refusal?: CarriedRefusal;
+  refusal?: SealedRefusal;
   /** With `OutcomeUnknown`: the instant from which the ledger takes a `resend`. */
   resendFrom?: string;
   /** The claimed attempt. */
@@ -166,7 +166,7 @@ export interface CloseAttemptArgs extends LookUpInquiryArgs {
   begunAt: string;
 }
 
-export type CarriedOutcome = OutcomeRecord & { refusal?: CarriedRefusal };
+export type CarriedOutcome = OutcomeRecord & { refusal?: SealedRefusal };
 
 export interface ComparedReport {
   productCode: StageCode;

@@ -1,7 +1,6 @@
 import type { RunFlag, RunHold } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunDecision, ShareWithdrawal } from '../ledger/records.ts';
-import { toSealedRefusal } from '../ledger/reports/reports.ts';
 import type { RepeatStageMessage } from '../messages/advance.ts';
 import type { HighWaterMark } from '../messages/ledger-watch.ts';
 import { toCanonicalRequest } from '../model/canonical-request.ts';
@@ -74,8 +73,7 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
       ledger.recordRunDecisions(ledgerId, decisions),
 
     /** Records an outcome that `submitInquiry` could not record. */
-    recordOutcome: ({ refusal, ...record }: CarriedOutcome) =>
-      ledger.recordOutcome(record, undefined, refusal && toSealedRefusal(refusal)),
+    recordOutcome: ({ refusal, ...record }: CarriedOutcome) => ledger.recordOutcome(record, undefined, refusal),
   });
 }
 
@@ -134,7 +132,7 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
   });
 }
 
-interface RepeatCheck {
+export interface RepeatCheck {
   profile: string;
   message: RepeatStageMessage;
   receivedAt: string;

@@ -109,23 +109,20 @@ export type DecisionVerdict =
 export type ConsentVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] };
 
 /** An inquiry with all of its attempts, for people and programs that read. */
-export interface InquiryView
-  extends InquiryDescription,
-    Pick<Row<'inquiries'>, 'createdAt' | 'applicantIds' | 'workflowId' | 'runId' | 'abandonedAt' | 'disposedAt'> {
-  firstClaimedAt?: string;
+export type InquiryView = Row<'inquiries'> & {
   attempts: (AttemptView & { requestedAt?: string; lateAnswerAt?: string; answeredLate?: true })[];
   decisions: DecisionRecord[];
-}
+};
 
 /** Reasons why an inquiry needs an operator although no run waits for it. */
 export type AttentionReason = (typeof LATE_NEWS)[number];
 
-export interface OpenInquiry extends InquiryView {
+export type OpenInquiry = InquiryView & {
   /** The latest attempt needs a decision for this reason, and has none. */
   undecided?: { attempt: number; failureType: FailureType };
   /** The late news that no operator has acknowledged. */
   attention: AttentionReason[];
-}
+};
 
 export interface SeenRecord {
   decisionId: string;

@@ -47,9 +47,6 @@ export async function watchFleetFigures(figures: FleetFigures): Promise<void> {
   }
 }
 
-/** More than operators can handle in a day. Above it the count of consents stops growing; the oldest stays exact. */
-const MAX_CONSENTS = 1_000;
-
 interface Work {
   kind: string;
   reason: string | undefined;
@@ -78,7 +75,7 @@ async function readLedger({ ledger, metrics }: FleetFigures): Promise<Work[]> {
   const [counts, pauses, unmatched] = await Promise.all([
     ledger.work.counts(),
     ledger.pauses.list(),
-    ledger.consents.unmatched({ limit: MAX_CONSENTS }),
+    Array.fromAsync(ledger.consents.unmatched()),
   ]);
   const isPaused = pauses.some(({ ended }) => !ended);
   metrics.put('paused', isPaused, {});

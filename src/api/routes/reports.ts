@@ -126,9 +126,7 @@ export async function readRefusalAnswer(ledger: Ledger, of: ReportOrigin, reader
 
 /** Reads the changes since the journey's previous report. */
 export async function readChangesAnswer(ledger: Ledger, journeyId: string, reader: Reader): Promise<StoredAnswer> {
-  const stored = await ledger.reading.changes(journeyId, reader);
-  const about = stored && { ...stored.of, storedAt: stored.storedAt, body: stored.body };
-  return writeAnswer(about, ['noChanges', 'changes'], reader);
+  return writeAnswer(await ledger.reading.changes(journeyId, reader), ['noChanges', 'changes'], reader);
 }
 
 /**
