@@ -132,7 +132,7 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
   });
 }
 
-interface RepeatCheck {
+export interface RepeatCheck {
   profile: string;
   message: RepeatStageMessage;
   receivedAt: string;

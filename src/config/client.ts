@@ -58,7 +58,6 @@ export function loadClientSettings(env: NodeJS.ProcessEnv, use: ClientUse = {}):
 export function readClientSettings(reader: EnvironmentReader, use: ClientUse) {
   refuseKeys(reader, use);
   return {
-    environment: reader.environment,
     payloads: readPayloadAccess(reader, use),
     temporal: readTemporal(reader, use),
     taskQueue: reader.get('TASK_QUEUE'),

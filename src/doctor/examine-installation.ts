@@ -1,6 +1,5 @@
 /** `doctor`: every check, in the order in which it prints them. */
-import type { Config } from '../config/config.ts';
-import type { ConfigProblem } from '../model/problems.ts';
+import type { inspectCodecServer, inspectConfig } from '../config/config.ts';
 import { countWords } from '../words/writer.ts';
 import {
   type Check,
@@ -19,13 +18,11 @@ import * as ledger from './ledger-checks.ts';
 import * as temporal from './temporal-checks.ts';
 
 /** The results of `inspectConfig` and `inspectCodecServer`. */
-interface Inspected {
-  config: Config;
-  problems: readonly ConfigProblem[];
+interface Inspected extends ReturnType<typeof inspectConfig> {
   /** Absent if clients use no codec server: then no check calls one. */
-  codecServer?: keys.InspectedCodecServer | undefined;
+  codecServer?: ReturnType<typeof inspectCodecServer>;
   /** The key that the HTTP API signs decisions with. Absent: it signs nothing here. */
-  signerFile?: string | undefined;
+  signerFile?: string;
 }
 
 /** For each check: above the time-outs of ledger and connection. */

@@ -4,10 +4,9 @@ import { randomBytes } from 'node:crypto';
 import type { PayloadCodec } from '@temporalio/common';
 import { CodecServer } from '../client/connection/codec-server.ts';
 import { CodecServerError } from '../client/connection/errors.ts';
-import type { CodecServerAccess } from '../config/codec-server-access.ts';
+import type { inspectCodecServer } from '../config/config.ts';
 import { checkOpenFile } from '../config/rules.ts';
 import { decisionContent, type ProvableDecision } from '../model/decision-content.ts';
-import type { ConfigProblem } from '../model/problems.ts';
 import { KeyRingError, KeyServiceError, UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
 import { computeKeyAges, type KeyAge } from '../protection/keys/key-ring.ts';
 import { loadDecisionSigner } from '../protection/keys/signing-keys.ts';
@@ -72,18 +71,12 @@ export const ledgerKeysCheck = defineCheck(
   },
 );
 
-/** The codec server that clients in this environment use. */
-export interface InspectedCodecServer {
-  access: CodecServerAccess;
-  /** Broken rules. They keep no worker from starting, and so are no problems of the configuration. */
-  problems: readonly ConfigProblem[];
-}
-
 /**
  * Checks that the clients' codec server answers, and has the key that workers encrypt under. Its address may hold a
- * secret, and its token is one: the check prints neither.
+ * secret, and its token is one: the check prints neither. Its broken rules keep no worker from starting, and so are no
+ * problems of the configuration.
  */
-export function checkCodecServer({ access, problems }: InspectedCodecServer): Check {
+export function checkCodecServer({ access, problems }: NonNullable<ReturnType<typeof inspectCodecServer>>): Check {
   const needs = ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'TEMPORAL_'];
   return defineCheck('codec-server', needs, async (context, signal) => {
     if (problems.length > 0) {

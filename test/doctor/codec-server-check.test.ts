@@ -18,7 +18,7 @@ const keyRingFile = join(directory, 'keys.json');
 const workersRing = await createKeyRing(keyRingFile);
 const { config } = inspectConfig({ KEY_RING_FILE: keyRingFile, TEMPORAL_NAMESPACE: NAMESPACE });
 
-async function finding(access: CodecServerAccess, problems: readonly { variable: string; rule: string }[] = []) {
+async function finding(access: CodecServerAccess, problems: { variable: string; rule: string }[] = []) {
   const context = createContext(config, [], 10_000);
   return checkCodecServer({ access, problems }).run(context, new AbortController().signal);
 }

@@ -7,7 +7,6 @@ import type {
   AnsweredAttempt,
   CarriedOutcome,
   InquiryFailure,
-  LookUpInquiryArgs,
   SubmitFailureDetails,
   SubmitInquiryArgs,
   SubmitInquiryResult,
@@ -56,7 +55,8 @@ export async function makeAttempt(host: InquiryHost, request: AttemptRequest): P
     return toFailureStep(failure.type, args.attempt, details);
   }
   // A time-out, a lost worker, a cancellation, a result that the server refused: only the ledger knows.
-  return closeByLookUp(host, { ...args, begunAt });
+  const toNext = (found: AttemptView | null) => (found ? toStep(found) : toFailureStep('LedgerChanged', args.attempt));
+  return lookUp(host, args, args.attempt, toNext, begunAt);
 }
 
 function describeAttempt({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attempt'>): string {
@@ -84,32 +84,29 @@ const LOOK_EVERY_MS = 15_000;
 /** Failures of a look-up that a retry cannot resolve: they become holds. */
 const LOOK_UP_HOLDS = ['LedgerChanged', 'RequestDiffers'] as const;
 
-/** Reads the ledger's row of this very request. */
-function lookUp<Step>(
-  host: InquiryHost,
-  content: InquiryContent,
-  attempt: number,
-  toNext: (found: AttemptView | null) => Step,
-): Promise<Step | AttemptStep> {
-  const summary = `${content.inquiry.productCode} · looking up attempt ${attempt} in the ledger`;
-  const ask = () => runUntilDone('lookUpInquiry', { summary }, toLookUpArgs(host, content));
-  return askLedger(attempt, ask, toNext);
-}
-
-function toLookUpArgs(
+/**
+ * Reads the ledger's row of this very request. It cannot be cancelled, so that an attempt in flight always gets its
+ * outcome.
+ *
+ * @param begunAt closes the attempt if it is missing, since its activity may still run on a disconnected worker. All
+ *   other look-ups concern attempts that were claimed, or that other runs made: they report it as missing
+ */
+async function lookUp<Step>(
   { accepted }: InquiryHost,
   { inquiry, applicants, reference }: InquiryContent,
-): LookUpInquiryArgs {
-  const { ledgerId, accents } = accepted;
-  return { run: { ledgerId, accents }, inquiry, applicants, reference };
-}
-
-/** The look-up cannot be cancelled, so that an attempt in flight always gets its outcome. */
-async function askLedger<Found, Step>(
   attempt: number,
-  ask: () => Promise<Found>,
-  toNext: (found: Found) => Step,
+  toNext: (found: AttemptView | null) => Step,
+  begunAt?: string,
 ): Promise<Step | AttemptStep> {
+  const { ledgerId, accents } = accepted;
+  const { productCode } = inquiry;
+  const args = { run: { ledgerId, accents }, inquiry, applicants, reference };
+  const what = begunAt === undefined ? `looking up attempt ${attempt} in the ledger` : `closing attempt ${attempt}`;
+  const options = { summary: `${productCode} · ${what}` };
+  const ask = (): Promise<AttemptView | null> =>
+    begunAt === undefined
+      ? runUntilDone('lookUpInquiry', options, args)
+      : runUntilDone('closeAttempt', options, { ...args, attempt, begunAt });
   try {
     return toNext(await CancellationScope.nonCancellable(ask));
   } catch (error) {
@@ -117,20 +114,6 @@ async function askLedger<Found, Step>(
     if (!type) throw error;
     return toFailureStep(type, attempt);
   }
-}
-
-/**
- * Closes an attempt whose activity may still run on a disconnected worker. All other look-ups concern attempts that
- * were claimed, or that other runs made. They report an absent attempt as missing.
- */
-export function closeByLookUp(
-  host: InquiryHost,
-  content: InquiryContent & { attempt: number; begunAt: string },
-): Promise<AttemptStep> {
-  const { attempt, begunAt } = content;
-  const summary = `${content.inquiry.productCode} · closing attempt ${attempt} unless it was claimed`;
-  const args = { ...toLookUpArgs(host, content), attempt, begunAt };
-  return askLedger(attempt, () => runUntilDone('closeAttempt', { summary }, args), toStep);
 }
 
 /** Waits until the attempt's answer has come, or can no longer come. */

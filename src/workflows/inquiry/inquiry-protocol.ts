@@ -125,12 +125,7 @@ class InquiryRun {
     return this.#state.pausedSinceMs !== undefined && this.#host.inFlight.resumptions > this.#resumptions;
   }
 
-  #takeStep(): Promise<AttemptStep> {
-    this.#nowMs = Date.now();
-    return this.#isCalledBack() ? this.#makePermittedAttempt() : this.#makeAttempt();
-  }
-
-  async #makePermittedAttempt(): Promise<AttemptStep> {
+  async #takeStep(): Promise<AttemptStep> {
     const { continuation } = this.#host;
     // Continues as new before the claim, so that the next run knows every claim.
     if (continuation.isDue) await continuation.wait(() => this.#findStop() !== null);
@@ -140,7 +135,6 @@ class InquiryRun {
 
   #makeAttempt(): Promise<AttemptStep> {
     this.#resumptions = this.#host.inFlight.resumptions;
-    this.#nowMs = Date.now();
     // The code awaits nothing before it schedules the activity, so the grants are valid in this workflow task.
     const consents = this.#findPermit() ?? [];
     const { consentValidForMs, compareWith } = this.#spec;

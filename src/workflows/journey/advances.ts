@@ -287,13 +287,11 @@ async function waitAtGate(
     const wakesMs = freshForMs !== undefined && freshForMs > 0 ? Math.min(leftMs, freshForMs) : leftMs;
     const asked = isTooOld ? `a repeat of ${gate.tooOld}, or advance with acceptAge` : 'advance';
     const summary = `gate before ${productCode}: waiting for ${asked}, until ${until}`;
-    const { settled } = journey.decided;
-    const hasChanged = () => gate.until !== until || journey.decided.settled !== settled;
-    const isOver = () => isLeft(nowMs) || hasChanged();
-    const isDisturbed = await journey.continuation.wait(isOver, Math.max(1, wakesMs), { summary });
+    const isOver = () => isLeft(nowMs) || gate.until !== until;
+    await journey.continuation.wait(isOver, Math.max(1, wakesMs), { summary });
     if (isLeft(Date.now())) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
-    if (isDisturbed || wakesMs !== leftMs || hasChanged()) continue;
+    if (gate.until !== until || Date.now() < nowMs + leftMs) continue;
     if (!journey.decided.isBusy) return 'expired';
-    await journey.continuation.wait(isOver);
+    await journey.continuation.wait(() => isOver() || !journey.decided.isBusy);
   }
 }

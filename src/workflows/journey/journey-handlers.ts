@@ -36,9 +36,7 @@ export function handleMessages(journey: Journey): void {
   handleExtensions(journey, extend);
   handleShares(journey);
   handleConsents(journey, consent);
-  handleWithdrawals(journey, withdrawJourney, () =>
-    journey.state.stageWasAbandoned ? refuse('ending', 'the journey is ending already') : null,
-  );
+  handleWithdrawals(journey, withdrawJourney);
   handleDecisions(journey, resolveInquiry);
   handleQueries(journey, QUERIES.journey);
   handleUnknownSignals(journey);

@@ -105,11 +105,11 @@ async function runShares(journey: Journey): Promise<void> {
   let pulls = journey.stages.length;
   try {
     for (;;) {
+      planInquiries(journey);
       for (const share of state.shares) {
         const { shareId } = share.input;
         if (started.has(shareId)) continue;
         started.add(shareId);
-        planShare(journey, share);
         // An earlier run may have settled it.
         if (isOpen(share)) tasks.push(continuation.part(() => runShare(journey, share)));
       }
@@ -140,23 +140,15 @@ async function runShares(journey: Journey): Promise<void> {
 // The trace numbers that a journey's inquiries will have: they are found by them before anything was sent.
 
 /** Plans the trace numbers of pending stages and of shares. A repeat's follows from the pulls before it, so it has none yet. */
-function planInquiries(journey: Journey): void {
-  for (const stage of journey.stages) {
-    if (stage.ordinal !== undefined || stage.repeat || stage.status.state === 'skipped') continue;
-    stage.plannedTraceNumber ??= computeTraceNumber(journey, { productCode: stage.status.productCode });
+function planInquiries({ stages, state: { shares }, runKey, accepted }: Journey): void {
+  const run = { ...accepted, workflowType: workflowInfo().workflowType, runKey, ordinal: 0 };
+  for (const stage of stages) {
+    const { productCode, state } = stage.status;
+    if (stage.ordinal !== undefined || stage.repeat || state === 'skipped') continue;
+    stage.plannedTraceNumber ??= deriveTraceNumber({ ...run, productCode });
   }
-  for (const share of journey.state.shares) planShare(journey, share);
-}
-
-function planShare(journey: Journey, share: ShareRecord): void {
-  const { shareId } = share.input;
-  share.plannedTraceNumber ??= computeTraceNumber(journey, { productCode: 'SECONDUSE', shareId });
-}
-
-function computeTraceNumber(
-  { runKey, accepted }: Journey,
-  inquiry: Pick<Parameters<typeof deriveTraceNumber>[0], 'productCode' | 'shareId'>,
-): string {
-  const { workflowType } = workflowInfo();
-  return deriveTraceNumber({ ...accepted, workflowType, runKey, ...inquiry, ordinal: 0 });
+  for (const share of shares) {
+    const { shareId } = share.input;
+    share.plannedTraceNumber ??= deriveTraceNumber({ ...run, productCode: 'SECONDUSE', shareId });
+  }
 }

@@ -3,6 +3,7 @@
  * itself. No waiting.
  */
 import type { RunConfig } from '../../activities/contract.ts';
+import { pick } from '../../base/defined.ts';
 import type { ShareStatus, StageStatus } from '../../messages/journey/shapes.ts';
 import { listConsumersWithoutRecord, toAnsweredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
@@ -226,18 +227,13 @@ export abstract class CreditRun<
 
   protected get shareStatuses(): ShareStatus[] {
     return this.state.shares.map((share) => {
-      const { input, state, until, customerTraceNumber, reportReferenceNumber, attention, remarks } = share;
+      const { input, state, until } = share;
       const isWaiting = state === 'awaitingConsent';
-      const waitingFor = isWaiting ? this.listMissing(share) : [];
       return {
         shareId: input.shareId,
-        state,
-        waitingFor,
+        waitingFor: isWaiting ? this.listMissing(share) : [],
         until: isWaiting ? until : undefined,
-        customerTraceNumber,
-        reportReferenceNumber,
-        remarks,
-        attention,
+        ...pick(share, ['state', 'customerTraceNumber', 'reportReferenceNumber', 'remarks', 'attention']),
       };
     });
   }

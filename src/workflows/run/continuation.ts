@@ -7,10 +7,10 @@
  * 2. The run leaves only while every part is at rest, no rest is over, and no message handler is open.
  * 3. Once the run leaves, no part continues: the new run finds in the state what the part was waiting for.
  */
-import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { areMessagesAnswered, isHistoryLong, waitUntilAtRest } from './as-replayed.ts';
-import { toUndecodableFailure } from './failures.ts';
+import { createInvalidInput, toUndecodableFailure } from './failures.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 
 /** The server takes 2 MB for one payload. Encryption adds little, but the state may grow more until then. */
@@ -116,10 +116,7 @@ export class Continuation {
 export function refuseForeignState(state: unknown): void {
   if (isUndecodable(state)) throw toUndecodableFailure(state);
   if (state === undefined || workflowInfo().continuedFromExecutionRunId !== undefined) return;
-  throw ApplicationFailure.create({
-    type: 'InvalidInput',
-    message: 'a second argument was given; nothing was sent',
-    nonRetryable: true,
-    details: [{ problems: [{ path: '', rule: 'must be the only argument' }] }],
-  });
+  throw createInvalidInput('a second argument was given; nothing was sent', [
+    { path: '', rule: 'must be the only argument' },
+  ]);
 }

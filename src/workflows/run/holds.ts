@@ -1,6 +1,7 @@
 /** Inquiries that wait for a person, and the decisions that people take about them. */
 import { CancellationScope } from '@temporalio/workflow';
 import type { InquiryFailure, RunConfig, UnprovenDecision } from '../../activities/contract.ts';
+import { pick } from '../../base/defined.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import { checkReferenceApplicants } from '../../messages/reference-applicants.ts';
@@ -79,8 +80,6 @@ type DecisionEffect =
 export class Holds {
   readonly #run: HoldingRun;
   readonly #state: HoldsState;
-  /** The number of rows that are being written. */
-  #opening = 0;
 
   constructor(run: HoldingRun, state: HoldsState) {
     this.#run = run;
@@ -94,11 +93,6 @@ export class Holds {
   /** Each hold, with whether a decision about it is being recorded. */
   get view(): (HoldStatus & { isDecided: boolean })[] {
     return this.#state.open.map(({ status, decision }) => ({ ...status, isDecided: decision !== undefined }));
-  }
-
-  /** Whether the ledger is being asked for a row, or to record a decision. */
-  get isBusy(): boolean {
-    return this.#opening > 0 || this.#state.open.some(({ decision, isUnopened }) => decision || isUnopened);
   }
 
   #find(customerTraceNumber: string): OpenHold | undefined {
@@ -174,13 +168,8 @@ export class Holds {
     const { ledgerId } = this.#run.accepted;
     const summary = `${inquiry.productCode} · opening the row of its hold`;
     const args = { ledgerId, hold: { inquiry, reason, attempt, since, details } };
-    this.#opening++;
-    try {
-      // The run does not write into another ledger, so only its status shows the hold.
-      await CancellationScope.nonCancellable(() => runUntilRecorded('openHold', { summary }, args));
-    } finally {
-      this.#opening--;
-    }
+    // The run does not write into another ledger, so only its status shows the hold.
+    await CancellationScope.nonCancellable(() => runUntilRecorded('openHold', { summary }, args));
   }
 
   /**
@@ -287,15 +276,10 @@ function toHoldStatus(
   { failureType, problems, attempt: _, claimed: __, retryAfterMs: ___, ...answer }: InquiryFailure,
   judged: Judged,
 ): HoldStatus {
-  const { customerTraceNumber, productCode, shareId, profile, endUserCode, endUser, runKey, ordinal } = inquiry;
+  const { productCode, runKey, ordinal } = inquiry;
   return {
-    customerTraceNumber,
-    productCode,
+    ...pick(inquiry, ['customerTraceNumber', 'productCode', 'shareId', 'profile', 'endUserCode', 'endUser']),
     accountId: parseRunKey(runKey).accountId,
-    shareId,
-    profile,
-    endUserCode,
-    endUser,
     failureType,
     ...judged,
     ...answer,
@@ -315,20 +299,15 @@ async function recordDecision(
   failure: InquiryFailure,
   { reference, outcome = 'noReport', applicants, proof, receivedAt: decidedAt, ...message }: Decision,
 ): Promise<{ verdict: Verdict; effect: DecisionEffect } | { verdict: MessageRefusal; effect?: never }> {
-  const { decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid, confirmConsumerIds } = message;
+  const { attempt, action } = message;
   const answer: Outcome = { kind: 'outcome', outcome, reference };
   const decision: UnprovenDecision = {
-    decisionId,
-    customerTraceNumber,
+    ...pick(message, ['decisionId', 'customerTraceNumber', 'by', 'reason', 'providerSaid', 'confirmConsumerIds']),
     attempt,
     action,
-    by,
-    reason,
-    providerSaid,
     failureType: failure.failureType,
     decidedAt,
     answer: action === 'accept' ? answer : undefined,
-    confirmConsumerIds,
   };
   const summary = `recording the decision: ${action}`;
   const args = { ledgerId, inquiry, decision, applicants, proof };

@@ -65,8 +65,6 @@ interface DecidedRun {
 export class RunDecisions {
   /** In the order in which they were asked for. */
   readonly #asked: AskedRecord[];
-  /** Another number once a decision was settled. */
-  settled = 0;
 
   constructor(asked: AskedRecord[]) {
     this.#asked = asked;
@@ -142,14 +140,15 @@ export class RunDecisions {
       const isRecorded = (await writeRecord(run.config, asked)) !== 'ledgerChanged';
       this.#asked.shift();
       const effect = 'decisions' in asked && isRecorded ? asked.effect : undefined;
-      const objection = effect ? applyEffect(run, effect, takeEffect) : null;
-      this.#settle(run, asked, objection ?? (isRecorded ? 'recorded' : OF_ANOTHER_LEDGER));
+      const objection = effect && (run.endedAs ? refuse('notNow', 'the run has ended') : takeEffect(effect));
+      const late = 'it is recorded, but came too late to take effect';
+      const refusal = objection && refuse(objection.cause, `${late}: ${objection.reason}`);
+      this.#settle(run, asked, refusal ?? (isRecorded ? 'recorded' : OF_ANOTHER_LEDGER));
     }
   }
 
   /** A decision that has taken effect already cannot be refused: no ledger will have it. */
   #settle(run: DecidedRun, asked: AskedRecord, verdict: Verdict): void {
-    this.settled++;
     const effect = 'decisions' in asked ? asked.effect : undefined;
     asked.verdict = isRefused(verdict) && !effect ? 'inNoLedger' : verdict;
     if (effect && asked.isAnswered && isRefused(verdict)) refuseMessage(run, effect.update, verdict.reason);
@@ -165,17 +164,6 @@ function writeRecord({ ledgerId }: RunConfig, asked: AskedRecord): Promise<unkno
   const { decisions } = asked;
   const summary = `recording a decision: ${decisions.map(({ action }) => action).join(', ')}`;
   return runUntilRecorded('recordRunDecisions', { summary }, { ledgerId, decisions });
-}
-
-/** Applies a decision that the ledger has; returns why it cannot take effect any more, or `null`. */
-function applyEffect(
-  run: DecidedRun,
-  effect: RunDecisionEffect,
-  takeEffect: (effect: RunDecisionEffect) => MessageRefusal | null,
-): MessageRefusal | null {
-  const objection = run.endedAs ? refuse('notNow', 'the run has ended') : takeEffect(effect);
-  const late = 'it is recorded, but came too late to take effect';
-  return objection && refuse(objection.cause, `${late}: ${objection.reason}`);
 }
 
 /** A decision that has taken effect already. The run is withdrawn once; a review may be paused many times. */

@@ -37,7 +37,7 @@ export interface InquirySide {
 
 type DetailedRun = Pick<
   Run<object, RunState, string>,
-  'config' | 'isEnding' | 'hasEndedBeforeAcceptance' | 'inputProblems' | 'holds' | 'status'
+  'config' | 'isEnding' | 'endedAs' | 'inputProblems' | 'holds' | 'status'
 >;
 
 /** Facts of a kind of run beside its status. */
@@ -53,12 +53,12 @@ export function describeRun(run: DetailedRun, details: () => ShownDetails): stri
 }
 
 export function writeUncheckedDetails({
-  hasEndedBeforeAcceptance,
+  endedAs,
   inputProblems = [],
-}: Pick<DetailedRun, 'hasEndedBeforeAcceptance' | 'inputProblems'>): string {
+}: Pick<DetailedRun, 'endedAs' | 'inputProblems'>): string {
   const problems = selectShownProblems(inputProblems);
   const checking = problems.length > 0 ? `**${ASKING_OTHERS}**` : '**The input is being checked.**';
-  const standing = hasEndedBeforeAcceptance
+  const standing = endedAs
     ? '**It ended before its input was accepted.** Nothing was posted. Its failure says why.'
     : `${checking} Nothing has been posted.`;
   return [standing, ...problems.map((problem) => `- ${describeProblem(problem, createMarkdownWriter())}`)].join('\n');

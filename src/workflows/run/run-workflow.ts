@@ -1,6 +1,5 @@
 /** A run of any kind, from its input to its end. */
 import {
-  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
@@ -16,13 +15,13 @@ import { findDifferingPaths } from '../../base/differing-paths.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
-import { type MessageRefusal, refuseDifference } from '../../model/refusals.ts';
+import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { hasRunOut, runUntilRecorded, waitToTryAgain } from './activity-stubs.ts';
 import { showDetails } from './around-the-sdk.ts';
 import { areMessagesAnswered, onReset, waitUntilUpdatesTaken } from './as-replayed.ts';
 import { refuseForeignState } from './continuation.ts';
-import { findApplicationFailure, readInputProblems, toUndecodableFailure } from './failures.ts';
+import { createInvalidInput, findApplicationFailure, readInputProblems, toUndecodableFailure } from './failures.ts';
 import type { DecisionMessage } from './holds.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 import { answerUnderway, handleUpdate, refuseMessage, type UpdateHandler } from './message-answers.ts';
@@ -63,20 +62,11 @@ type Outcome<R extends AnyRun> = NonNullable<R['outcome']>;
 
 // Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal.
 
-/**
- * A withdrawal takes effect at once, and the update answers once the ledger has it.
- *
- * @param findEnd returns why the run takes no withdrawal now, or `null`
- */
-export function handleWithdrawals<Message extends RunWithdrawal>(
-  run: AnyRun,
-  definition: MessageWith<Message>,
-  findEnd: () => MessageRefusal | null = () => null,
-): void {
+/** A withdrawal takes effect at once, and the update answers once the ledger has it. */
+export function handleWithdrawals<Message extends RunWithdrawal>(run: AnyRun, definition: MessageWith<Message>): void {
   const objection = ({ by, reason }: Message): MessageRefusal | null => {
-    const problem = findEnd();
     const { withdrawal } = run.state;
-    if (problem !== null || withdrawal === undefined) return problem;
+    if (!withdrawal) return run.isEnding ? refuse('ending', `the ${run.kind} is ending already`) : null;
     return refuseDifference('withdraw was accepted', withdrawal, { by, reason });
   };
   handleWithdrawalMessages(run, definition, {
@@ -177,25 +167,25 @@ async function runToEnd<R extends AnyRun>(
     await definition.drainMessages?.(run);
     await waitUntilAnswered();
   };
-  try {
-    if (!run.config) run.begin(await run.continuation.waitFor(prepareRun(run, () => definition.prepare(run))));
-    const outcome = await definition.work(run);
+  const finish = async (outcome: Outcome<R> | TerminalState) => {
     run.emitEnded(outcome);
     // Waits until Temporal has the event, never for an endpoint.
     if (!run.events.areOut) await run.events.flush();
+    // Messages after this event do not change the end that it names.
     await drainMessages();
     await closeRows(run);
+  };
+  try {
+    if (!run.config) run.begin(await run.continuation.waitFor(prepareRun(run, () => definition.prepare(run))));
+    const outcome = await definition.work(run);
+    await finish(outcome);
     return run.result(outcome) as Awaited<ReturnType<R['result']>>;
   } catch (error) {
     run.endedAs = toTerminalState(error);
     run.inputProblems = readInputProblems(error);
     if (run.endedAs) {
       await drainMessages();
-      run.emitEnded(run.endedAs);
-      if (!run.events.areOut) await run.events.flush();
-      // Messages after this event do not change the end that it names.
-      await drainMessages();
-      await closeRows(run);
+      await finish(run.endedAs);
     }
     throw error;
   }
@@ -266,9 +256,6 @@ function isOfOneWorker(error: unknown): boolean {
 
 /** Makes the run fail with the problems, and not with an activity's failure around them. */
 function unwrapRefusal(error: unknown): unknown {
-  const failure = findApplicationFailure(error);
-  if (failure?.type !== 'InvalidInput') return error;
-  const { message, type } = failure;
-  const details = [{ problems: readInputProblems(error) ?? [] }];
-  return ApplicationFailure.create({ message, type, nonRetryable: true, details });
+  const problems = readInputProblems(error);
+  return problems ? createInvalidInput(findApplicationFailure(error)?.message ?? '', problems) : error;
 }

@@ -134,11 +134,6 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
     return isNew;
   }
 
-  /** Whether it ended before its input was accepted: the input was refused, or the run was cancelled. */
-  get hasEndedBeforeAcceptance(): boolean {
-    return this.config === undefined && this.endedAs !== undefined;
-  }
-
   /** The members of a status that are the same for each kind. Nothing personal. */
   get commonStatus() {
     return {
@@ -169,10 +164,11 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
     for (const name of Object.keys(attributes) as (keyof RunAttributes)[]) {
       const given = attributes[name];
       if (given === undefined) continue;
-      const value = isList(given) ? given.join(' ') || null : given;
+      const isList = typeof given === 'object' && given !== null;
+      const value = isList ? given.join(' ') || null : given;
       // Upserting an attribute that the server lacks would park the run for ever.
       if (!this.config?.searchAttributes.includes(name) || (published[name] ?? null) === value) continue;
-      const pair: SearchAttributeUpdatePair = isList(given)
+      const pair: SearchAttributeUpdatePair = isList
         ? { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD_LIST), value: [...given] }
         : { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value: given };
       news.push([name, value, pair]);
@@ -197,8 +193,4 @@ export interface RunAttributes {
   EndUserCodes?: readonly string[];
   /** An empty list changes nothing. */
   CustomerTraceNumber: string[];
-}
-
-function isList(value: string | null | readonly string[]): value is readonly string[] {
-  return Array.isArray(value);
 }
