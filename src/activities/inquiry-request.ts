@@ -81,7 +81,7 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
 }
 
 /** One product requested for one end user under one purpose, and the paths of the two. */
-interface Entitlement extends Pick<InquiryTerms, 'endUserCode' | 'permissiblePurposeCode'> {
+export interface Entitlement extends Pick<InquiryTerms, 'endUserCode' | 'permissiblePurposeCode'> {
   productCode: ProductCode;
   /** Default: `/endUserCode`. */
   endUserPath?: string;

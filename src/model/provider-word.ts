@@ -69,7 +69,7 @@ export interface JudgedHold {
 }
 
 /** A decision, as far as it has been made. */
-interface JudgedDecision extends Judgment {
+export interface JudgedDecision extends Judgment {
   attempt: number;
   providerSaid?: ProviderSaid | undefined;
   reference?: Pick<ReportReference, 'applicants'> | undefined;

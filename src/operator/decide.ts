@@ -3,20 +3,24 @@
  * command line and the HTTP API decide by these functions alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runInParallel } from '../base/in-parallel.ts';
 import type { CallOptions } from '../client/connection/calls.ts';
-import { isRunOpen } from '../client/connection/describe-run.ts';
 import { hasCode } from '../client/connection/errors.ts';
-import { getSdkClient } from '../client/credit-journeys.ts';
+import { isRunOpen } from '../client/connection/temporal-runs.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { DecisionRecord } from '../ledger/records.ts';
 import type { Decision } from '../messages/resolve-inquiry.ts';
-import { type JudgedHold, judgeDecision } from '../model/provider-word.ts';
+import { type JudgedDecision, type JudgedHold, judgeDecision } from '../model/provider-word.ts';
 import { refuse } from '../model/refusals.ts';
 import { toWorkflowId } from '../model/run-key.ts';
 import { describeHold } from './holds.ts';
-import { decideInLedger, describeLeftBehind, refuseIf, toRefusal } from './ledger-decisions.ts';
+import { decideInLedger, describeLeftBehind, refuseIf } from './ledger-decisions.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
+
+/** Names an inquiry on hold. */
+export interface NamedInquiry {
+  runKey: string;
+  customerTraceNumber: string;
+}
 
 /**
  * Reads an inquiry of this run that waits for a decision, with its allowed actions. Returns `undefined` if the ledger
@@ -24,15 +28,15 @@ import type { LedgerJourneys } from './ledger-journeys.ts';
  */
 export async function readDecidable(
   journeys: LedgerJourneys,
-  { runKey, customerTraceNumber }: { runKey: string; customerTraceNumber: string },
+  { runKey, customerTraceNumber }: NamedInquiry,
 ): Promise<JudgedHold | undefined> {
   const ledger = await journeys.getLedger();
   const { rows } = await ledger.work.open({ customerTraceNumber, kind: 'held', limit: 1 });
-  const row = rows.find((found) => isOwnRun(runKey, found.runKey));
+  const [row] = rows.filter((found) => isOwnRun(runKey, found.runKey));
   if (!row) return undefined;
   const [inquiry, isOpen] = await Promise.all([
     ledger.inquiry(customerTraceNumber),
-    isRunOpen(getSdkClient(journeys), toWorkflowId(runKey)),
+    isRunOpen(journeys.getSdkClient(), toWorkflowId(runKey)),
   ]);
   const undecided = inquiry?.undecided;
   if (!isOpen && undecided && undecided.attempt === row.attempt) return describeLeftBehind(inquiry, undecided);
@@ -45,7 +49,9 @@ export async function readDecidable(
 
 interface DecisionMade {
   accepted: true;
+  /** An equal decision was made before. */
   duplicate: boolean;
+  /** Whether the ledger has the decision. */
   recorded: boolean;
   /** The open run takes the decision up, or else the run's next start. */
   heldBy: 'run' | 'ledger';
@@ -83,6 +89,7 @@ function isOwnRun(runKey: string, found: string): boolean {
   return found === runKey || (runKey.startsWith('portfolio:') && found.startsWith(`${runKey}/`));
 }
 
+/** The decision about the attempt that was made earlier and remains in force. */
 interface EarlierDecision {
   decisionId: string;
   action: string;
@@ -91,90 +98,46 @@ interface EarlierDecision {
   at: string;
 }
 
-/** The reason why one inquiry of a batch gets no decision. */
-export interface Failed {
-  error: Error;
-  made?: never;
-  earlier?: EarlierDecision;
-}
-
-/** Outcome of one decision in a batch: `made`, or in a preview the `hold` that would take it. */
-export type Decided<Named> = Named & ({ made?: DecisionMade; hold?: JudgedHold; error?: never } | Failed);
-
-/** Enough to be quick, little enough for a development server. */
-const AT_ONCE = 8;
-
 /**
- * Decides about each inquiry separately, so that one refusal affects no other. If another operator decided first, the
- * result names that decision.
+ * Judges a decision by the ledger's row and by whether its run is open. Decides nothing, and needs no worker.
  *
- * @param prepare makes the decision about one of them, or throws why there shall be none
- * @param isPreview judges each by the ledger's row and by whether its run is open: decides nothing, and needs no worker
+ * @throws CallError
  */
-export function decideMany<Named extends { runKey: string }>(
+export async function requireDecidable(
   journeys: LedgerJourneys,
-  inquiries: readonly Named[],
-  prepare: (named: Named) => Promise<{ decision: Decision; options?: CallOptions }>,
-  isPreview = false,
-): Promise<Decided<Named>[]> {
-  return runInParallel(inquiries, AT_ONCE, async (named): Promise<Decided<Named>> => {
-    const { runKey } = named;
-    let decision: Decision | undefined;
-    try {
-      const prepared = await prepare(named);
-      decision = prepared.decision;
-      return isPreview
-        ? { ...named, hold: await previewDecision(journeys, runKey, decision) }
-        : { ...named, made: await decide(journeys, runKey, decision, prepared.options) };
-    } catch (error) {
-      return { ...named, ...(await readFailure(journeys, runKey, decision, error, isPreview)) };
-    }
-  });
+  named: NamedInquiry,
+  decision: JudgedDecision,
+): Promise<JudgedHold> {
+  const hold = await readDecidable(journeys, named);
+  refuseIf(named.customerTraceNumber, hold ? judgeDecision(hold, decision, Date.now()) : NOTHING_WAITS);
+  return hold as JudgedHold;
 }
 
-/** @throws CallError where the hold would not take the decision */
-async function previewDecision(journeys: LedgerJourneys, runKey: string, decision: Decision): Promise<JudgedHold> {
-  const { customerTraceNumber } = decision;
-  const hold = await readDecidable(journeys, { runKey, customerTraceNumber });
-  if (!hold) throw toRefusal(customerTraceNumber, refuse('notOnHold', 'nothing waits for a decision about it'));
-  refuseIf(customerTraceNumber, judgeDecision(hold, decision, Date.now()));
-  return hold;
-}
+const NOTHING_WAITS = refuse('notOnHold', 'nothing waits for a decision about it');
 
 /** A run takes a decision a moment before the ledger has it. */
 const TRIES = 5;
 const PAUSE_MS = 200;
 
-async function readFailure(
-  journeys: LedgerJourneys,
-  runKey: string,
-  decision: Decision | undefined,
-  error: unknown,
-  isPreview: boolean,
-): Promise<Failed> {
-  if (!(error instanceof Error)) throw error;
-  const isRefused = hasCode(error, 'updateRefused', 'decisionRefused');
-  return {
-    error,
-    earlier: decision && isRefused ? await findEarlier(journeys, runKey, decision, isPreview) : undefined,
-  };
-}
+type AboutAttempt = Pick<Decision, 'customerTraceNumber' | 'attempt'> & Partial<Pick<Decision, 'decisionId'>>;
 
-/** In a preview, also the same decision is an earlier one. Returns `undefined` also where the ledger cannot say. */
-async function findEarlier(
+/**
+ * Finds the decision that came before a refused one. Returns `undefined` if there is none, and if the ledger cannot say.
+ */
+export async function findEarlier(
   journeys: LedgerJourneys,
   runKey: string,
-  { customerTraceNumber, attempt, decisionId }: Decision,
-  isPreview: boolean,
+  { customerTraceNumber, attempt, decisionId }: AboutAttempt,
+  tries = TRIES,
 ): Promise<EarlierDecision | undefined> {
   const ledger = await journeys.getLedger();
-  for (let left = isPreview ? 1 : TRIES; left > 0; left--) {
+  for (let left = tries; left > 0; left--) {
     const found = await ledger.inquiry(customerTraceNumber).catch((error: unknown) => {
       if (error instanceof LedgerUnavailableError) return null;
       throw error;
     });
     const isOther = (record: DecisionRecord) =>
-      record.attempt === attempt && (isPreview || record.decisionId !== decisionId) && record.action !== 'repeat';
+      record.attempt === attempt && record.decisionId !== decisionId && record.action !== 'repeat';
     const other = found && isOwnRun(runKey, found.runKey) ? found.decisions.findLast(isOther) : undefined;
     if (other) return { decisionId: other.decisionId, action: other.action, by: other.by, at: other.decidedAt };
     if (left > 1) await sleep(PAUSE_MS);

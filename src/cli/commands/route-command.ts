@@ -11,8 +11,7 @@ import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, parseRunKey, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { requireSandbox, SAMPLES, type SampleOptions } from '../demo/sample-runs.ts';
-import { UsageError } from '../output/errors.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT, UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
 import { formatDocument, type Output, readDocument } from '../output/output.ts';
 import {

@@ -1,12 +1,11 @@
 /** The commands that operations of the API give, with what only the command line adds. route-command.ts prints them. */
 import { randomUUID } from 'node:crypto';
-import type { Paused } from '../../api/routes/pauses.ts';
+import type { Paused } from '../../api/routes/orders.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { Loose } from '../../messages/message.ts';
 import { ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import { type AnyStatus, needsPerson } from '../../words/runs.ts';
-import { UsageError } from '../output/errors.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT, UsageError } from '../output/errors.ts';
 import { formatDocument, type Output, wrap } from '../output/output.ts';
 import { formatStatus } from '../output/status-lines.ts';
 import type { RouteCommand } from './route-command.ts';

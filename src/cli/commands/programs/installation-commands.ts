@@ -2,8 +2,7 @@
 import { omitUndefined } from '../../../base/defined.ts';
 import type { LedgerIdentity } from '../../../ledger/records.ts';
 import { RUNS_WITH_INQUIRIES } from '../../../model/run-key.ts';
-import { reportError, UsageError } from '../../output/errors.ts';
-import { EXIT } from '../../output/exit-codes.ts';
+import { EXIT, reportError, UsageError } from '../../output/errors.ts';
 import type { Output } from '../../output/output.ts';
 import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
 import { type CommandRow, type Context, parseWholeNumber, type ServerOptions } from '../command.ts';

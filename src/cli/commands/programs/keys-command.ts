@@ -1,7 +1,6 @@
 /** `keys`: the key ring of payloads and reports, and `keys signing`: the key that the HTTP API signs decisions with. */
 import type { KeyUse } from '../../../protection/keys/key-ring.ts';
-import { UsageError } from '../../output/errors.ts';
-import { EXIT } from '../../output/exit-codes.ts';
+import { EXIT, UsageError } from '../../output/errors.ts';
 import { formatDocument, readDocument, wrap } from '../../output/output.ts';
 import type { Answer, CommandRow, Context } from '../command.ts';
 
