@@ -29,7 +29,7 @@ const REFERENCE = {
 const FAILURE = { failureType: 'OutcomeUnknown', attempt: 2, claimed: true } as const;
 const INQUIRY: Required<InquiryState> = {
   ...{ ordinal: 1, amends: TRACE, attempt: 3, retriedSinceMs: 1, failures: 2, tokenFetchedAfter: AT },
-  pausedSinceMs: 1,
+  ...{ pausedSinceMs: 1, waitsSinceMs: 1 },
   ...{
     retry: { atMs: 1, summary: 'waiting' },
     waitsFor: 'gateway',
