@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
+import { finishWithin } from '../base/within.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
@@ -194,26 +195,21 @@ class OutcomeRecorder {
   readonly #dependencies: ActivityDependencies;
   readonly #args: SubmitInquiryArgs;
   readonly #claimed: Claimed;
+  /** The key of the outcome's row. */
+  readonly #row: Pick<OutcomeRecord, 'ledgerId' | 'customerTraceNumber' | 'attempt'>;
 
   constructor(dependencies: ActivityDependencies, args: SubmitInquiryArgs, claimed: Claimed) {
     this.#dependencies = dependencies;
     this.#args = args;
     this.#claimed = claimed;
+    const { run, inquiry, attempt } = args;
+    this.#row = { ledgerId: run.ledgerId, customerTraceNumber: inquiry.customerTraceNumber, attempt };
   }
 
   recordAnswer(reply: GatewayReply): Promise<boolean> {
-    const failureType = toFailureType(reply);
-    return this.#record(
-      {
-        ...this.#toRow(),
-        state: 'answered',
-        httpStatus: reply.httpStatus,
-        answer: reply.answer,
-        requestedAt: reply.requestedAt,
-        failureType,
-      },
-      { report: reply.body },
-    );
+    const { httpStatus, answer, requestedAt, body: report } = reply;
+    const facts = { httpStatus, answer, requestedAt, failureType: toFailureType(reply) };
+    return this.#record({ ...this.#row, state: 'answered', ...facts }, { report });
   }
 
   /** Returns the failure to throw: translated, recorded if possible, and with its details. */
@@ -225,7 +221,7 @@ class OutcomeRecorder {
       // have been sent.
       const state = cancellationSignal().aborted && error === cancellationSignal().reason ? 'notSent' : 'unknown';
       const failureType = state === 'notSent' ? 'GatewayUnreachable' : 'OutcomeUnknown';
-      const recorded = await this.#record({ ...this.#toRow(), state, failureType });
+      const recorded = await this.#record({ ...this.#row, state, failureType });
       if (state === 'notSent') return error;
       return submitFailure('OutcomeUnknown', { ...details, recorded, resendFrom });
     }
@@ -237,7 +233,7 @@ class OutcomeRecorder {
     const facts = { httpStatus, retryAfterMs, requestedAt };
     const state = (FAILURES[failureType].state ?? 'unknown') as OutcomeRecord['state'];
     const refusal = await this.#toSealedRefusal(error);
-    const recorded = await this.#record({ ...this.#toRow(), state, failureType, ...facts }, { refusal });
+    const recorded = await this.#record({ ...this.#row, state, failureType, ...facts }, { refusal });
     return submitFailure(failureType, {
       ...details,
       recorded,
@@ -248,30 +244,14 @@ class OutcomeRecorder {
     });
   }
 
-  #toRow() {
-    return {
-      ledgerId: this.#args.run.ledgerId,
-      customerTraceNumber: this.#args.inquiry.customerTraceNumber,
-      attempt: this.#args.attempt,
-    };
-  }
-
   /** Returns `undefined` if the refusal cannot be sealed soon: the outcome is recorded without it. */
   async #toSealedRefusal(error: GatewayError): Promise<SealedRefusal | undefined> {
     const body = error.refusal();
     if (!body) return undefined;
-    const { customerTraceNumber, attempt } = this.#toRow();
-    const late = new AbortController();
-    try {
-      const sealed = this.#dependencies.ledger.sealRefusal({ customerTraceNumber, attempt }, body);
-      const leftMs = this.#claimed.endsAt - performance.now() - 2 * REPORTING_MARGIN_MS;
-      const tooLate = setTimeout(Math.min(SEAL_WITHIN_MS, Math.max(1, leftMs)), undefined, { signal: late.signal });
-      return await Promise.race([sealed, tooLate]);
-    } catch {
-      return undefined;
-    } finally {
-      late.abort();
-    }
+    const { customerTraceNumber, attempt } = this.#row;
+    const sealed = this.#dependencies.ledger.sealRefusal({ customerTraceNumber, attempt }, body);
+    const leftMs = this.#claimed.endsAt - performance.now() - 2 * REPORTING_MARGIN_MS;
+    return finishWithin<SealedRefusal | undefined>(sealed, Math.min(SEAL_WITHIN_MS, leftMs), undefined);
   }
 
   async #record(record: OutcomeRecord, kept: { report?: string; refusal?: SealedRefusal | undefined } = {}) {

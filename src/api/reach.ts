@@ -162,11 +162,6 @@ export interface ReachFinder {
   findInputReach(kind: RunKind, input: unknown): Promise<RequiredReach>;
 }
 
-interface ReachSources {
-  client: Client;
-  openLedger: () => Promise<Ledger>;
-}
-
 const TIMEOUT_MS = 5_000;
 
 const KEPT_MS = 30_000;
@@ -186,7 +181,7 @@ const NOBODYS_ID = '~';
  *
  * @throws CallError, LedgerUnavailableError where neither of the two knows, and one of them cannot say
  */
-export function createReachFinder({ client, openLedger }: ReachSources): ReachFinder {
+export function createReachFinder(client: Client, openLedger: () => Promise<Ledger>): ReachFinder {
   async function findReach(runKey: string, depth = 0, isTemporalAway = false): Promise<RequiredReach | undefined> {
     const [ofRun, ofLedger] = await Promise.allSettled([
       isTemporalAway ? undefined : readInput(client, runKey),
@@ -201,10 +196,8 @@ export function createReachFinder({ client, openLedger }: ReachSources): ReachFi
       found.push(readLedgerReach(ofLedger.value, runKey));
     if (found.length > 0) {
       const profiles = found.flatMap((reach) => reach.profiles);
-      return createReach(
-        profiles,
-        found.flatMap((reach) => reach.endUsers ?? []),
-      );
+      const endUsers = found.flatMap((reach) => reach.endUsers ?? []);
+      return createReach(profiles, endUsers);
     }
     for (const source of [ofRun, ofLedger]) if (source.status === 'rejected') throw source.reason;
     return undefined;

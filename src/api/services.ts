@@ -83,7 +83,7 @@ export function createServices(options: ServiceOptions & Pick<ApiOptions, 'limit
     ...options,
     client,
     openLedger,
-    ...createReachFinder({ client, openLedger }),
+    ...createReachFinder(client, openLedger),
     waiters: new Slots(options.limits?.waiters ?? DEFAULT_LIMITS.waiters),
   };
 }

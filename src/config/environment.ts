@@ -79,16 +79,14 @@ export function loadVariable<N extends VariableName>(env: NodeJS.ProcessEnv, nam
   return readPart(env, (reader) => reader.get(name));
 }
 
+export type SecretReader = () => Promise<string>;
+
 /**
  * Opens the secret `NAME`, or the one in the file that `NAME_FILE` names. `undefined` if neither is given.
  *
  * @param isSecret in production it comes from a file only, which is closed to other users (docs/protection.md)
  */
-export function openSecret(
-  reader: EnvironmentReader,
-  name: string,
-  isSecret = true,
-): (() => Promise<string>) | undefined {
+export function openSecret(reader: EnvironmentReader, name: string, isSecret = true): SecretReader | undefined {
   const fileVariable = `${name}_FILE`;
   const [value, file] = [reader.raw(name), reader.raw(fileVariable)];
   if (value !== undefined && file !== undefined) reader.report(name, 'must not be given beside its file');
@@ -108,7 +106,7 @@ export function openSecretFile(
   variable: string,
   path: string,
   { place = '', isSecret = true, check = (_secret: string): string | null => null } = {},
-): () => Promise<string> {
+): SecretReader {
   const report = (rule: string | null) => reader.report(variable, rule && `${place}${rule}`);
   const secret = reader.file(variable, path, place)?.trim();
   if (secret !== undefined) report(secret === '' ? 'must name a file that is not empty' : check(secret));

@@ -16,7 +16,7 @@ import { WEBHOOK_EVENT_TYPES } from '../messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
 import { checkWebhookSecret } from '../webhooks/signature.ts';
-import { type EnvironmentReader, openSecret, openSecretFile } from './environment.ts';
+import { type EnvironmentReader, openSecret, openSecretFile, type SecretReader } from './environment.ts';
 import { checkAddress, checkApiVersion, checkRehearsalAddress, checkWebhookAddress, findHost } from './rules.ts';
 import { certificate, findVariables, GATEWAY_LIMITS, REHEARSAL_RULE, text as ruledText } from './variables.ts';
 
@@ -115,11 +115,7 @@ function readDefaultCredentials(reader: EnvironmentReader): CredentialsSource {
   return createSource('default', readId, open('GATEWAY_CLIENT_SECRET', 'sandbox-secret', true));
 }
 
-function createSource(
-  name: string,
-  readId: () => Promise<string>,
-  readSecret: () => Promise<string>,
-): CredentialsSource {
+function createSource(name: string, readId: SecretReader, readSecret: SecretReader): CredentialsSource {
   return { name, read: async () => ({ clientId: await readId(), clientSecret: await readSecret() }) };
 }
 
@@ -328,13 +324,9 @@ function openCredentials(
   declared: NonNullable<File['credentials']>,
 ): CredentialsSource {
   const { clientIdFile = '', clientSecretFile = '' } = declared[name] ?? {};
-  const place = `/credentials/${name}`;
-  const readId = openSecretFile(reader, VARIABLE, clientIdFile, { place: `${place}/clientId `, isSecret: false });
-  return createSource(
-    name,
-    readId,
-    openSecretFile(reader, VARIABLE, clientSecretFile, { place: `${place}/clientSecret ` }),
-  );
+  const open = (field: string, path: string, isSecret: boolean) =>
+    openSecretFile(reader, VARIABLE, path, { place: `/credentials/${name}/${field} `, isSecret });
+  return createSource(name, open('clientId', clientIdFile, false), open('clientSecret', clientSecretFile, true));
 }
 
 // The endpoints for a profile's events. Secrets come from files alone, in every environment.

@@ -41,7 +41,12 @@ export interface PortfolioExamination {
   /** For CSV. */
   columns?: Column[];
   /** The place of the first row. */
-  first: { offset: number; line: number };
+  first: Place;
+}
+
+export interface Place {
+  offset: number;
+  line: number;
 }
 
 export interface ExaminePortfolioOptions {
@@ -171,11 +176,6 @@ function refuseWhere(isWrong: boolean, rule: string): void {
   if (isWrong) throw createRefusal(rule);
 }
 
-export interface Place {
-  offset: number;
-  line: number;
-}
-
 /** A history contains each row twice, encrypted: this is far below the 2 MB that Temporal takes at once. */
 const MAX_BYTES = 256 * 1024;
 
@@ -204,9 +204,10 @@ export async function readRows(
   let bytes = 0;
   for await (const line of readLines(handle, from)) {
     if (rows.length >= limit || bytes >= MAX_BYTES) return { rows, next: { offset: line.offset, line: line.line } };
-    const row = bad.has(line.line) ? null : parseRow(form, line);
-    if (row === null) continue;
-    rows.push(row);
+    const read = bad.has(line.line) ? null : readRow(form, line);
+    if (read === null) continue;
+    if ('problems' in read) throw new PortfolioUnavailableError('ROW');
+    rows.push(read.row);
     bytes += line.bytes?.length ?? 0;
   }
   return { rows };
@@ -220,26 +221,15 @@ export async function readRows(
  */
 export async function readRowsAt(
   handle: FileHandle,
-  form: RowForm,
+  form: ExaminedForm,
   places: readonly (Place & { accountId: string })[],
 ): Promise<PortfolioRow[]> {
   const rows: PortfolioRow[] = [];
   for (const { accountId, offset, line } of places) {
-    const row = await readFirstRow(handle, form, { offset, line });
-    if (row?.accountId !== accountId) throw new PortfolioChangedError();
+    const { rows: found } = await readRows(handle, form, { from: { offset, line }, limit: 1 });
+    const [row] = found;
+    if (row?.accountId !== accountId || row.line !== line) throw new PortfolioChangedError();
     rows.push(row);
   }
   return rows;
-}
-
-async function readFirstRow(handle: FileHandle, form: RowForm, place: Place): Promise<PortfolioRow | null> {
-  for await (const line of readLines(handle, place)) return parseRow(form, line);
-  return null;
-}
-
-/** `null`: an empty line. */
-function parseRow(form: RowForm, line: Line): PortfolioRow | null {
-  const read = readRow(form, line);
-  if (read && 'problems' in read) throw new PortfolioUnavailableError('ROW');
-  return read?.row ?? null;
 }

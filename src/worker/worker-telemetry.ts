@@ -28,8 +28,8 @@ interface FleetFigures {
   metrics: Metrics;
   everyMs: number;
   signal: AbortSignal;
-  /** Returns true if runs can be searched by the attribute. */
-  knows(name: SearchAttributeName): Promise<boolean>;
+  /** Runs can be searched by these alone. */
+  registeredSearchAttributes(): Promise<readonly SearchAttributeName[]>;
   ledger: Pick<Ledger, 'work' | 'restoreState' | 'consents' | 'pauses'>;
   /** Milliseconds since the epoch; tests let time pass by it. */
   now?: () => number;
@@ -89,8 +89,8 @@ async function readLedger({ ledger, metrics }: FleetFigures): Promise<Work[]> {
 /** Reasons that no row of this ledger can have: the run began with another ledger, or has given events up. */
 const REASONS_OF_RUNS = ['LedgerChanged', WEBHOOK_ATTENTION] as const;
 
-async function countRuns({ client, taskQueue, knows }: FleetFigures): Promise<Work[]> {
-  if (!(await knows('NeedsAttention'))) return [];
+async function countRuns({ client, taskQueue, registeredSearchAttributes }: FleetFigures): Promise<Work[]> {
+  if (!(await registeredSearchAttributes()).includes('NeedsAttention')) return [];
   const running = `ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
   const counts = REASONS_OF_RUNS.map(async (reason) => {
     const { count } = await client.workflow.count(`NeedsAttention = '${reason}' AND ${running}`);
@@ -104,8 +104,8 @@ async function readCopy({ ledger, metrics }: FleetFigures): Promise<void> {
   metrics.put('ledgerOlderCopy', lost !== undefined, {});
 }
 
-async function readRuns({ client, taskQueue, metrics, knows }: FleetFigures): Promise<void> {
-  if (!(await knows('JourneyStage'))) return;
+async function readRuns({ client, taskQueue, metrics, registeredSearchAttributes }: FleetFigures): Promise<void> {
+  if (!(await registeredSearchAttributes()).includes('JourneyStage')) return;
   const counts = await Promise.all(
     PRODUCTS.map(async (stage) => {
       const query = `JourneyStage = '${stage}' AND ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
@@ -163,10 +163,8 @@ async function readKeys({ keys, metrics }: FleetFigures): Promise<void> {
 
 export type WorkerTelemetry = Awaited<ReturnType<typeof startWorkerTelemetry>>;
 
-interface WatchedParts extends Pick<FleetFigures, 'ledger'> {
+interface WatchedParts extends Pick<FleetFigures, 'ledger' | 'keys' | 'registeredSearchAttributes'> {
   connection: NativeConnection;
-  keys: KeyRing;
-  registeredSearchAttributes(): Promise<readonly SearchAttributeName[]>;
 }
 
 /** Short enough to show a pause in the minute when it happened, and longer than any pause. */
@@ -195,18 +193,17 @@ export async function startWorkerTelemetry(config: Config) {
         metrics.put('ledgerLatency', durationMs / 1_000, labels),
       ),
     /** Counts open work until `close`. Does nothing if metrics are off. */
-    watch({ ledger, connection, keys, registeredSearchAttributes }: WatchedParts) {
+    watch({ connection, ...parts }: WatchedParts) {
       if (!telemetry.metricsAddress) return;
-      const watched = {
-        ledger,
+      watching = watchFleetFigures({
+        ...parts,
         client: new Client({ connection, namespace: temporal.namespace }),
         taskQueue,
         metrics,
         everyMs: telemetry.metricsRefreshMs,
         signal: end.signal,
-        knows: async (name: SearchAttributeName) => (await registeredSearchAttributes()).includes(name),
-      };
-      watching = watchFleetFigures({ ...watched, keys, profiles: [...profiles.keys()] });
+        profiles: [...profiles.keys()],
+      });
     },
     async close() {
       end.abort();

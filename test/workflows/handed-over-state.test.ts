@@ -82,19 +82,17 @@ function consentsTo(journeyId: string, shareId: string): Required<CarriedConsent
   return {
     waiting: [{ record }],
     standings: [
-      [
+      {
         shareId,
-        {
-          applicants: [
-            { applicantId: '1A', stands: 'granted', since, grant: { ...key, receivedAt: AT }, youngUntilMs: 9 },
-            { applicantId: '2A', stands: 'denied', since, consentId: 'C2' },
-            { applicantId: '3A', stands: 'none', fault: 'tooOld', grant: key },
-          ],
-          position: 7,
-          withdrawn: true,
-          reportGone: true,
-        },
-      ],
+        applicants: [
+          { applicantId: '1A', stands: 'granted', since, grant: { ...key, receivedAt: AT }, youngUntilMs: 9 },
+          { applicantId: '2A', stands: 'denied', since, consentId: 'C2' },
+          { applicantId: '3A', stands: 'none', fault: 'tooOld', grant: key },
+        ],
+        position: 7,
+        withdrawn: true,
+        reportGone: true,
+      },
     ],
     faults: [{ ...key, fault: 'otherPerson' }],
   };
