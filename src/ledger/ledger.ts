@@ -14,23 +14,16 @@ import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import type { LedgerCipher } from '../protection/sealed/sealing.ts';
 import { verifyChain } from './audit/audit-chain.ts';
-import { readAttemptsPage } from './audit/inquiry-pages.ts';
+import { readAttemptsPage, readSharesPage } from './audit/inquiry-pages.ts';
 import {
   readAccessesPage,
   readConsentsPage,
   readDecisionsPage,
   readDisposalsPage,
   readNamed,
+  readUnmatchedPage,
 } from './audit/record-pages.ts';
-import { readSharesPage } from './audit/share-pages.ts';
-import {
-  adoptConsents,
-  keepConsent,
-  markConsentsSeen,
-  readFault,
-  readUnmatched,
-  recordConsents,
-} from './consents/consents.ts';
+import { adoptConsents, keepConsent, markConsentsSeen, readFault, recordConsents } from './consents/consents.ts';
 import { readDurability } from './database/durability.ts';
 import { readOldestWriter, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlEngine, Transaction } from './database/sql-session.ts';
@@ -111,7 +104,8 @@ export function makeLedger(engine: SqlEngine, identity: LedgerIdentity, cipher: 
     ...bindLists(transactions, LISTS),
     ...bindWritesTo(transactions, WRITES),
     consents: {
-      ...bindReads(transactions, { unmatched: readUnmatched, fault: readFault }),
+      ...bindReads(transactions, { fault: readFault }),
+      ...bindLists(transactions, { unmatched: readUnmatchedPage }),
       ...bindWritesTo(transactions, { keep: keepConsent, adopt: adoptConsents, markSeen: markConsentsSeen }),
     },
     pauses: {

@@ -101,7 +101,7 @@ export function computeMemberDigests(message: object): Record<string, string> {
 }
 
 /** JSON without spaces and with the members of objects in order, as RFC 8785 defines it for what messages hold. */
-function toCanonicalJson(value: unknown): string {
+export function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   );

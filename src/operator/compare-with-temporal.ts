@@ -5,8 +5,8 @@
  */
 import type { Client } from '@temporalio/client';
 import { runInParallel } from '../base/in-parallel.ts';
-import { describeRun } from '../client/connection/describe-run.ts';
 import { translateCallError } from '../client/connection/errors.ts';
+import { describeRun } from '../client/connection/temporal-runs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { parseRunKey, parseWorkflowId, toWorkflowId } from '../model/run-key.ts';

@@ -4,9 +4,8 @@
  * abandoned.
  */
 
-import { isRunOpen } from '../client/connection/describe-run.ts';
 import { CallError } from '../client/connection/errors.ts';
-import { getSdkClient } from '../client/credit-journeys.ts';
+import { isRunOpen } from '../client/connection/temporal-runs.ts';
 import { loadDecisionTrust } from '../config/config.ts';
 import type { FlagReason } from '../ledger/holds/work.ts';
 import { findDecisionDifferences } from '../ledger/inquiries/rules.ts';
@@ -39,7 +38,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
     refuseIf(customerTraceNumber, refuseDifferences(findDecisionDifferences(same, record)));
     return { duplicate: true };
   }
-  const isRunning = await isRunOpen(getSdkClient(journeys), row.workflowId ?? '');
+  const isRunning = await isRunOpen(journeys.getSdkClient(), row.workflowId ?? '');
   const refusal = isRunning
     ? // The run has the inquiry in hand, and would not learn of it.
       refuse('notNow', `${formatRunName(row.runKey)} is running: send the decision to the run instead`)
@@ -90,7 +89,7 @@ export async function markRunSeen(
 }
 
 async function readEnd(journeys: LedgerJourneys, runKey: string): Promise<{ runIsGone?: true }> {
-  return (await isRunOpen(getSdkClient(journeys), toWorkflowId(runKey))) ? {} : { runIsGone: true };
+  return (await isRunOpen(journeys.getSdkClient(), toWorkflowId(runKey))) ? {} : { runIsGone: true };
 }
 
 async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {

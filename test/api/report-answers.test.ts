@@ -75,7 +75,8 @@ async function ledgerWithReport(): Promise<Ledger> {
     customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA00',
   };
   const consumers = [{ applicantId: '02', outcome: 'noRecord' as const, consumerId: 'CONSUMER-SENTINEL' }];
-  await answered(failsafe, { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', applicants: consumers });
+  const named = { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', applicants: consumers } as const;
+  await answered(failsafe, named, undefined, ['02']);
   const unnamed = { ...failsafe, runKey: 'pull:P-2', customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA01' };
   await answered(unnamed, NO_RECORD, undefined, ['02', '01']);
   const reference = { reportReferenceNumber: 'REF-2', requestedAt: '2026-01-03T00:00:00Z', applicants: [] };

@@ -61,10 +61,8 @@ export function findRoute(operationId: string): Route {
   return route;
 }
 
-type Parts = Required<Pick<LocalCall, 'params' | 'query' | 'body'>> & { by?: string | undefined };
-
 /** Splits the content into its HTTP parts: path, query, body, and the token, which says who acts. */
-export function splitContent({ path, query: form }: Route, { by, ...content }: Loose): Parts {
+export function splitContent({ path, query: form }: Route, { by, ...content }: Loose): LocalCall {
   const parameters: readonly string[] = listPathParameters(path);
   const params = Object.fromEntries(parameters.map((name) => [name, String(content[name])]));
   const entries = Object.entries(content).filter(
@@ -86,7 +84,7 @@ const TIMEOUT_MS = 60_000;
  */
 async function callRemotely(
   { method, path, body: form }: Route,
-  { params, query, body }: Parts,
+  { params, query, body }: LocalCall,
   options: CallOptions,
 ): Promise<string> {
   const address = readAddress(options.api ?? '');

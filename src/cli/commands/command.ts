@@ -183,9 +183,8 @@ async function connect(
   resources: AsyncDisposableStack,
   more: LedgerConnectOptions = {},
 ): Promise<Connected> {
-  const [{ LedgerJourneys }, { getSdkClient }, { loadTraceEndpoint }] = await Promise.all([
+  const [{ LedgerJourneys }, { loadTraceEndpoint }] = await Promise.all([
     import('../../operator/ledger-journeys.ts'),
-    import('../../client/credit-journeys.ts'),
     import('../../config/config.ts'),
   ]);
   const endpoint = loadTraceEndpoint(process.env);
@@ -197,12 +196,12 @@ async function connect(
   const journeys = resources.use(
     await LedgerJourneys.connect({ ...omitUndefined({ address, namespace, taskQueue }), ...more }),
   );
-  return { journeys, client: getSdkClient(journeys) };
+  return { journeys, client: journeys.getSdkClient() };
 }
 
 async function openLedger(resources: AsyncDisposableStack): Promise<Ledger> {
   const { openConfiguredLedger } = await import('../../operator/configured-ledger.ts');
-  const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
+  const ledger = await openConfiguredLedger(process.env);
   resources.defer(() => ledger.close());
   return ledger;
 }

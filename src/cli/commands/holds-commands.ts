@@ -5,8 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { checkCall } from '../../api/local-call.ts';
-import { MOST_AT_ONCE } from '../../api/routes/decisions.ts';
-import { holdFilters } from '../../api/routes/holds.ts';
+import { holdFilters, MOST_AT_ONCE } from '../../api/routes/holds.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Loose } from '../../messages/message.ts';

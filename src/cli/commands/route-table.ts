@@ -1,6 +1,6 @@
 /** The commands that operations of the API give, with what only the command line adds. route-command.ts prints them. */
 import { randomUUID } from 'node:crypto';
-import type { Paused } from '../../api/routes/pauses.ts';
+import type { Paused } from '../../api/routes/orders.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { Loose } from '../../messages/message.ts';
 import { ID_NAMES, parseRunKey } from '../../model/run-key.ts';

@@ -139,9 +139,9 @@ const WATCH_TIMEOUT_MS = 3_000;
 
 /** `undefined` where Temporal cannot be asked: the ledger's own findings are printed all the same. */
 async function askWatch(ledgerId: string, { address, namespace, taskQueue: queue }: ServerOptions) {
-  const [{ CreditJourneys, getSdkClient }, { readWatchedAttempt }] = await Promise.all([
+  const [{ CreditJourneys }, { readWatchedAttempt }] = await Promise.all([
     import('../../../client/credit-journeys.ts'),
-    import('../../../client/connection/describe-run.ts'),
+    import('../../../client/connection/temporal-runs.ts'),
   ]);
   try {
     await using journeys = await CreditJourneys.connect({
@@ -150,7 +150,7 @@ async function askWatch(ledgerId: string, { address, namespace, taskQueue: queue
       besideLedger: true,
     });
     const { taskQueue } = journeys;
-    const client = getSdkClient(journeys);
+    const client = journeys.getSdkClient();
     const until = Date.now() + WATCH_TIMEOUT_MS;
     return {
       highWaterMark: await client.withDeadline(until, () => readWatchedAttempt(client, { ledgerId, taskQueue })),
