@@ -65,7 +65,7 @@ export const COMMANDS: readonly CommandRow[] = [
       const { ledgerId } = ledger.identity;
       const outside = await askWatch(ledgerId, options);
       const { lost } = await ledger.restoreState(outside?.highWaterMark);
-      const report = await ledger.verifyChain(omitUndefined({ expectHead }));
+      const report = await ledger.verifyChain({ expectHead });
       const isWhole = report.findings.length === 0 && !lost;
       return {
         answer: { ledgerId, ...report, watch: outside ? 'asked' : 'notAsked', lost },
