@@ -44,15 +44,10 @@ export interface ClaimRequest {
 
 export type ClaimVerdict =
   /** The row is written as `sending`: this caller, and no other, may send now. */
-  | {
-      kind: 'claimed';
-      attempt: number;
-      claimedAt: string;
-      position: number;
-      resendFrom?: string;
-      /** The number to send, where it is not the inquiry's own. */
-      sentTraceNumber?: string;
-    }
+  | ({ kind: 'claimed' } & Pick<
+      Row<'attempts'>,
+      'attempt' | 'claimedAt' | 'position' | 'resendFrom' | 'sentTraceNumber'
+    >)
   /** The caller must not send. `latest` is the state of the latest attempt (never `sending` past its time). */
   | { kind: 'latest'; latest: AttemptView }
   | ({ kind: 'withdrawn' } & RunWithdrawal)
@@ -66,18 +61,13 @@ export interface CloseRequest extends Pick<ClaimRequest, 'ledgerId' | 'inquiry' 
 }
 
 /** The end of an attempt, or a fact about it that became known later. */
-export interface OutcomeRecord {
+export interface OutcomeRecord
+  extends ReportOrigin,
+    Pick<Row<'attempts'>, 'failureType' | 'httpStatus' | 'retryAfterMs' | 'requestedAt'> {
   ledgerId: string;
-  customerTraceNumber: string;
-  attempt: number;
   state: Exclude<AttemptState, 'sending' | 'accepted' | 'abandoned'>;
-  failureType?: FailureType;
-  httpStatus?: number;
-  retryAfterMs?: number;
   /** For `answered`. */
   answer?: Answer;
-  /** The instant just before the first byte, RFC 3339. */
-  requestedAt?: string;
 }
 
 /**
@@ -134,10 +124,7 @@ export interface SeenRecord {
 }
 
 /** The attempt that a report came from. */
-export interface ReportOrigin {
-  customerTraceNumber: string;
-  attempt: number;
-}
+export type ReportOrigin = Pick<Row<'attempts'>, 'customerTraceNumber' | 'attempt'>;
 
 export interface ConsentsQuery {
   /** The share whose consents are asked for. */

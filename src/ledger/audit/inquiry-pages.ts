@@ -9,7 +9,6 @@ import { listPlaceholders, type SqlSession, type SqlValue, type Transaction } fr
 import type { Row } from '../database/tables.ts';
 import {
   type AttemptRow,
-  DESCRIPTION,
   type DecisionRow,
   type InquiryRow,
   openOutcome,
@@ -27,6 +26,7 @@ import {
   type InquiriesQuery,
   judgesAttempts,
   type Posted,
+  RECORDS,
   type SharesQuery,
 } from './audited.ts';
 
@@ -131,7 +131,7 @@ async function describeAttempts(
   );
   const holdsOn = await readHoldsByOwner(session, rows);
   return rows.map((row) => ({
-    ...pick(row, ATTEMPT),
+    ...pick(row, COLUMNS),
     ...readAnswer(cipher, row, 'answer', row),
     outcome: readOutcome(row),
     ...judgeAttempt(row, decisions),
@@ -142,17 +142,11 @@ async function describeAttempts(
   }));
 }
 
-const ATTEMPT = [
-  ...DESCRIPTION,
-  'attempt',
-  'sentTraceNumber',
-  'httpStatus',
-  'failureType',
-  'claimedAt',
-  'requestedAt',
-  'abandonedAt',
-  'disposedAt',
-] as const;
+/** The members of a listed attempt that are columns of its row. */
+const COLUMNS = Object.keys(RECORDS.inquiries.output.shape) as Exclude<
+  keyof FoundRow & keyof AuditedAttempt,
+  'permittedBy'
+>[];
 
 function toAttemptKey({ customerTraceNumber, attempt }: ReportOrigin): string {
   return `${customerTraceNumber} ${attempt}`;
