@@ -30,6 +30,7 @@ async function judge(
   return {
     ...judged,
     standing: {
+      shareId,
       applicants: judged.applicants.filter(({ applicantId }) => applicantIds.includes(applicantId)),
       position: facts.position,
       reportGone: facts.reportIsGone || isLost ? true : undefined,

@@ -3,14 +3,7 @@
  * since an attempt needs them.
  */
 
-import type {
-  ConsentRecord,
-  FaultyGrant,
-  GrantFault,
-  GrantKey,
-  ShareObjection,
-  ShareStanding,
-} from '../consent/consent-record.ts';
+import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey, ShareObjection } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { DecisionRecord, OutcomeRecord, RunWithdrawal } from '../ledger/records.ts';
 import type { SealedRefusal } from '../ledger/reports/reports.ts';
@@ -61,7 +54,6 @@ export interface RunConfig extends RunIdentity {
 export interface ShareConfig extends RunConfig {
   report: ReportSource;
   reference: ReportReference;
-  standing: ShareStanding;
 }
 
 /** A share for which a run asks the ledger which consents are in force. */

@@ -99,21 +99,21 @@ export function findEntitlementProblems(
 ): Problem[] {
   const { endUserPath = '/endUserCode', purposePath = '/permissiblePurposeCode' } = paths;
   const { endUserCodes, permissiblePurposeCodes } = profile.allowed[productCode] ?? {};
-  const check = (path: string, code: string | undefined, allowed: readonly string[] | undefined, rule: string) => {
-    if (!allowed || (code !== undefined && allowed.includes(code))) return [];
-    const isMissing = code === undefined;
-    return [{ path, rule: isMissing ? `is required: the profile lists what it allows for ${productCode}` : rule }];
-  };
   const purposes = `${productCode}: ${permissiblePurposeCodes?.join(', ')}`;
-  return [
-    ...check(endUserPath, endUserCode, endUserCodes, `must be an end user that the profile allows for ${productCode}`),
-    ...check(
+  const rows = [
+    [endUserPath, endUserCode, endUserCodes, `must be an end user that the profile allows for ${productCode}`],
+    [
       purposePath,
       permissiblePurposeCode,
       permissiblePurposeCodes,
       `must be a purpose that the profile allows for ${purposes}`,
-    ),
-  ];
+    ],
+  ] as const;
+  return rows.flatMap(([path, code, allowed, rule]) => {
+    if (!allowed || (code !== undefined && allowed.includes(code))) return [];
+    const required = `is required: the profile lists what it allows for ${productCode}`;
+    return [{ path, rule: code === undefined ? required : rule }];
+  });
 }
 
 /** Returns the problems that prevent the profile from sending these applicants, with paths under `/applicants`. */

@@ -23,7 +23,7 @@ import { STAGES } from '../model/products.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../model/run-key.ts';
 import { type SecondaryUser, toPullInquiry, toStageInquiry } from '../model/stage-end-user.ts';
 import { lookUpShares } from './consent-activities.ts';
-import type { RunConfig, ShareConfig, ShareQuestion } from './contract.ts';
+import type { RunConfig, ShareQuestion } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile, findProfile } from './dependencies.ts';
 import { translateErrors } from './failures.ts';
 import {
@@ -176,7 +176,7 @@ export function createStartActivities(dependencies: ActivityDependencies) {
       // If the ledger does not answer, the journey asks for each share when it waits for consent.
       const standings =
         facts?.hasConsents === false
-          ? questions.map(() => ({ applicants: [], position: 0 }))
+          ? questions.map(({ shareId }) => ({ shareId, applicants: [], position: 0 }))
           : await nullIfUnanswered(lookUpShares(ledger, asker, questions));
       return { ...(await fixRun(dependencies, profile, facts)), standings: standings ?? [] };
     },
@@ -201,7 +201,7 @@ export function createStartActivities(dependencies: ActivityDependencies) {
     },
 
     /** Finds the report that is shared. The ledger knows of the share from then on. */
-    prepareShareReport: async (args: { input: ShareReportInput; firstRunId: string }): Promise<ShareConfig> => {
+    prepareShareReport: async (args: { input: ShareReportInput; firstRunId: string }) => {
       const start = await checkStart(dependencies, 'share', args.input, shareReport, (share) => [
         { ...share, productCode: 'SECONDUSE' },
       ]);
@@ -219,9 +219,8 @@ export function createStartActivities(dependencies: ActivityDependencies) {
       const asker = { runKey, firstRunId, consentTrust: profile.consentTrust, applicantIds };
       const reportRunKey = report.kind === 'ledger' ? report.runKey : undefined;
       const question = { ...toQuestion(input), reportReferenceNumber, reportRunKey };
-      const [standing] = await lookUpShares(ledger, asker, [question]);
-      if (!standing) throw new Error('a share without a standing');
-      return { ...(await fixRun(dependencies, profile, facts)), report, reference, standing };
+      const standings = await lookUpShares(ledger, asker, [question]);
+      return { ...(await fixRun(dependencies, profile, facts)), report, reference, standings };
     },
 
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */

@@ -29,7 +29,7 @@ const REFERENCE = {
 const FAILURE = { failureType: 'OutcomeUnknown', attempt: 2, claimed: true } as const;
 const INQUIRY: Required<InquiryState> = {
   ...{ ordinal: 1, amends: TRACE, attempt: 3, retriedSinceMs: 1, failures: 2, tokenFetchedAfter: AT },
-  pausedSinceMs: 1,
+  ...{ pausedSinceMs: 1, waitsSinceMs: 1 },
   ...{
     retry: { atMs: 1, summary: 'waiting' },
     waitsFor: 'gateway',
@@ -82,19 +82,17 @@ function consentsTo(journeyId: string, shareId: string): Required<CarriedConsent
   return {
     waiting: [{ record }],
     standings: [
-      [
+      {
         shareId,
-        {
-          applicants: [
-            { applicantId: '1A', stands: 'granted', since, grant: { ...key, receivedAt: AT }, youngUntilMs: 9 },
-            { applicantId: '2A', stands: 'denied', since, consentId: 'C2' },
-            { applicantId: '3A', stands: 'none', fault: 'tooOld', grant: key },
-          ],
-          position: 7,
-          withdrawn: true,
-          reportGone: true,
-        },
-      ],
+        applicants: [
+          { applicantId: '1A', stands: 'granted', since, grant: { ...key, receivedAt: AT }, youngUntilMs: 9 },
+          { applicantId: '2A', stands: 'denied', since, consentId: 'C2' },
+          { applicantId: '3A', stands: 'none', fault: 'tooOld', grant: key },
+        ],
+        position: 7,
+        withdrawn: true,
+        reportGone: true,
+      },
     ],
     faults: [{ ...key, fault: 'otherPerson' }],
   };

@@ -262,24 +262,20 @@ async function resolveAll({ options, output, prompter, draft, call }: Asked): Pr
   if (first && planned.length > 0 && !options.yes) {
     const { action, outcome, providerSaid } = draft;
     const plan = { action, outcome, providerSaid, planned, ...rest };
-    const lines = [...formatDocument(plan, width), '', ...wrap(describeEffect(first, draft), width)];
+    const effect = ['', describeEffect(first, draft)];
     if (!prompter) {
       const problem = new UsageError(`nothing was decided: --yes decides about these ${planned.length}`);
-      return { answer: plan, lines: () => lines, problem };
+      return { answer: plan, next: effect, problem };
     }
-    prompter.say(lines);
+    prompter.say([...formatDocument(plan, width), ...effect.flatMap((text) => wrap(text, width))]);
     const question = `Decide ${action} about these ${planned.length}?`;
     if (!(await isAgreed(question, prompter, output))) return { exitCode: EXIT.needsPerson };
   }
   const inquiries = await callForEach(call, draft, planned);
   const failed = inquiries.filter(({ result }) => result === 'refused' || result === 'failed');
-  const answer = { inquiries, ...rest };
   return {
-    answer,
-    lines: () => [
-      ...formatDocument(answer, width),
-      `${inquiries.length - failed.length} decided, ${failed.length} failed`,
-    ],
+    answer: { inquiries, ...rest },
+    next: [`${inquiries.length - failed.length} decided, ${failed.length} failed`],
     exitCode: failed.length + leftOut.length > 0 ? EXIT.failed : EXIT.done,
   };
 }

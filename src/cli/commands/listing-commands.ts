@@ -9,7 +9,6 @@ import { parseInstantMs } from '../../base/instants.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { LISTINGS } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
-import { dropMilliseconds } from '../../words/writer.ts';
 import { UsageError } from '../output/errors.ts';
 import { createOutput, formatRowTable, type Output, toText, withAge, wrap } from '../output/output.ts';
 import {
@@ -60,15 +59,13 @@ async function printListing(
   members: readonly Member[],
   { options, output: { isJson }, openLedger }: Context<ListingOptions>,
 ) {
-  const period = await readPeriod(options);
-  const { from, before } = period;
-  const conditions = parseWith(listing.input, applyOptions(members, options, omitUndefined({ from, before })));
+  const conditions = parseWith(listing.input, applyOptions(members, options, await readPeriod(options)));
   const { format = isJson ? 'json' : 'table', totals: onlyTotals = false } = options;
   const output = createOutput({ json: format === 'json' });
   const rows = listing.read(await openLedger(), conditions);
   try {
     // Writes as fast as the reader takes it, and ends if a reader such as `head` closes early.
-    const text = formatListing(listing, rows, { format, output, period, onlyTotals });
+    const text = formatListing(listing, rows, { format, output, onlyTotals });
     await pipeline(Readable.from(text), process.stdout, { end: false });
   } catch (error) {
     if (getErrorCode(error) !== 'EPIPE') throw error;
@@ -79,7 +76,6 @@ async function printListing(
 interface Printing {
   format: Format;
   output: Output;
-  period: Period;
   onlyTotals: boolean;
 }
 
@@ -87,13 +83,12 @@ interface Printing {
 async function* formatListing(
   listing: Listing,
   rows: AsyncIterable<Row>,
-  { format, output: { width, colors }, period, onlyTotals }: Printing,
+  { format, output: { width, colors }, onlyTotals }: Printing,
 ): AsyncGenerator<string> {
   const sums = listing.totals?.create();
   const columns = toColumns(onlyTotals && listing.totals ? listing.totals.row : listing.output);
   if (format === 'csv') yield formatCsvLine(columns.map((path) => path.join('.')));
   if (format === 'json') yield onlyTotals ? '{' : '{"data":[\n';
-  if (format === 'table') yield joinLines(wrap(describePeriod(period), width).filter(Boolean).map(colors.bold));
   let count = 0;
   for await (const row of rows) {
     sums?.add(row);
@@ -113,12 +108,6 @@ async function* formatListing(
   if (onlyTotals) yield joinLines(formatTotals(listing, totals ?? [], width));
   else if (count === 0) yield `no ${listing.name.replaceAll('-', ' ')}\n`;
   else if (totals) yield joinLines(['', colors.bold('Totals'), ...formatTotals(listing, totals, width)]);
-}
-
-function describePeriod({ from, before, timeZone }: Period): string {
-  if (timeZone === undefined) return '';
-  const ends = [from && `from ${dropMilliseconds(from)}`, before && `before ${dropMilliseconds(before)}`];
-  return `Recorded ${ends.filter(Boolean).join(', ')} (days in ${timeZone})`;
 }
 
 export function formatTotals({ name }: Listing, list: readonly object[], width: number): string[] {
@@ -179,20 +168,18 @@ function formatCsvCell(cell: Cell): string {
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** RFC 3339 in UTC, with the zone in which days begin and end. */
+/** RFC 3339 in UTC. */
 interface Period {
   /** Included. */
   from?: string;
   /** Not included. */
   before?: string;
-  timeZone?: string;
 }
 
 async function readPeriod(options: ListingOptions): Promise<Period> {
   if (options.from === undefined && options.to === undefined) return {};
   const { loadTimeZone } = await import('../../config/config.ts');
-  const timeZone = loadTimeZone(process.env);
-  return { ...parsePeriod(options, timeZone), timeZone };
+  return parsePeriod(options, loadTimeZone(process.env));
 }
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,5 @@
 /** Prints a failed command's error for an operator or a script: names, paths and rules, never values. */
 
-import { omitUndefined } from '../../base/defined.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { parseRunKey, parseWorkflowId } from '../../model/run-key.ts';
 import { toErrorFields } from '../../telemetry/log-fields.ts';
@@ -69,8 +68,8 @@ function toComplaint(error: unknown): Complaint {
   return {
     type: getErrorType(error),
     message,
-    ...omitUndefined({ hint }),
-    ...(problems.length > 0 ? { problems } : {}),
+    hint,
+    problems: problems.length > 0 ? problems : undefined,
   };
 }
 

@@ -62,7 +62,7 @@ interface WaitingConsent extends Underway {
 /** State for the next run. */
 export interface CarriedConsents {
   waiting?: Pick<WaitingConsent, 'record'>[];
-  standings: [shareId: string, standing: ShareStanding][];
+  standings: ShareStanding[];
   faults?: FaultyGrant[];
 }
 
@@ -92,14 +92,14 @@ export class Consents {
   constructor(host: ConsentHost, state: CarriedConsents = { standings: [] }) {
     this.#host = host;
     for (const { record } of state.waiting ?? []) this.take(record, { isAnswered: true });
-    this.#standings = new Map(state.standings);
+    this.#standings = new Map(state.standings.map((standing) => [standing.shareId, standing]));
     this.#faults = [...(state.faults ?? [])];
   }
 
   get carried(): CarriedConsents {
     return {
       waiting: this.#waiting.map(({ record }) => ({ record })),
-      standings: [...this.#standings].filter(([shareId]) => !this.#stale.has(shareId)),
+      standings: [...this.#standings.values()].filter(({ shareId }) => !this.#stale.has(shareId)),
       faults: this.#faults,
     };
   }
@@ -175,16 +175,18 @@ export class Consents {
     if (standings === 'ledgerChanged') {
       await sleep(ASK_AGAIN_AFTER_MS, { summary: 'until the ledger of the run may answer' });
       this.#stale.add(shareId);
-    } else if (standings[0]) this.updateStanding(shareId, standings[0]);
+    } else this.updateStandings(standings);
   }
 
-  /** Stores the ledger's answer about a share, unless a newer answer is known. */
-  updateStanding(shareId: string, standing: ShareStanding): void {
-    const known = this.#standings.get(shareId);
-    if (known && known.position > standing.position) return;
-    this.#standings.set(shareId, standing);
-    const share = this.#host.shares.get(shareId);
-    if (share) this.applyStanding(share);
+  /** Stores the ledger's answers about shares, unless newer answers are known. */
+  updateStandings(standings: readonly ShareStanding[]): void {
+    for (const standing of standings) {
+      const { shareId, position } = standing;
+      if ((this.#standings.get(shareId)?.position ?? 0) > position) continue;
+      this.#standings.set(shareId, standing);
+      const share = this.#host.shares.get(shareId);
+      if (share) this.applyStanding(share);
+    }
   }
 
   /** Makes the run ask the ledger before anything is posted: the share's claim has found more. */
@@ -300,8 +302,7 @@ export class Consents {
       return false;
     }
     for (const [index, waitingConsent] of batch.entries()) this.#settle(waitingConsent, recorded.taken[index]);
-    for (const [index, standing] of recorded.standings.entries())
-      this.updateStanding(known[index]?.input.shareId ?? '', standing);
+    this.updateStandings(recorded.standings);
     return batch.length === 0 || batch.some(({ taken }) => taken !== undefined);
   }
 

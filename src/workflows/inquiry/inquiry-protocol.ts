@@ -65,8 +65,6 @@ class InquiryRun {
   #begunAtMs = this.#nowMs;
   /** Count of resumptions when the latest attempt began. A later one may be about the pause that the attempt met. */
   #resumptions = 0;
-  /** The start of the retries, in milliseconds, until an attempt succeeds or an operator must decide. */
-  #waitsSinceMs: number | undefined;
 
   constructor(host: InquiryHost, spec: InquirySpec, inquiry: InquiryDescription) {
     this.#host = host;
@@ -78,8 +76,6 @@ class InquiryRun {
     const { workflowType, priority } = workflowInfo();
     this.#isOnWorkflowQueue =
       host.accepted.submitsOnWorkflowQueue === true && !isBatch(workflowType, priority?.priorityKey);
-    // An earlier run has listed it, so it has waited for long.
-    if (this.#state.waitsFor !== undefined) this.#waitsSinceMs = 0;
   }
 
   async runToEnd(): Promise<RunEnd> {
@@ -130,10 +126,7 @@ class InquiryRun {
     // Continues as new before the claim, so that the next run knows every claim.
     if (continuation.isDue) await continuation.wait(() => this.#findStop() !== null);
     const stop = this.#findStopNow();
-    return stop ? { kind: 'stop', end: stop } : this.#makeAttempt();
-  }
-
-  #makeAttempt(): Promise<AttemptStep> {
+    if (stop) return { kind: 'stop', end: stop };
     this.#resumptions = this.#host.inFlight.resumptions;
     // The code awaits nothing before it schedules the activity, so the grants are valid in this workflow task.
     const consents = this.#findPermit() ?? [];
@@ -251,9 +244,8 @@ class InquiryRun {
     // A wait set by the gateway or an operator does not count towards the back-off.
     if (failure.retryAfterMs === undefined && state.pausedSinceMs === undefined) state.failures++;
     const atMs = Date.now() + waitMs;
-    this.#waitsSinceMs ??= Date.now();
-    const waitsFor = findListedReason(failure, atMs - this.#waitsSinceMs);
-    state.waitsFor = waitsFor;
+    state.waitsSinceMs ??= Date.now();
+    state.waitsFor = findListedReason(failure, atMs - state.waitsSinceMs);
     await this.#waitForRetry({ atMs, summary: describeRetry(failure, waitMs) });
   }
 
@@ -308,7 +300,7 @@ class InquiryRun {
   }
 
   #endWait(): void {
-    this.#waitsSinceMs = undefined;
+    delete this.#state.waitsSinceMs;
     delete this.#state.waitsFor;
   }
 

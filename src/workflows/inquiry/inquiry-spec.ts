@@ -59,6 +59,8 @@ export interface InquiryState {
   pausedSinceMs?: number;
   /** The time of the next retry, and the text about the wait. */
   retry?: { atMs: number; summary: string };
+  /** The start of the waits, in milliseconds, until an attempt succeeds or an operator must decide. */
+  waitsSinceMs?: number;
   /** The reason that the lists show while its retries take long. */
   waitsFor?: WaitsFor;
   held?: { failure: InquiryFailure; since: string };

@@ -54,14 +54,12 @@ const DEFINITION: RunDefinition<Journey> = {
 /** Checks the input, keeps the ledger's answers about its shares, and returns the run's configuration. */
 async function prepareJourney(journey: Journey): Promise<RunConfig> {
   const args = { input: journey.input, firstRunId: workflowInfo().firstExecutionRunId };
-  const { standings = [], ...run } = await runActivities.prepareJourney.executeWithOptions(
+  const { standings, ...config } = await runActivities.prepareJourney.executeWithOptions(
     { summary: 'checking the input' },
     [args],
   );
-  const { shares = [] } = journey.input;
-  for (const [index, standing] of standings.entries())
-    journey.consents.updateStanding(shares[index]?.shareId ?? '', standing);
-  return run;
+  journey.consents.updateStandings(standings);
+  return config;
 }
 
 async function runToTheEnd(journey: Journey): Promise<JourneyOutcome> {

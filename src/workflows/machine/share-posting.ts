@@ -96,9 +96,8 @@ class SharePosting {
   /** Waits for consent again if the claim says that a grant is missing or too old. */
   async runToEnd(): Promise<ShareEnd> {
     const share = this.#share;
-    const { awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
+    const { shareId, awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
     if (share.until === undefined) share.since = new Date().toISOString();
-    const { shareId } = share.input;
     const untilMs = Date.now() + (parseDurationMs(awaitConsentFor) ?? 0);
     share.until ??= findEndOfWait(this.#run.state.extensions, { shareId }, untilMs);
     // A run before may have begun to post it.

@@ -43,18 +43,13 @@ async function answerPause(
   action: 'pause' | 'resume',
   message: PortfolioMessage,
 ): Promise<UpdateAnswer<'portfolio'>> {
-  if (setPaused(review, action === 'pause')) {
-    return review.decided.answer(review, findTakenDecision(action, review.runKey, message));
-  }
-  return { ...toAccepted(review, true), recorded: !review.decided.isBusy };
-}
-
-function setPaused(review: Review, isPaused: boolean): boolean {
-  if (review.state.isPaused === isPaused) return false;
-  review.state.isPaused = isPaused;
-  review.inFlight.recheck();
+  const { state, decided, inFlight } = review;
+  const isPaused = action === 'pause';
+  if (state.isPaused === isPaused) return { ...toAccepted(review, true), recorded: !decided.isBusy };
+  state.isPaused = isPaused;
+  inFlight.recheck();
   review.publish();
-  return true;
+  return decided.answer(review, findTakenDecision(action, review.runKey, message));
 }
 
 /**

@@ -129,15 +129,12 @@ class TaskWatch {
     const events = Number(historyLength ?? 0);
     const bytes = Number(historySizeBytes ?? 0);
     const task = [bytes, timestamp?.seconds, timestamp?.nanos].join();
-    const isBetween = bytes > 0 && task === this.#task && events > this.#events && !!jobs?.some(playsAnEvent);
+    const playsAnEvent = !!jobs?.some(({ queryWorkflow, removeFromCache }) => !queryWorkflow && !removeFromCache);
+    const isBetween = bytes > 0 && task === this.#task && events > this.#events && playsAnEvent;
     this.#events = events;
     this.#task = task;
     return isBetween;
   }
-}
-
-function playsAnEvent({ queryWorkflow, removeFromCache }: Job): boolean {
-  return !queryWorkflow && !removeFromCache;
 }
 
 // Measures how much of its history a run has played. The SDK's figures (`workflowInfo().historyLength` and others) also

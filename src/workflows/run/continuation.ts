@@ -17,7 +17,7 @@ import type { InFlightActivities } from './in-flight-activities.ts';
 const MAX_STATE_BYTES = 1_000_000;
 
 /** The part of `Continuation` by which a part of a run rests. */
-export type ContinuationWait = Pick<Continuation, 'isDue' | 'part' | 'wait'>;
+export type ContinuationWait = Pick<Continuation, 'isDue' | 'wait'>;
 
 export class Continuation {
   readonly #inFlight: InFlightActivities;

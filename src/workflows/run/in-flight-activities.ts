@@ -6,7 +6,7 @@ interface InFlightActivity {
   shouldStop: () => boolean;
 }
 
-export type ActivityEnd<T> = { kind: 'completed'; value: T } | { kind: 'threw'; error: unknown };
+type ActivityEnd<T> = { kind: 'completed'; value: T } | { kind: 'threw'; error: unknown };
 
 /** Activities in flight that a message may still cancel: a revocation or a withdrawal before the first byte. */
 export class InFlightActivities {

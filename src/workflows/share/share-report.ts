@@ -171,11 +171,11 @@ const DEFINITION: RunDefinition<ReportShare> = {
   State: ReportShare,
   handleMessages: handleShareReportMessages,
   details: ({ input: { endUserCode }, sharedWith }) => ({ endUserCode, sharedWith }),
-  prepare: async ({ input, shareId, consents }) => {
+  prepare: async ({ input, consents }) => {
     const summary = 'checking the input, finding the report';
     const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
-    const config = await runActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
-    consents.updateStanding(shareId, config.standing);
+    const { standings, ...config } = await runActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
+    consents.updateStandings(standings);
     return config;
   },
   onReset: ({ consents }) => consents.markAllStale(),

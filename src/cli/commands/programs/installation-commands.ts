@@ -114,7 +114,7 @@ async function setUpLedger(output: Output): Promise<LedgerIdentity> {
     create: true,
     migrate: true,
     onProgress: (step) => output.progress(step),
-    ...omitUndefined({ expectedId }),
+    expectedId,
   });
   await ledger.close();
   return ledger.identity;

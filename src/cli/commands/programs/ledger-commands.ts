@@ -9,7 +9,6 @@ import type { Authorization } from '../../../ledger/orders.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
 import { EXIT, getErrorType, UsageError } from '../../output/errors.ts';
-import { formatDocument, wrap } from '../../output/output.ts';
 import type { Member } from '../../output/schema-options.ts';
 import {
   type Answer,
@@ -66,7 +65,7 @@ export const COMMANDS: readonly CommandRow[] = [
       const { ledgerId } = ledger.identity;
       const outside = await askWatch(ledgerId, options);
       const { lost } = await ledger.restoreState(outside?.highWaterMark);
-      const report = await ledger.verifyChain(omitUndefined({ expectHead }));
+      const report = await ledger.verifyChain({ expectHead });
       const isWhole = report.findings.length === 0 && !lost;
       return {
         answer: { ledgerId, ...report, watch: outside ? 'asked' : 'notAsked', lost },
@@ -83,22 +82,18 @@ export const COMMANDS: readonly CommandRow[] = [
       ['--send-consents', 'have open runs read their consents since then from the ledger'],
     ],
     examples: ['credit-journey ledger compare --since PT15M'],
-    async run({ options, output, connect }: Context<{ since?: string; sendConsents?: true }>) {
+    async run({ options, connect }: Context<{ since?: string; sendConsents?: true }>) {
       const since = parseSince(options.since);
       if (since === undefined) throw new UsageError('--since is required: it says from when on to compare');
       const { journeys, client } = await connect({ besideLedger: true });
       const { compareWithTemporal, sendConsents } = await import('../../../operator/compare-with-temporal.ts');
       const compared = await compareWithTemporal(client, await journeys.getLedger(), since);
       const consents = options.sendConsents ? await sendConsents(client, compared.runs) : undefined;
-      const answer = { ...compared, consents };
       const kinds = new Set(compared.runs.map(({ kind }) => kind));
       const compareCode = kinds.has('noRun') ? EXIT.needsPerson : EXIT.done;
       return {
-        answer,
-        lines: () => [
-          ...formatDocument(answer, output.width),
-          ...[...kinds].flatMap((kind) => wrap(`${kind}: ${NEXT_STEP[kind]}`, output.width)),
-        ],
+        answer: { ...compared, consents },
+        next: [...kinds].map((kind) => `${kind}: ${NEXT_STEP[kind]}`),
         exitCode: consents && consents.failed.length > 0 ? EXIT.failed : compareCode,
       };
     },
