@@ -5,7 +5,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { getSdkClient } from '../src/client/credit-journeys.ts';
 import type { PortfolioProgress, PortfolioResult } from '../src/messages/portfolio/shapes.ts';
 import { newJourneyId } from './load/inputs.ts';
 import { writePortfolio } from './load/portfolio-file.ts';
@@ -61,7 +60,7 @@ async function review(site: Site, rows: number, window: number) {
   const seconds = () => Math.round((performance.now() - startedAt) / 100) / 10;
   const order = { file, endUserCode: 'EU123', permissiblePurposeCode: '01', window };
   const started = await site.journeys.start({ reviewId: newJourneyId(), ...order });
-  const client = getSdkClient(site.journeys);
+  const client = site.journeys.getSdkClient();
   const handle = client.workflow.getHandle(started.workflowId);
   const samples: Sample[] = [];
   let sampled: Promise<void> = Promise.resolve();

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createOpenApiDocument } from '../src/api/openapi.ts';
+import { createOpenApiDocument } from '../src/api/documents.ts';
 import { pageSchemas } from './page-schemas.ts';
 import { publishedSchemas } from './published-schemas.ts';
 

@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { type CommandRow, registerCommand } from './cli/commands/command.ts';
-import { logUncaughtErrors, reportError } from './cli/output/errors.ts';
-import { EXIT } from './cli/output/exit-codes.ts';
+import { EXIT, logUncaughtErrors, reportError } from './cli/output/errors.ts';
 import type { OutputOptions } from './cli/output/output.ts';
 import { adaptCommands } from './cli/output/program-call.ts';
 import { readRunningDevVariables } from './local/dev/dev-variables.ts';
@@ -26,8 +25,8 @@ const PROGRAMS: Readonly<Record<string, () => Promise<{ COMMANDS: readonly Comma
   webhooks: () => import('./cli/commands/programs/webhooks-command.ts'),
   dispose: () => import('./cli/commands/programs/ledger-commands.ts'),
   watch: () => import('./cli/commands/watch-command.ts'),
-  holds: () => import('./cli/commands/holds-command.ts'),
-  resolve: () => import('./cli/commands/resolve-command.ts'),
+  holds: () => import('./cli/commands/holds-commands.ts'),
+  resolve: () => import('./cli/commands/holds-commands.ts'),
 };
 
 /** The command that `argv` names, not yet run. All of them where it names none: for the help, and for a slip of the pen. */

@@ -6,8 +6,8 @@
  *     for await (const status of journey.watch()) console.log(status.state);
  */
 
+export type { ReportChanges, SealedChanges } from './changes/changes-between.ts';
 export { changesBetween } from './changes/changes-between.ts';
-export type { ReportChanges, SealedChanges } from './changes/report-changes.ts';
 export type { CallOptions, MessageOptions } from './client/connection/calls.ts';
 export type { ConnectOptions } from './client/connection/connect.ts';
 export {

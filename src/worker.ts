@@ -76,11 +76,11 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   };
   const registered = listRegisteredSearchAttributes(connection, config.temporal.namespace);
   warnOfMissing(await registered(), options.logger);
-  const tokens = resources.adopt(new TokenSource({ observer: telemetry.observeTokens }), close);
+  const tokens = resources.adopt(new TokenSource({ observer: telemetry.observeExchange }), close);
   const gateways = new Map(
     [...config.profiles.values()].map((profile) => [
       profile.name,
-      resources.adopt(new GatewayClient(profile, undefined, telemetry.observeGateway), close),
+      resources.adopt(new GatewayClient(profile, undefined, telemetry.observeExchange), close),
     ]),
   );
   const dataConverter = createDataConverter({
@@ -113,23 +113,21 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   const deployment = watchOwnDeployment(config, connection, { logger: options.logger, telemetry });
   if (deployment) resources.adopt(deployment, close);
   telemetry.watch({ ledger, connection, keys, registeredSearchAttributes: registered });
-  const tooOld = new AbortController();
-  const writer = watchWriter(parts.ledger, () => {
+  const { tooOld } = resources.adopt(watchWriter(parts.ledger), close);
+  tooOld.addEventListener('abort', () => {
     options.logger?.error({}, 'the ledger asks for newer workers: this one finishes its attempts in flight, and ends');
-    tooOld.abort();
   });
-  resources.adopt(writer, close);
   await runAll(workers, {
     ...options,
-    signal: AbortSignal.any([tooOld.signal, ...(options.signal ? [options.signal] : [])]),
+    signal: AbortSignal.any([tooOld, ...(options.signal ? [options.signal] : [])]),
     onReady: () => {
       readiness.set(
-        readinessChecks({ workers, connection, ledger: parts.ledger, keys, gateways, writer, mayLoseClaims }),
+        readinessChecks({ workers, connection, ledger: parts.ledger, keys, gateways, tooOld, mayLoseClaims }),
       );
       options.onReady?.();
     },
   });
-  if (writer.isTooOld) throw new WriterTooOldError();
+  if (tooOld.aborted) throw new WriterTooOldError();
 }
 
 function watchOwnDeployment(

@@ -73,7 +73,8 @@ test('a deployment without a current version warns and gets no workflow tasks un
   await until('its worker is known', async () => state === 'inactive');
   const handle = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
   const before = await describeDeployment(service(), namespace(), deploymentName);
-  assert.deepEqual(before, { versions: [{ buildId: '1', state: 'inactive' }] });
+  const versions = [{ buildId: '1', state: 'inactive' }];
+  assert.deepEqual(before, { currentBuildId: undefined, manager: undefined, versions });
   assert.equal(await startedTasks(handle), 0);
   assert.equal(said.length, 1);
   assert.equal(said[0]?.[0], 'warn');

@@ -1,6 +1,5 @@
 /** Starts many journeys, and waits until the gateway has received them. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { getSdkClient } from '../../src/client/credit-journeys.ts';
 import type { StartOptions } from '../../src/client.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { manyAtOnce } from '../load/inputs.ts';
@@ -50,7 +49,7 @@ export interface ClosedCounts {
 
 /** Counts by visibility, once it has caught up with these runs. */
 export async function closedCounts(site: Site, ids: readonly string[]): Promise<ClosedCounts> {
-  const client = getSdkClient(site.journeys);
+  const client = site.journeys.getSdkClient();
   const [first = '', last = ''] = [ids.toSorted()[0], ids.toSorted().at(-1)];
   const ours = `WorkflowId >= "journey-${first}" AND WorkflowId <= "journey-${last}" AND WorkflowType = "lendingJourney"`;
   const count = async (filter: string) => (await client.workflow.count(`${ours} AND ${filter}`)).count;

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { getSdkClient } from '../../src/client/credit-journeys.ts';
 import type { WorkClass } from '../../src/client.ts';
 import { newJourneyId, prequal } from '../load/inputs.ts';
 import { writePortfolio } from '../load/portfolio-file.ts';
@@ -137,7 +136,7 @@ async function probes(site: Site, count: number): Promise<Probe[]> {
 async function oneInquiry(site: Site): Promise<Probe> {
   const startedAt = performance.now();
   const { workflowId } = await site.journeys.start(prequal('EU123'));
-  const handle = getSdkClient(site.journeys).workflow.getHandle(workflowId);
+  const handle = site.journeys.getSdkClient().workflow.getHandle(workflowId);
   await handle.result();
   const endedAt = performance.now();
   return { all: endedAt - startedAt, inQueue: inQueueMs(await handle.fetchHistory()) };

@@ -4,7 +4,6 @@
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { getSdkClient } from '../../src/client/credit-journeys.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { grant, prequal, waitingAtGate } from '../load/inputs.ts';
 import { median } from '../load/series.ts';
@@ -66,7 +65,7 @@ function awaitingConsent(): LendingJourneyInput {
 }
 
 async function untilWaiting(site: Site, count: number, at: WaitingOptions['at'], say: (text: string) => void) {
-  const client = getSdkClient(site.journeys);
+  const client = site.journeys.getSdkClient();
   const waitsFor = at === 'consent' ? 'consents' : 'gate';
   let toldAt = performance.now();
   for (;;) {
@@ -120,7 +119,7 @@ async function restart(
 /** Resolves at the journey's end; a journey that has gone on before has ended already. */
 async function goOn(site: Site, journeyId: string, at: WaitingOptions['at']): Promise<void> {
   const journey = site.journeys.get(journeyId);
-  const handle = getSdkClient(site.journeys).workflow.getHandle(journey.workflowId);
+  const handle = site.journeys.getSdkClient().workflow.getHandle(journey.workflowId);
   if ((await handle.describe()).status.name !== 'RUNNING') return;
   if (at === 'gate') {
     await journey.advance({ to: 'PREAPP' });

@@ -6,7 +6,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CreditJourneys, getSdkClient } from '../../src/client/credit-journeys.ts';
+import { CreditJourneys } from '../../src/client/credit-journeys.ts';
 import { Sampler } from '../load/series.ts';
 import { type Site, startSite } from '../load/site.ts';
 import { ledgerEngine, readOptions } from '../options.ts';
@@ -72,7 +72,7 @@ process.exit(isGood ? 0 : 1);
 async function soak(on: Site, events: Hooks): Promise<boolean> {
   await on.setFaults(FAULTS);
   for (const name of ['worker 1', 'worker 2']) await on.startWorker(name);
-  const client = getSdkClient(on.journeys);
+  const client = on.journeys.getSdkClient();
   await using keyless = await CreditJourneys.connect({
     connection: client.connection,
     namespace: client.options.namespace,

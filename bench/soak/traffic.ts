@@ -223,7 +223,7 @@ async function resolveHolds(site: Site): Promise<number> {
 }
 
 async function listHolds(site: Site): Promise<Hold[]> {
-  const ledger = await openConfiguredLedger(site.env, { besideLedger: true });
+  const ledger = await openConfiguredLedger(site.env);
   try {
     const pages = await Array.fromAsync(readOpenWork(ledger, { kind: 'held' }));
     return pages.flatMap(({ rows }) => rows.map(describeHold));

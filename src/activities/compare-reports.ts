@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { finishWithin } from '../base/within.ts';
 import { changesBetween, encodeSealedChanges } from '../changes/changes-between.ts';
 import { readResponse } from '../gateway/envelope.ts';
 import type { GatewayResponse } from '../gateway/responses.ts';
@@ -75,10 +75,6 @@ export async function compareWithEarlier(
   const { productCode, customerTraceNumber } = inquiry;
   const later = { productCode: productCode as StageCode, customerTraceNumber };
   const notCompared = { comparedWith: earlier.productCode, unavailable: 'notCompared' } as const;
-  const waitMs = Math.max(0, Math.min(COMPARED_WITHIN_MS, untilMs - performance.now()));
-  const tooLate = new AbortController();
-  return Promise.race([
-    compareReports(dependencies, { run, earlier, later }).catch(() => notCompared),
-    setTimeout(waitMs, notCompared, { signal: tooLate.signal }).catch(() => notCompared),
-  ]).finally(() => tooLate.abort());
+  const waitMs = Math.min(COMPARED_WITHIN_MS, untilMs - performance.now());
+  return finishWithin<StageChanges>(compareReports(dependencies, { run, earlier, later }), waitMs, notCompared);
 }

@@ -1,41 +1,40 @@
-import { omitUndefined } from '../base/defined.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentRecord, GrantFault, ShareStanding } from '../consent/consent-record.ts';
 import { isAhead, refuseFault } from '../consent/refusals.ts';
 import { type JudgedShare, judgeShare, toConsentStanding } from '../consent/standing.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { ConsentVerdict } from '../ledger/records.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../messages/consent.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import type { LateConsentResult, Stands } from '../messages/journey/shapes.ts';
-import { InvalidInputError, type Problem, parseProblem } from '../model/problems.ts';
-import { type RefusalCause, refusePaths } from '../model/refusals.ts';
+import { InvalidInputError, parseProblem } from '../model/problems.ts';
+import { type RefusalCause, refuse, refusePaths } from '../model/refusals.ts';
 import { parseRunKey } from '../model/run-key.ts';
-import type { ConsentTaken, LookUpSharesArgs, RecordConsentsArgs, ShareQuestion } from './contract.ts';
+import type { AskingRun, ConsentTaken, LookUpSharesArgs, RecordConsentsArgs, ShareQuestion } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createRetryableFailure, translateErrors } from './failures.ts';
-
-type Asker = Pick<RecordConsentsArgs, 'runKey' | 'firstRunId' | 'applicantIds' | 'consentTrust'>;
 
 /** Judges the consents of a share by all messages that the ledger has about it. */
 async function judge(
   ledger: Ledger,
-  { runKey, firstRunId, applicantIds, consentTrust = 'namespace' }: Asker,
-  { shareId, validForMs, reportReferenceNumber, reportRunKey, ...user }: ShareQuestion,
+  { runKey, firstRunId, applicantIds, consentTrust = 'namespace' }: AskingRun,
+  { reportReferenceNumber, reportRunKey, ...share }: ShareQuestion,
 ): Promise<JudgedShare & { standing: ShareStanding }> {
-  const facts = await ledger.shareFacts({ runKey, shareId, ...omitUndefined({ reportReferenceNumber }) });
+  const { shareId } = share;
+  const { stored, owners, nowMs, ...facts } = await ledger.shareFacts({ runKey, shareId, reportReferenceNumber });
   // A journey's applicants may have been corrected since an earlier start of it received their grants.
   const start = parseRunKey(runKey).kind === 'journey' ? firstRunId : undefined;
-  const terms = { shareId, owners: facts.owners, consentTrust, ...user, ...omitUndefined({ validForMs, start }) };
-  const judged = judgeShare(facts.stored, terms, facts.nowMs);
+  const judged = judgeShare(stored, { ...share, owners, consentTrust, start }, nowMs);
   // The ledger had the report when the share started, but no longer has it.
-  const isLost = reportRunKey !== undefined && !facts.owners.includes(reportRunKey);
+  const isLost = reportRunKey !== undefined && !owners.includes(reportRunKey);
   return {
     ...judged,
     standing: {
+      shareId,
       applicants: judged.applicants.filter(({ applicantId }) => applicantIds.includes(applicantId)),
       position: facts.position,
-      ...(facts.reportIsGone || isLost ? { reportGone: true } : {}),
-      ...(facts.withdrawn ? { withdrawn: true } : {}),
+      reportGone: facts.reportIsGone || isLost ? true : undefined,
+      withdrawn: facts.withdrawn ? true : undefined,
     },
   };
 }
@@ -43,12 +42,19 @@ async function judge(
 /**
  * Reads which consents are in force for shares of a run. This start then owns the grants that no start has received.
  * The ledger takes consents off the list of unmatched consents if this start knows their shares.
+ *
+ * @param shareIds all shares that the run knows
  */
-export async function lookUpShares(ledger: Ledger, args: LookUpSharesArgs): Promise<ShareStanding[]> {
-  const { ledgerId = ledger.identity.ledgerId, runKey, firstRunId, applicantIds, shares, shareIds } = args;
+export async function lookUpShares(
+  ledger: Ledger,
+  asker: AskingRun,
+  shares: readonly ShareQuestion[],
+  shareIds = shares.map(({ shareId }) => shareId),
+): Promise<ShareStanding[]> {
+  const { ledgerId = ledger.identity.ledgerId, runKey, firstRunId, applicantIds } = asker;
   const reportRunKey = shares.find((share) => share.reportRunKey !== undefined)?.reportRunKey;
   await ledger.consents.adopt(ledgerId, { runKey, firstRunId, shareIds, applicantIds, reportRunKey });
-  return Promise.all(shares.map(async (share) => (await judge(ledger, args, share)).standing));
+  return Promise.all(shares.map(async (share) => (await judge(ledger, asker, share)).standing));
 }
 
 /** Adds whether the consent, which the ledger did not have before, has changed it. */
@@ -57,13 +63,7 @@ function describeStands(stands: Omit<Stands, 'changed'>, consent: ConsentRecord,
   return { ...stands, changed: !isKnown && decision === consent.decision && consentId === consent.consentId };
 }
 
-function createRefusal(cause: RefusalCause, ...problems: Problem[]): InvalidInputError {
-  return new InvalidInputError(problems, cause);
-}
-
 const RECORDED_OTHERWISE = 'must be what was recorded before under this consentId and decision';
-
-const UNPROVEN = 'the proof is refused: ';
 
 /** A message that is to be written, or the reason why it is not. */
 type Proven = { consent: ConsentRecord; doubt?: string } | Exclude<ConsentTaken, { kind: 'recorded' }>;
@@ -84,32 +84,36 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     const shareIds = shares.map(({ shareId }) => shareId);
     const verdicts = await ledger.recordConsents(ledgerId, written, { firstRunId, shareIds, faultyGrants });
     const verdictByConsent = new Map(written.map((consent, index) => [consent, verdicts[index]]));
-    for (const consent of written) {
-      if (consent.decision !== 'granted') await ledger.flagPostedShares(ledgerId, consent);
-    }
+    for (const consent of written) await flagPosted(ledgerId, consent);
     const judged = await Promise.all(shares.map((share) => judge(ledger, args, share)));
     const toTaken = async (item: Proven): Promise<ConsentTaken> => {
       if (!('consent' in item)) return item;
       const { consent, doubt } = item;
-      const verdict = verdictByConsent.get(consent);
       const share = judged[shareIds.indexOf(consent.shareId)];
-      const stands =
-        share &&
-        describeStands(toConsentStanding(share.applicants, consent.applicantId), consent, verdict?.kind === 'known');
-      if (verdict?.kind !== 'known') return { kind: 'recorded', ...omitUndefined({ doubt, stands }) };
-      const differing = refusePaths('/consentId with this /decision was used', verdict.paths);
+      const { isKnown, paths, fault } = await judgeVerdict(consent, verdictByConsent.get(consent), share);
+      const differing = refusePaths('/consentId with this /decision was used', paths);
       if (differing) return { kind: 'refused', ...differing };
-      const fault = await findFault(consent, share);
-      return { kind: 'recorded', isKnown: true, ...omitUndefined({ fault, stands }) };
+      const found = share && toConsentStanding(share.applicants, consent.applicantId);
+      return { kind: 'recorded', isKnown, fault, doubt, stands: found && describeStands(found, consent, isKnown) };
     };
     return { taken: await Promise.all(proven.map(toTaken)), standings: judged.map(({ standing }) => standing) };
   }
 
-  /** Returns why a grant that the ledger had before permits nothing. */
-  async function findFault(consent: ConsentRecord, share: JudgedShare | undefined): Promise<GrantFault | undefined> {
-    if (consent.decision !== 'granted') return undefined;
-    const worth = share?.judgeGrant(consent) ?? 'stands';
-    return worth === 'stands' ? ((await ledger.consents.fault(consent)) ?? undefined) : worth;
+  /** Says whether the ledger had the consent before: with other content, or as a grant that permits nothing. */
+  async function judgeVerdict(consent: ConsentRecord, verdict: ConsentVerdict | undefined, share?: JudgedShare) {
+    if (verdict?.kind !== 'known') return { isKnown: false, paths: [] };
+    const { paths } = verdict;
+    let fault: GrantFault | undefined;
+    if (consent.decision === 'granted' && paths.length === 0) {
+      const worth = share?.judgeGrant(consent) ?? 'stands';
+      fault = worth === 'stands' ? ((await ledger.consents.fault(consent)) ?? undefined) : worth;
+    }
+    return { isKnown: true, paths, fault };
+  }
+
+  /** A refusal flags the shares that were posted before it; returns how many. */
+  async function flagPosted(ledgerId: string, consent: ConsentRecord): Promise<number> {
+    return consent.decision === 'granted' ? 0 : ledger.flagPostedShares(ledgerId, consent);
   }
 
   /**
@@ -119,19 +123,18 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
   async function prove(consent: ConsentRecord, isRequired: () => boolean | Promise<boolean>): Promise<Proven> {
     const { receivedAt, proof, ...message } = consent;
     const isGrant = consent.decision === 'granted';
+    const refuseProof = (reason: string): Proven =>
+      isGrant
+        ? { kind: 'refused', ...refuse('unproven', reason) }
+        : { consent: { ...message, receivedAt }, doubt: reason };
     if (proof === undefined) {
-      return isGrant && (await isRequired())
-        ? { kind: 'refused', cause: 'unproven', reason: `${UNPROVEN}missing` }
-        : { consent };
+      return isGrant && (await isRequired()) ? refuseProof('the proof is refused: missing') : { consent };
     }
-    const unproven = { ...message, receivedAt };
     try {
       const verdict = await checkConsentProof({ ...message, proof }, new Date(receivedAt));
-      if (verdict.accepted) return { consent };
-      const reason = `${UNPROVEN}${verdict.reason}`;
-      return isGrant ? { kind: 'refused', cause: 'unproven', reason } : { consent: unproven, doubt: reason };
+      return verdict.accepted ? { consent } : refuseProof(`the proof is refused: ${verdict.reason}`);
     } catch {
-      return isGrant ? { kind: 'unjudged' } : { consent: unproven, doubt: 'the proof could not be checked' };
+      return isGrant ? { kind: 'unjudged' } : refuseProof('the proof could not be checked');
     }
   }
 
@@ -145,50 +148,46 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     return (known.length > 0 ? known : all).some(({ consentTrust }) => consentTrust === 'proof');
   }
 
-  async function recordLate(consent: ConsentMessage, receivedAt: string): Promise<LateConsentResult> {
-    const parsed = parseMessage(consentDefinition, consent);
+  async function recordLate(given: ConsentMessage, receivedAt: string): Promise<LateConsentResult> {
+    const parsed = parseMessage(consentDefinition, given);
+    const refuseLate = (cause: RefusalCause, path: string, rule: string) => ({ cause, problems: [{ path, rule }] });
     if (isAhead(parsed, parseInstantMs(receivedAt) ?? 0)) {
-      throw createRefusal('inFuture', { path: '/decidedAt', rule: 'must not be in the future' });
+      return refuseLate('inFuture', '/decidedAt', 'must not be in the future');
     }
     const proven = await prove({ ...parsed, receivedAt }, () => needsProof(parsed));
     if (!('consent' in proven)) {
       if (proven.kind === 'unjudged') throw createRetryableFailure('ActivityFailed');
-      throw createRefusal('unproven', { path: '/proof', rule: proven.reason.slice('the proof '.length) });
+      return refuseLate('unproven', '/proof', proven.reason.slice('the proof '.length));
     }
-    const late = proven.consent;
+    const { consent } = proven;
     const { ledgerId } = ledger.identity;
-    const { verdict, unmatched } = await ledger.consents.keep(ledgerId, late);
-    const differing = verdict.kind === 'known' ? verdict.paths : [];
-    if (differing.length > 0) {
-      throw createRefusal('differs', ...differing.map((path) => ({ path, rule: RECORDED_OTHERWISE })));
+    const { verdict, unmatched } = await ledger.consents.keep(ledgerId, consent);
+    const { isKnown: duplicate, paths, fault } = await judgeVerdict(consent, verdict);
+    if (paths.length > 0) {
+      return { cause: 'differs', problems: paths.map((path) => ({ path, rule: RECORDED_OTHERWISE })) };
     }
-    const fault = verdict.kind === 'known' ? await findFault(late, undefined) : undefined;
-    if (fault) throw createRefusal('noLongerCounts', parseProblem(refuseFault(fault).reason));
-    const postedSharesFlagged = late.decision === 'granted' ? 0 : await ledger.flagPostedShares(ledgerId, late);
-    const { journeyId: runKey, applicantId, shareId, secondaryUser } = late;
-    const duplicate = verdict.kind === 'known';
+    if (fault) return { cause: 'noLongerCounts', problems: [parseProblem(refuseFault(fault).reason)] };
+    const postedSharesFlagged = await flagPosted(ledgerId, consent);
+    const { journeyId: runKey, applicantId, shareId, secondaryUser } = consent;
     const found = await ledger.stands({ runKey, applicantId, shareId, ...secondaryUser });
-    const stands = describeStands(found, late, duplicate);
-    return { stands, duplicate, postedSharesFlagged, ...(unmatched ? { unmatched } : {}) };
+    return { stands: describeStands(found, consent, duplicate), duplicate, postedSharesFlagged, unmatched };
   }
 
-  return {
+  return translateErrors({
     /** Checks the proofs, writes the consents, and returns which consents are then in force for their shares. */
-    recordConsents: (args: RecordConsentsArgs) => translateErrors(() => record(args)),
+    recordConsents: record,
 
     /** Reads which consents are in force for shares. A grant that another start has received does not count. */
-    lookUpShares: (args: LookUpSharesArgs) => translateErrors(() => lookUpShares(ledger, args)),
+    lookUpShares: (args: LookUpSharesArgs) => lookUpShares(ledger, args, args.shares, args.shareIds),
 
     /**
      * Refuses a grant if its proof is invalid, or missing where a profile that may apply requires one. Refuses any
      * consent if the ledger has other content under its key. A refusal is a result.
      */
     recordLateConsentMessage: ({ consent, receivedAt }: { consent: ConsentMessage; receivedAt: string }) =>
-      translateErrors(() =>
-        recordLate(consent, receivedAt).catch((error: unknown): LateConsentResult => {
-          if (!(error instanceof InvalidInputError)) throw error;
-          return { problems: [...error.problems], cause: error.refusalCause ?? 'notNow' };
-        }),
-      ),
-  };
+      recordLate(consent, receivedAt).catch((error: unknown): LateConsentResult => {
+        if (!(error instanceof InvalidInputError)) throw error;
+        return { problems: [...error.problems], cause: error.refusalCause ?? 'notNow' };
+      }),
+  });
 }

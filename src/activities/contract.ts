@@ -3,17 +3,10 @@
  * since an attempt needs them.
  */
 
-import type {
-  ConsentRecord,
-  FaultyGrant,
-  GrantFault,
-  GrantKey,
-  ShareObjection,
-  ShareStanding,
-} from '../consent/consent-record.ts';
+import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey, ShareObjection } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { DecisionRecord, OutcomeRecord, RunWithdrawal } from '../ledger/records.ts';
-import type { CarriedRefusal } from '../ledger/reports/reports.ts';
+import type { SealedRefusal } from '../ledger/reports/reports.ts';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
 import type { Stands } from '../messages/journey/shapes.ts';
@@ -61,7 +54,6 @@ export interface RunConfig extends RunIdentity {
 export interface ShareConfig extends RunConfig {
   report: ReportSource;
   reference: ReportReference;
-  standing: ShareStanding;
 }
 
 /** A share for which a run asks the ledger which consents are in force. */
@@ -75,7 +67,8 @@ export interface ShareQuestion extends SecondaryUser {
   reportRunKey?: string;
 }
 
-interface AskingRun {
+/** The run that asks the ledger about consents. */
+export interface AskingRun {
   /** Default: the worker's own ledger. */
   ledgerId?: string;
   runKey: string;
@@ -90,7 +83,7 @@ interface AskingRun {
 export interface LookUpSharesArgs extends AskingRun {
   shares: readonly ShareQuestion[];
   /** All shares that the run knows. */
-  shareIds: readonly string[];
+  shareIds: string[];
 }
 
 export interface SubmitInquiryArgs extends InquiryContent {
@@ -142,7 +135,7 @@ export interface SubmitFailureDetails {
   /** The ledger keeps the gateway's text beside that status. */
   refusalKept?: true;
   /** The sealed text, if the ledger does not have it yet. The run records it with the outcome. */
-  refusal?: CarriedRefusal;
+  refusal?: SealedRefusal;
   /** With `OutcomeUnknown`: the instant from which the ledger takes a `resend`. */
   resendFrom?: string;
   /** The claimed attempt. */
@@ -165,7 +158,7 @@ export interface CloseAttemptArgs extends LookUpInquiryArgs {
   begunAt: string;
 }
 
-export type CarriedOutcome = OutcomeRecord & { refusal?: CarriedRefusal };
+export type CarriedOutcome = OutcomeRecord & { refusal?: SealedRefusal };
 
 export interface ComparedReport {
   productCode: StageCode;
@@ -201,7 +194,7 @@ export type ConsentTaken =
    * `isKnown`: the ledger had it before; then `fault` says why a grant permits nothing. `doubt`: why a refusal was
    * recorded without its proof.
    */
-  | { kind: 'recorded'; isKnown?: true; fault?: GrantFault; doubt?: string; stands?: Stands }
+  | { kind: 'recorded'; isKnown: boolean; fault?: GrantFault; doubt?: string; stands?: Stands }
   | ({ kind: 'refused' } & MessageRefusal)
   /** The keys that its proof needs cannot be read now. */
   | { kind: 'unjudged' };

@@ -6,8 +6,10 @@ import {
   LedgerUnavailableError,
   RequestDiffersError,
 } from '../ledger/errors.ts';
+import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { FAILURES, type FailureType } from '../model/failure-types.ts';
 import { InvalidInputError } from '../model/problems.ts';
+import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/files.ts';
 import type { RefusedInput } from './contract.ts';
 import { ProfileMissingError, ProfileUnknownError } from './dependencies.ts';
 
@@ -25,7 +27,7 @@ export function createRetryableFailure(type: FailureType, nextRetryDelayMs?: num
     type,
     message: FAILURES[type].message,
     nonRetryable: false,
-    ...(nextRetryDelayMs === undefined ? {} : { nextRetryDelay: nextRetryDelayMs }),
+    nextRetryDelay: nextRetryDelayMs,
   });
 }
 
@@ -43,6 +45,14 @@ export function translateFailure(error: unknown): unknown {
   if (error instanceof RequestDiffersError) return createFinalFailure('RequestDiffers');
   if (error instanceof LedgerRestoredError) return createRetryableFailure('LedgerRestored');
   if (error instanceof LedgerUnavailableError) return createRetryableFailure('LedgerUnavailable');
+  if (error instanceof PortfolioChangedError) {
+    const message = 'the portfolio file is not the one that the review began with; nothing more is sent';
+    return ApplicationFailure.create({ type: 'PortfolioChanged', message, nonRetryable: true });
+  }
+  if (error instanceof PortfolioUnavailableError) {
+    const { code, message } = error;
+    return ApplicationFailure.create({ type: PORTFOLIO_UNAVAILABLE, message, details: [{ code }] });
+  }
   if (error instanceof GatewayError) {
     return error.code === 'TokenUnavailable'
       ? createRetryableFailure(error.code, error.retryAfterMs)
@@ -61,14 +71,27 @@ export function translateFailure(error: unknown): unknown {
 function findThrowSite(error: unknown): { error: string; at?: string } {
   if (!(error instanceof Error)) return { error: typeof error };
   const frame = /([\w.-]+\.[cm]?[jt]s:\d+):\d+/.exec(error.stack?.split('\n').slice(1).join('\n') ?? '');
-  return { error: error.name, ...(frame?.[1] ? { at: frame[1] } : {}) };
+  return { error: error.name, at: frame?.[1] };
 }
 
-/** Runs an activity's body and translates its errors. */
-export async function translateErrors<T>(body: () => Promise<T>): Promise<T> {
-  try {
-    return await body();
-  } catch (error) {
-    throw translateFailure(error);
-  }
+/** Makes each of the activities translate its errors. */
+export function translateErrors<Activities extends object>(activities: Activities): Activities {
+  return wrapEach(activities, async (run) => {
+    try {
+      return await run();
+    } catch (error) {
+      throw translateFailure(error);
+    }
+  });
+}
+
+/** Runs each of the activities within `wrap`. */
+export function wrapEach<Activities extends object>(
+  activities: Activities,
+  wrap: (run: () => Promise<unknown>) => Promise<unknown>,
+): Activities {
+  const all = Object.entries(activities) as [string, (...args: unknown[]) => Promise<unknown>][];
+  // A synchronous error becomes a rejection, too.
+  const wrapped = all.map(([name, activity]) => [name, (...args: unknown[]) => wrap(async () => activity(...args))]);
+  return Object.fromEntries(wrapped);
 }

@@ -1,9 +1,9 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import { createConsentActivities } from './consent-activities.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { wrapEach } from './failures.ts';
 import { createDecisionActivities, createLedgerActivities } from './ledger-activities.ts';
 import { createPortfolioActivities } from './portfolio-activities.ts';
-import { createPrepareShareReport } from './prepare-share-report.ts';
 import { createStartActivities } from './prepared-run.ts';
 import { createSubmitInquiry } from './submit-inquiry.ts';
 import { createQueueWebhooks, type createWebhookActivities } from './webhook-activities.ts';
@@ -15,7 +15,6 @@ export function createRunActivities(dependencies: ActivityDependencies) {
     ...createPortfolioActivities(dependencies),
     ...addHeartbeats({
       ...createStartActivities(dependencies),
-      ...createPrepareShareReport(dependencies),
       ...createLedgerActivities(dependencies),
       ...createConsentActivities(dependencies),
       ...createDecisionActivities(dependencies),
@@ -32,20 +31,15 @@ export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
 /** Makes each activity send heartbeats for as long as it runs, so that Temporal detects a killed worker. */
 export function addHeartbeats<Activities extends object>(activities: Activities): Activities {
-  const all = Object.entries(activities) as [string, (...args: unknown[]) => Promise<unknown>][];
-  const wrapped = all.map(([name, activity]) => [
-    name,
-    async (...args: unknown[]) => {
-      const { heartbeatTimeoutMs } = activityInfo();
-      const beats = heartbeatTimeoutMs && setInterval(() => heartbeat(), heartbeatTimeoutMs / 4);
-      try {
-        return await activity(...args);
-      } finally {
-        clearInterval(beats);
-      }
-    },
-  ]);
-  return Object.fromEntries(wrapped);
+  return wrapEach(activities, async (run) => {
+    const { heartbeatTimeoutMs } = activityInfo();
+    const beats = heartbeatTimeoutMs && setInterval(() => heartbeat(), heartbeatTimeoutMs / 4);
+    try {
+      return await run();
+    } finally {
+      clearInterval(beats);
+    }
+  });
 }
 
 /** The one activity that can post an inquiry, on a profile's gateway queue and on the workflow queue. */

@@ -8,7 +8,7 @@ import {
   buildSecondUseRequest,
   type GatewayRequest,
 } from '../gateway/requests.ts';
-import { parseApplicants, parseFailsafeApplicants } from '../messages/inputs/parse-message.ts';
+import { parseApplicants } from '../messages/inputs/parse-message.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import { type InquiryContent, type InquiryTerms, pickTerms } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
@@ -81,7 +81,7 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
 }
 
 /** One product requested for one end user under one purpose, and the paths of the two. */
-interface Entitlement extends Pick<InquiryTerms, 'endUserCode' | 'permissiblePurposeCode'> {
+export interface Entitlement extends Pick<InquiryTerms, 'endUserCode' | 'permissiblePurposeCode'> {
   productCode: ProductCode;
   /** Default: `/endUserCode`. */
   endUserPath?: string;
@@ -99,21 +99,21 @@ export function findEntitlementProblems(
 ): Problem[] {
   const { endUserPath = '/endUserCode', purposePath = '/permissiblePurposeCode' } = paths;
   const { endUserCodes, permissiblePurposeCodes } = profile.allowed[productCode] ?? {};
-  const check = (path: string, code: string | undefined, allowed: readonly string[] | undefined, rule: string) => {
-    if (!allowed || (code !== undefined && allowed.includes(code))) return [];
-    const isMissing = code === undefined;
-    return [{ path, rule: isMissing ? `is required: the profile lists what it allows for ${productCode}` : rule }];
-  };
   const purposes = `${productCode}: ${permissiblePurposeCodes?.join(', ')}`;
-  return [
-    ...check(endUserPath, endUserCode, endUserCodes, `must be an end user that the profile allows for ${productCode}`),
-    ...check(
+  const rows = [
+    [endUserPath, endUserCode, endUserCodes, `must be an end user that the profile allows for ${productCode}`],
+    [
       purposePath,
       permissiblePurposeCode,
       permissiblePurposeCodes,
       `must be a purpose that the profile allows for ${purposes}`,
-    ),
-  ];
+    ],
+  ] as const;
+  return rows.flatMap(([path, code, allowed, rule]) => {
+    if (!allowed || (code !== undefined && allowed.includes(code))) return [];
+    const required = `is required: the profile lists what it allows for ${productCode}`;
+    return [{ path, rule: code === undefined ? required : rule }];
+  });
 }
 
 /** Returns the problems that prevent the profile from sending these applicants, with paths under `/applicants`. */
@@ -128,9 +128,9 @@ export function listApplicantProblems(
   productCode: ProductCode,
   applicants: readonly FailsafeApplicant[],
 ): readonly Problem[] {
-  const parse = productCode === 'FAILSAFE' ? parseFailsafeApplicants : parseApplicants;
+  const table = productCode === 'FAILSAFE' ? 'failsafe' : 'report';
   try {
-    return findApplicantProblems(profile, parse(applicants, profile.limits));
+    return findApplicantProblems(profile, parseApplicants(table, applicants, profile.limits));
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     return error.problems;

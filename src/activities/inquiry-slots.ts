@@ -1,3 +1,5 @@
+import { EventEmitter, once } from 'node:events';
+import { finishWithin } from '../base/within.ts';
 import type { Config } from '../config/config.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 
@@ -14,7 +16,7 @@ export class InquirySlots {
   readonly forWorkflowQueue: number;
   #free: number;
   #inWorkflowQueue = 0;
-  readonly #waiting = new Set<() => void>();
+  readonly #releases = new EventEmitter().setMaxListeners(0);
 
   constructor(total: number, forWorkflowQueue: number) {
     this.#free = total;
@@ -24,11 +26,11 @@ export class InquirySlots {
   /** For the workflow queue. Returns the function that releases the permit, or `null` if none is free. Never waits. */
   takeNow(): (() => void) | null {
     if (this.#free === 0 || this.#inWorkflowQueue >= this.forWorkflowQueue) return null;
-    this.#free--;
     this.#inWorkflowQueue++;
+    const release = this.#take();
     return () => {
       this.#inWorkflowQueue--;
-      this.#giveBack();
+      release();
     };
   }
 
@@ -37,30 +39,19 @@ export class InquirySlots {
    * the workflow queue holds. Returns `null` if it has waited too long.
    */
   async take(): Promise<(() => void) | null> {
-    if (this.#free > 0) this.#free--;
-    else if (!(await this.#wait())) return null;
-    return () => this.#giveBack();
-  }
-
-  #wait(): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const give = () => resolve(true);
-    this.#waiting.add(give);
-    const timer = setTimeout(() => {
-      this.#waiting.delete(give);
-      resolve(false);
-    }, WAIT_MS);
-    return promise.finally(() => clearTimeout(timer));
-  }
-
-  #giveBack(): void {
-    const [give] = this.#waiting;
-    if (!give) {
-      this.#free++;
-      return;
+    const untilMs = performance.now() + WAIT_MS;
+    for (let leftMs = WAIT_MS; this.#free === 0 && leftMs > 0; leftMs = untilMs - performance.now()) {
+      await finishWithin(once(this.#releases, 'release'), leftMs, []);
     }
-    this.#waiting.delete(give);
-    give();
+    return this.#free > 0 ? this.#take() : null;
+  }
+
+  #take(): () => void {
+    this.#free--;
+    return () => {
+      this.#free++;
+      this.#releases.emit('release');
+    };
   }
 }
 

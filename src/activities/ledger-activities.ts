@@ -1,8 +1,6 @@
-import { omitUndefined } from '../base/defined.ts';
 import type { RunFlag, RunHold } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunDecision, ShareWithdrawal } from '../ledger/records.ts';
-import { toSealedRefusal } from '../ledger/reports/reports.ts';
 import type { RepeatStageMessage } from '../messages/advance.ts';
 import type { HighWaterMark } from '../messages/ledger-watch.ts';
 import { toCanonicalRequest } from '../model/canonical-request.ts';
@@ -28,53 +26,55 @@ import { listApplicantProblems, toSentContent } from './inquiry-request.ts';
  * @throws `LedgerUnavailable` (repeated), `LedgerChanged` (final), `RequestDiffers` (final).
  */
 export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'ledger'>) {
-  return {
+  const digestContent = ({ run, inquiry, applicants, reference }: LookUpInquiryArgs) =>
+    ledger.digest(toCanonicalRequest(toSentContent(run, { inquiry, applicants, reference })));
+  return translateErrors({
     /** Only reads; builds and validates nothing. */
-    lookUpInquiry: ({ run, ...content }: LookUpInquiryArgs) =>
-      translateErrors(() => {
-        const digest = ledger.digest(toCanonicalRequest(toSentContent(run, content)));
-        return ledger.lookUp(run.ledgerId, content.inquiry.customerTraceNumber, digest);
-      }),
+    lookUpInquiry: (args: LookUpInquiryArgs) =>
+      ledger.lookUp(args.run.ledgerId, args.inquiry.customerTraceNumber, digestContent(args)),
 
     /**
      * Looks up the inquiry after an activity was lost or cancelled. An attempt that could still be claimed is closed, so
      * that a late claim loses.
      */
-    closeAttempt: ({ run, attempt, begunAt, ...content }: CloseAttemptArgs) =>
-      translateErrors(() => {
-        const digest = ledger.digest(toCanonicalRequest(toSentContent(run, content)));
-        const { inquiry } = content;
-        return ledger.closeAttempt({ ledgerId: run.ledgerId, inquiry, attempt, digest, run: getCallingRun(), begunAt });
-      }),
+    closeAttempt: (args: CloseAttemptArgs) => {
+      const { inquiry, attempt, begunAt } = args;
+      const { ledgerId } = args.run;
+      return ledger.closeAttempt({
+        ledgerId,
+        inquiry,
+        attempt,
+        digest: digestContent(args),
+        run: getCallingRun(),
+        begunAt,
+      });
+    },
 
     /** Reads the newest attempt of all, and records the loss if a seen attempt is missing (docs/protocol.md). */
     lookAtLedger: ({ ledgerId, highWaterMark }: { ledgerId: string; highWaterMark?: HighWaterMark }) =>
-      translateErrors(() => ledger.watch(ledgerId, highWaterMark)),
+      ledger.watch(ledgerId, highWaterMark),
 
     /** Closes a share's numbers in the ledger, unless one of its attempts may have been sent. */
     recordShareWithdrawal: ({ ledgerId, withdrawal }: { ledgerId: string; withdrawal: ShareWithdrawal }) =>
-      translateErrors(() => ledger.withdrawShare(ledgerId, withdrawal)),
+      ledger.withdrawShare(ledgerId, withdrawal),
 
     /** Opens the row of a hold before the run waits for a decision about it. */
-    openHold: ({ ledgerId, hold }: { ledgerId: string; hold: RunHold }) =>
-      translateErrors(() => ledger.work.openHold(ledgerId, hold)),
+    openHold: ({ ledgerId, hold }: { ledgerId: string; hold: RunHold }) => ledger.work.openHold(ledgerId, hold),
 
     /** Opens or closes a flag that no transaction of the ledger can cause. */
-    flagRun: ({ ledgerId, flag }: { ledgerId: string; flag: RunFlag }) =>
-      translateErrors(() => ledger.work.flag(ledgerId, flag)),
+    flagRun: ({ ledgerId, flag }: { ledgerId: string; flag: RunFlag }) => ledger.work.flag(ledgerId, flag),
 
     /** Closes what a run that ends leaves open, unless it still needs an operator. */
     closeWork: ({ ledgerId, ...ended }: { ledgerId: string; runKey: string; until: string }) =>
-      translateErrors(() => ledger.work.close(ledgerId, ended)),
+      ledger.work.close(ledgerId, ended),
 
     /** Records operators' decisions about the calling run before they take effect. */
     recordRunDecisions: ({ ledgerId, decisions }: { ledgerId: string; decisions: RunDecision[] }) =>
-      translateErrors(() => ledger.recordRunDecisions(ledgerId, decisions)),
+      ledger.recordRunDecisions(ledgerId, decisions),
 
     /** Records an outcome that `submitInquiry` could not record. */
-    recordOutcome: ({ refusal, ...record }: CarriedOutcome) =>
-      translateErrors(() => ledger.recordOutcome(record, undefined, refusal && toSealedRefusal(refusal))),
-  };
+    recordOutcome: ({ refusal, ...record }: CarriedOutcome) => ledger.recordOutcome(record, undefined, refusal),
+  });
 }
 
 type DecisionVerdict = Awaited<ReturnType<Ledger['recordDecision']>>;
@@ -116,29 +116,26 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
     return ledger.recordDecision(ledgerId, inquiry, keyId === undefined ? decision : { ...decision, provenBy: keyId });
   }
 
-  return {
+  return translateErrors({
     /**
      * Refuses, without asking the ledger, applicants that break the interface's table, a bad proof, and a missing one if
      * the inquiry's profile requires it.
      */
-    recordDecision: (args: RecordDecisionArgs) => translateErrors(() => record(args)),
+    recordDecision: record,
 
     /** Checks a repeat's proof as of `receivedAt`, before the repeat is accepted. Fails as `InvalidInput`. */
-    checkRepeatProof: ({
-      profile,
-      message,
-      receivedAt,
-    }: {
-      profile: string;
-      message: RepeatStageMessage;
-      receivedAt: string;
-    }) =>
-      translateErrors(async () => {
-        const content = repeatContent(ledger.identity.environment, message);
-        const verdict = await judgeProof(profile, { content, proof: message.proof, receivedAt });
-        if (!verdict.accepted) throw new InvalidInputError([{ path: '/proof', rule: verdict.rule }]);
-      }),
-  };
+    checkRepeatProof: async ({ profile, message, receivedAt }: RepeatCheck) => {
+      const content = repeatContent(ledger.identity.environment, message);
+      const verdict = await judgeProof(profile, { content, proof: message.proof, receivedAt });
+      if (!verdict.accepted) throw new InvalidInputError([{ path: '/proof', rule: verdict.rule }]);
+    },
+  });
+}
+
+export interface RepeatCheck {
+  profile: string;
+  message: RepeatStageMessage;
+  receivedAt: string;
 }
 
 /** The content that a decision's proof must have signed, made from the very record to be written. */
@@ -150,16 +147,11 @@ function toProvedContent({
 }: RecordDecisionArgs): DecisionContent | RepeatContent {
   const { environment } = inquiry;
   const { by, reason, action, answer } = decision;
-  const applicants = omitUndefined({ applicants: args.applicants });
+  const { applicants } = args;
   if (action === 'repeat') {
     const repeat = inquiry.productCode as StageCode;
-    return repeatContent(environment, { journeyId: inquiry.runKey, repeat, occurrence, by, reason, ...applicants });
+    return repeatContent(environment, { journeyId: inquiry.runKey, repeat, occurrence, by, reason, applicants });
   }
   const { outcome, reference } = answer?.kind === 'outcome' ? answer : {};
-  return decisionContent(environment, {
-    ...decision,
-    action,
-    ...omitUndefined({ outcome, reference }),
-    ...applicants,
-  });
+  return decisionContent(environment, { ...decision, action, outcome, reference, applicants });
 }

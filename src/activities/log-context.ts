@@ -1,5 +1,6 @@
 /** Adds the inquiry to each log line of an activity, beside the SDK's own fields. */
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { isRecord } from '../base/is-record.ts';
 
 interface InquiryNames {
   customerTraceNumber?: string;
@@ -24,16 +25,12 @@ export const inquiryLogContext: ActivityInterceptorsFactory = () => {
 
 /** An activity's one argument contains an inquiry, or concerns an attempt of one. */
 function readNames(args: unknown): InquiryNames {
-  const { inquiry, attempt, customerTraceNumber } = toObject(args);
-  const { productCode, customerTraceNumber: ofInquiry } = toObject(inquiry);
+  const { inquiry, attempt, customerTraceNumber }: Record<string, unknown> = isRecord(args) ? args : {};
+  const { productCode, customerTraceNumber: ofInquiry }: Record<string, unknown> = isRecord(inquiry) ? inquiry : {};
   const traceNumber = ofInquiry ?? customerTraceNumber;
   return {
-    ...(typeof traceNumber === 'string' ? { customerTraceNumber: traceNumber } : {}),
-    ...(typeof productCode === 'string' ? { productCode } : {}),
-    ...(typeof attempt === 'number' ? { inquiryAttempt: attempt } : {}),
+    customerTraceNumber: typeof traceNumber === 'string' ? traceNumber : undefined,
+    productCode: typeof productCode === 'string' ? productCode : undefined,
+    inquiryAttempt: typeof attempt === 'number' ? attempt : undefined,
   };
-}
-
-function toObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

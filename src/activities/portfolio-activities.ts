@@ -1,16 +1,13 @@
 import type { FileHandle } from 'node:fs/promises';
 import { heartbeat } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
-import { omitUndefined } from '../base/defined.ts';
 import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
-import { DEFAULT_MAX_BAD_ROWS, PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
+import { DEFAULT_MAX_BAD_ROWS } from '../messages/portfolio/limits.ts';
 import { toPortfolioFolder } from '../messages/portfolio/output-files.ts';
 import type { RowResult } from '../messages/portfolio/shapes.ts';
 import { examinePortfolio, type Place, readRows, readRowsAt } from '../portfolio/examine-portfolio.ts';
 import {
   finishResults,
   openPortfolio,
-  PortfolioChangedError,
   PortfolioUnavailableError,
   requirePortfolio,
   requireUnchanged,
@@ -37,6 +34,8 @@ export interface ResultFile extends Pick<KnownFile, 'folder' | 'file'> {
 export function createPortfolioActivities(dependencies: ActivityDependencies) {
   const { portfolioDirectory } = dependencies.config;
   const resolvePath = (folder: string) => resolveFolderPath(portfolioDirectory, folder);
+  const resolveOutputs = ({ folder, file, reviewId }: ResultFile) =>
+    resolveOutputPaths(resolvePath(folder), file, reviewId);
   const onBlock = () => heartbeat();
   /** Checks the file after a line was not a row: if the file has changed, no other worker need try. */
   const ofTheSameFile = async <T>(handle: FileHandle, known: KnownFile, read: () => Promise<T>): Promise<T> => {
@@ -49,72 +48,45 @@ export function createPortfolioActivities(dependencies: ActivityDependencies) {
     }
   };
 
-  return {
+  return translateErrors({
     /** Reads the whole file, and writes the bad rows' report. */
-    examinePortfolio: ({ input }: { input: PortfolioReviewInput }) =>
-      translatePortfolioErrors<ExaminedFile>(async () => {
-        const {
-          reviewId,
-          file,
-          format = /\.(?:jsonl|ndjson)$/i.test(file) ? 'jsonl' : 'csv',
-          maxBadRows = DEFAULT_MAX_BAD_ROWS,
-          profile: name = 'default',
-        } = input;
-        const profile = findPreparedProfile(dependencies, name);
-        const folder = toPortfolioFolder(input);
-        await requirePortfolio(portfolioDirectory, folder, file);
-        const { badRows: badRowsPath } = await resolveOutputPaths(resolvePath(folder), file, reviewId);
-        await using handle = await openPortfolio(resolvePath(folder), file);
-        const found = await examinePortfolio(handle, { format, profile, maxBadRows, badRowsPath, onBlock });
-        const { digest, mark, columns, badLines, ...examined } = found;
-        return { ...examined, known: { folder, file, format, digest, mark, badLines, ...omitUndefined({ columns }) } };
-      }),
+    examinePortfolio: async ({ input }: { input: PortfolioReviewInput }): Promise<ExaminedFile> => {
+      const {
+        reviewId,
+        file,
+        format = /\.(?:jsonl|ndjson)$/i.test(file) ? 'jsonl' : 'csv',
+        maxBadRows = DEFAULT_MAX_BAD_ROWS,
+        profile: name = 'default',
+      } = input;
+      const profile = findPreparedProfile(dependencies, name);
+      const folder = toPortfolioFolder(input);
+      await requirePortfolio(portfolioDirectory, folder, file);
+      const { badRows: badRowsPath } = await resolveOutputPaths(resolvePath(folder), file, reviewId);
+      await using handle = await openPortfolio(resolvePath(folder), file);
+      const found = await examinePortfolio(handle, { format, profile, maxBadRows, badRowsPath, onBlock });
+      const { digest, mark, columns, badLines, ...examined } = found;
+      return { ...examined, known: { folder, file, format, digest, mark, badLines, columns } };
+    },
 
     /** `mark` of the answer differs from the known one if an unchanged file was found under another mark. */
-    readPortfolioRows: ({ known, from, limit }: { known: KnownFile; from: Place; limit: number }) =>
-      translatePortfolioErrors(async () => {
-        await using handle = await openPortfolio(resolvePath(known.folder), known.file);
-        const found = await ofTheSameFile(handle, known, () => readRows(handle, known, { from, limit }));
-        return { ...found, mark: await requireUnchanged(handle, known, { inFull: false, onBlock }) };
-      }),
+    readPortfolioRows: async ({ known, from, limit }: { known: KnownFile; from: Place; limit: number }) => {
+      await using handle = await openPortfolio(resolvePath(known.folder), known.file);
+      const found = await ofTheSameFile(handle, known, () => readRows(handle, known, { from, limit }));
+      return { ...found, mark: await requireUnchanged(handle, known, { inFull: false, onBlock }) };
+    },
 
     /** Reads rows that were begun before. Without places it only checks, in full, whether the file is the same. */
-    readPortfolioRowsAt: ({ known, places }: { known: KnownFile; places: (Place & { accountId: string })[] }) =>
-      translatePortfolioErrors(async () => {
-        await using handle = await openPortfolio(resolvePath(known.folder), known.file);
-        const rows = await ofTheSameFile(handle, known, () => readRowsAt(handle, known, places));
-        return { rows, mark: await requireUnchanged(handle, known, { inFull: places.length === 0, onBlock }) };
-      }),
+    readPortfolioRowsAt: async ({ known, places }: { known: KnownFile; places: (Place & { accountId: string })[] }) => {
+      await using handle = await openPortfolio(resolvePath(known.folder), known.file);
+      const rows = await ofTheSameFile(handle, known, () => readRowsAt(handle, known, places));
+      return { rows, mark: await requireUnchanged(handle, known, { inFull: places.length === 0, onBlock }) };
+    },
 
     /** Writes results behind the first `size` bytes of those so far, and returns the new size. */
-    writePortfolioResults: ({ reviewId, folder, file, size, results }: ResultFile & { results: RowResult[] }) =>
-      translatePortfolioErrors(async () => {
-        return writeResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size, results, onBlock);
-      }),
+    writePortfolioResults: async ({ results, ...output }: ResultFile & { results: RowResult[] }) =>
+      writeResults(await resolveOutputs(output), output.size, results, onBlock),
 
-    finishPortfolioResults: ({ reviewId, folder, file, size }: ResultFile) =>
-      translatePortfolioErrors(async () =>
-        finishResults(await resolveOutputPaths(resolvePath(folder), file, reviewId), size, onBlock),
-      ),
-  };
-}
-
-/** Translates like `translateErrors`, and also the errors that only a portfolio's files throw. */
-function translatePortfolioErrors<T>(body: () => Promise<T>): Promise<T> {
-  return translateErrors(async () => {
-    try {
-      return await body();
-    } catch (error) {
-      if (error instanceof PortfolioChangedError) {
-        const message = 'the portfolio file is not the one that the review began with; nothing more is sent';
-        throw ApplicationFailure.create({ type: 'PortfolioChanged', message, nonRetryable: true });
-      }
-      if (error instanceof PortfolioUnavailableError) {
-        const { code, message } = error;
-        const details = [{ code }];
-        throw ApplicationFailure.create({ type: PORTFOLIO_UNAVAILABLE, message, nonRetryable: false, details });
-      }
-      throw error;
-    }
+    finishPortfolioResults: async (output: ResultFile) =>
+      finishResults(await resolveOutputs(output), output.size, onBlock),
   });
 }

@@ -1,8 +1,6 @@
 /** The first activity of each kind of run: it checks the input, and fixes the run's configuration. */
 import { activityInfo } from '@temporalio/activity';
-import { omitUndefined } from '../base/defined.ts';
 import { toUtcInstant } from '../base/instants.ts';
-import type { ShareStanding } from '../consent/consent-record.ts';
 import { computeProfileFingerprint, type GatewayProfile } from '../gateway/profile.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { Ledger, StartFacts } from '../ledger/ledger.ts';
@@ -10,6 +8,8 @@ import { type LendingJourneyInput, lendingJourney } from '../messages/inputs/len
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { type PortfolioReviewInput, portfolioReview } from '../messages/inputs/portfolio-review.ts';
 import { creditReport, failsafeCheck, type PullInput } from '../messages/inputs/pull.ts';
+import { type ShareReportInput, shareReport } from '../messages/inputs/share-report.ts';
+import type { Checked, MessageOf } from '../messages/message.ts';
 import {
   type RequestShareMessage,
   requestShare,
@@ -21,18 +21,20 @@ import { type InquiryContent, type InquiryDescription, type InquiryTerms, pickTe
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../model/run-key.ts';
-import { toPullInquiry, toSecondaryUser, toStageInquiry } from '../model/stage-end-user.ts';
+import { type SecondaryUser, toPullInquiry, toStageInquiry } from '../model/stage-end-user.ts';
 import { lookUpShares } from './consent-activities.ts';
-import type { RunConfig } from './contract.ts';
+import type { RunConfig, ShareQuestion } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile, findProfile } from './dependencies.ts';
 import { translateErrors } from './failures.ts';
 import {
   buildRequest,
+  type Entitlement,
   findApplicantProblems,
   findEntitlementProblems,
   listApplicantProblems,
   toSentContent,
 } from './inquiry-request.ts';
+import { findSharedReport } from './shared-report.ts';
 
 /** Reads the profile's name from unchecked input, since that profile's limits are needed to check the input. */
 function readProfileName(input: unknown): string {
@@ -54,54 +56,54 @@ async function readFactsAtStart({ ledger }: ActivityDependencies, runKey: string
   return facts;
 }
 
-interface StartRules<Input> {
-  /** Checks the input by its table. */
-  parse(profile: GatewayProfile): Input;
-  listProblems(profile: GatewayProfile, input: Input): Problem[];
-}
-
 /**
- * Makes the checks that all starts share: the profile, the input, the workflow id and the entitlements.
+ * Makes the checks that all starts share: the profile, the input, the workflow id, the entitlements and the applicants.
  *
  * @throws InvalidInputError with every problem
  */
-export async function checkStart<Input extends object>(
+async function checkStart<Definition extends Checked>(
   dependencies: ActivityDependencies,
   kind: RunKind,
   given: unknown,
-  { parse, listProblems }: StartRules<Input>,
+  definition: Definition,
+  listEntitlements: (input: MessageOf<Definition>) => Entitlement[],
 ) {
   const profile = findProfile(dependencies, readProfileName(given));
-  const input = parse(profile);
-  const ownProblems = listProblems(profile, input);
+  const input = parseMessage(definition, given, profile.limits);
   const idName = ID_NAMES[kind];
+  const { applicants = [] } = input as { applicants?: FailsafeApplicant[] };
   const runKey = toRunKey(kind, (input as Record<string, unknown>)[idName] as string);
   const facts = await readFactsAtStart(dependencies, runKey);
-  const problems = [...findIdProblems(runKey, `/${idName}`, facts), ...ownProblems];
+  const problems = [
+    ...findIdProblems(runKey, `/${idName}`, facts),
+    ...listEntitlements(input).flatMap((entitlement) => findEntitlementProblems(profile, entitlement)),
+    ...findApplicantProblems(profile, applicants),
+  ];
   if (problems.length > 0) throw new InvalidInputError(problems);
   return { profile, input, runKey, facts };
 }
 
-export async function fixRun(
+async function fixRun(
   dependencies: ActivityDependencies,
   profile: GatewayProfile,
   facts: StartFacts | null,
 ): Promise<RunConfig> {
+  const { config, ledger, slots } = dependencies;
   return {
     environment: profile.environment,
     profile: profile.name,
     customerId: profile.customerId,
     profileFingerprint: computeProfileFingerprint(profile),
-    ledgerId: dependencies.ledger.identity.ledgerId,
-    ...(profile.accents === 'transliterate' ? { accents: profile.accents } : {}),
+    ledgerId: ledger.identity.ledgerId,
+    accents: profile.accents === 'transliterate' ? profile.accents : undefined,
     // Without the ledger's newest attempt, the run sees only its own attempts.
-    ...(facts?.newest ? { highWaterMark: facts.newest } : {}),
-    settings: dependencies.config.protocol,
+    highWaterMark: facts?.newest,
+    settings: config.protocol,
     searchAttributes: await dependencies.registeredSearchAttributes(),
     consentTrust: profile.consentTrust,
-    ...(dependencies.slots.get(profile.name)?.forWorkflowQueue ? ({ submitsOnWorkflowQueue: true } as const) : {}),
-    ...(profile.webhooks?.length ? ({ sendsEvents: true } as const) : {}),
-    ...omitUndefined({ runbookUrl: dependencies.config.runbookUrl }),
+    submitsOnWorkflowQueue: slots.get(profile.name)?.forWorkflowQueue ? true : undefined,
+    sendsEvents: profile.webhooks?.length ? true : undefined,
+    runbookUrl: config.runbookUrl,
   };
 }
 
@@ -140,16 +142,8 @@ export function checkRequestCanBeBuilt(
   content: Omit<InquiryContent, 'inquiry'>,
 ): void {
   const { environment, name, customerId } = profile;
-  const inquiry = {
-    ...asked,
-    environment,
-    customerId,
-    profile: name,
-    workflowType: '',
-    runKey: '',
-    ordinal: 0,
-    customerTraceNumber: 'PREFLIGHT',
-  };
+  const numbers = { workflowType: '', runKey: '', ordinal: 0, customerTraceNumber: 'PREFLIGHT' };
+  const inquiry = { ...asked, ...numbers, environment, customerId, profile: name };
   buildRequest(profile, toSentContent(profile, { ...content, inquiry }), new Date());
 }
 
@@ -166,130 +160,118 @@ export interface ShareCheck {
  * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
  */
 export function createStartActivities(dependencies: ActivityDependencies) {
-  return {
-    /** `firstRunId`: the first run of the chain. */
-    prepareJourney: ({ input, firstRunId }: { input: LendingJourneyInput; firstRunId: string }) =>
-      translateErrors(async () => {
-        const checked = await checkStart(dependencies, 'journey', input, {
-          parse: ({ limits: { maxApplicants } }) => parseMessage(lendingJourney, input, { maxApplicants }),
-          listProblems: (profile, journey) => [
-            ...findJourneyEntitlementProblems(profile, journey),
-            ...findApplicantProblems(profile, journey.applicants),
-          ],
-        });
-        const { profile, facts, input: journey } = checked;
-        for (const productCode of journey.stages ?? STAGES) {
-          checkRequestCanBeBuilt(profile, toStageInquiry(journey, productCode), { applicants: journey.applicants });
-        }
-        return {
-          ...(await fixRun(dependencies, profile, facts)),
-          ...(await findStandings(dependencies, profile, { journey, firstRunId, hasConsents: facts?.hasConsents })),
-        };
-      }),
+  const { ledger } = dependencies;
 
-    preparePull: ({ input }: { input: PullInput }) =>
-      translateErrors(async () => {
-        // Each workflow type accepts only its own products, so that the start is checked by the right table of fields.
-        const definition = activityInfo().workflowType === 'failsafeCheck' ? failsafeCheck : creditReport;
-        const checked = await checkStart(dependencies, 'pull', input, {
-          parse: ({ limits }): PullInput => parseMessage(definition, input, limits),
-          listProblems: (profile, pull) => findEntitlementProblems(profile, pull),
-        });
-        const { profile, runKey, facts, input: pull } = checked;
-        const problems = await findProductProblems(dependencies.ledger, runKey, pull);
-        if (problems.length > 0) throw new InvalidInputError(problems);
-        checkRequestCanBeBuilt(profile, toPullInquiry(pull), { applicants: pull.applicants });
-        return fixRun(dependencies, profile, facts);
-      }),
+  return translateErrors({
+    /** `firstRunId`: the first run of the chain. */
+    prepareJourney: async ({ input: given, firstRunId }: { input: LendingJourneyInput; firstRunId: string }) => {
+      const start = await checkStart(dependencies, 'journey', given, lendingJourney, listJourneyEntitlements);
+      const { profile, facts, runKey, input } = start;
+      const { shares = [], applicants } = input;
+      for (const productCode of input.stages ?? STAGES) {
+        checkRequestCanBeBuilt(profile, toStageInquiry(input, productCode), { applicants });
+      }
+      const asker = { runKey, firstRunId, consentTrust: profile.consentTrust, applicantIds: listIds(applicants) };
+      const questions = shares.map(toQuestion);
+      // If the ledger does not answer, the journey asks for each share when it waits for consent.
+      const standings =
+        facts?.hasConsents === false
+          ? questions.map(({ shareId }) => ({ shareId, applicants: [], position: 0 }))
+          : await nullIfUnanswered(lookUpShares(ledger, asker, questions));
+      return { ...(await fixRun(dependencies, profile, facts)), standings: standings ?? [] };
+    },
+
+    preparePull: async ({ input: given }: { input: PullInput }) => {
+      // Each workflow type accepts only its own products, so that the start is checked by the right table of fields.
+      const definition = activityInfo().workflowType === 'failsafeCheck' ? failsafeCheck : creditReport;
+      const start = await checkStart(dependencies, 'pull', given, definition, (pull: PullInput) => [pull]);
+      const { profile, runKey, facts, input } = start;
+      const problems = await findProductProblems(ledger, runKey, input);
+      if (problems.length > 0) throw new InvalidInputError(problems);
+      checkRequestCanBeBuilt(profile, toPullInquiry(input), { applicants: input.applicants });
+      return fixRun(dependencies, profile, facts);
+    },
 
     /** `examinePortfolio` checks the file, and waits while it cannot be reached. */
-    preparePortfolio: ({ input }: { input: PortfolioReviewInput }) =>
-      translateErrors(async () => {
-        const { profile, facts } = await checkStart(dependencies, 'portfolio', input, {
-          parse: () => parseMessage(portfolioReview, input),
-          listProblems: (profile, review) => findEntitlementProblems(profile, { ...review, productCode: 'ACCTRVW' }),
-        });
-        return fixRun(dependencies, profile, facts);
-      }),
+    preparePortfolio: async ({ input }: { input: PortfolioReviewInput }) => {
+      const start = await checkStart(dependencies, 'portfolio', input, portfolioReview, (review) => [
+        { ...review, productCode: 'ACCTRVW' },
+      ]);
+      return fixRun(dependencies, start.profile, start.facts);
+    },
+
+    /** Finds the report that is shared. The ledger knows of the share from then on. */
+    prepareShareReport: async (args: { input: ShareReportInput; firstRunId: string }) => {
+      const start = await checkStart(dependencies, 'share', args.input, shareReport, (share) => [
+        { ...share, productCode: 'SECONDUSE' },
+      ]);
+      const { profile, runKey, facts, input } = start;
+      const { report, reference, reportEndUserCode } = await findSharedReport(ledger, profile, input);
+      checkRequestCanBeBuilt(profile, { productCode: 'SECONDUSE', ...pickTerms(input) }, { reference });
+      const { reportReferenceNumber } = reference;
+      const row = { runKey, shareId: input.shareId, reportReferenceNumber, reportEndUserCode };
+      if (!(await ledger.recordShare(ledger.identity.ledgerId, row))) {
+        const rule = 'must be that of the share that already has this id: choose another id';
+        throw new InvalidInputError([{ path: '/report', rule }]);
+      }
+      const { firstRunId } = args;
+      const applicantIds = listIds(reference.applicants);
+      const asker = { runKey, firstRunId, consentTrust: profile.consentTrust, applicantIds };
+      const reportRunKey = report.kind === 'ledger' ? report.runKey : undefined;
+      const question = { ...toQuestion(input), reportReferenceNumber, reportRunKey };
+      const standings = await lookUpShares(ledger, asker, [question]);
+      return { ...(await fixRun(dependencies, profile, facts)), report, reference, standings };
+    },
 
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */
-    checkApplicants: ({ profile, applicants }: { profile: string; applicants: FailsafeApplicant[] }) =>
-      translateErrors(async () => {
-        const problems = listApplicantProblems(findPreparedProfile(dependencies, profile), 'PREQUAL', applicants);
-        if (problems.length > 0) throw new InvalidInputError(problems);
-      }),
+    checkApplicants: async ({ profile, applicants }: { profile: string; applicants: FailsafeApplicant[] }) => {
+      const problems = listApplicantProblems(findPreparedProfile(dependencies, profile), 'PREQUAL', applicants);
+      if (problems.length > 0) throw new InvalidInputError(problems);
+    },
 
     /**
      * `journeyPurposeCode` applies to a share without a purpose code of its own.
      *
      * @throws `InvalidInput` (final) with paths under `/share`, or the journey's own purpose code.
      */
-    checkShare: ({ profile, message, journeyPurposeCode }: ShareCheck) =>
-      translateErrors(async () => {
-        const { share } = parseMessage(requestShare, message);
-        const problems = findShareEntitlementProblems(findPreparedProfile(dependencies, profile), share, {
-          path: '/share',
-          journeyPurposeCode,
-        });
-        if (problems.length > 0) throw new InvalidInputError(problems);
-      }),
-  };
-}
-
-/** If the ledger does not answer, the journey still starts, and asks for each share when it waits for consent. */
-async function findStandings(
-  { ledger }: ActivityDependencies,
-  { consentTrust }: GatewayProfile,
-  start: { journey: LendingJourneyInput; firstRunId: string; hasConsents: boolean | undefined },
-): Promise<{ standings?: ShareStanding[] }> {
-  const { journeyId: runKey, shares = [], applicants } = start.journey;
-  const { firstRunId, hasConsents } = start;
-  if (hasConsents === false) return { standings: shares.map(() => ({ applicants: [], position: 0 })) };
-  const questions = shares.map((share) => {
-    const validForMs = toConsentValidForMs(share);
-    return { shareId: share.shareId, ...toSecondaryUser(share), ...omitUndefined({ validForMs }) };
+    checkShare: async ({ profile, message, journeyPurposeCode }: ShareCheck) => {
+      const entitlement = toShareEntitlement(parseMessage(requestShare, message).share, '/share', journeyPurposeCode);
+      const problems = findEntitlementProblems(findPreparedProfile(dependencies, profile), entitlement);
+      if (problems.length > 0) throw new InvalidInputError(problems);
+    },
   });
-  const standings = await nullIfUnanswered(
-    lookUpShares(ledger, {
-      runKey,
-      firstRunId,
-      consentTrust,
-      shares: questions,
-      applicantIds: applicants.map(({ applicantId }) => applicantId),
-      shareIds: shares.map(({ shareId }) => shareId),
-    }),
-  );
-  return standings === null ? {} : { standings };
 }
 
-function findJourneyEntitlementProblems(profile: GatewayProfile, journey: LendingJourneyInput): Problem[] {
-  const ofStages = (journey.stages ?? STAGES).flatMap((stage) =>
-    findEntitlementProblems(profile, {
+function listIds(applicants: readonly { applicantId: string }[]): string[] {
+  return applicants.map(({ applicantId }) => applicantId);
+}
+
+function toQuestion(share: Pick<ShareInput, 'shareId' | 'consentValidFor'> & SecondaryUser): ShareQuestion {
+  const { shareId, endUserCode, endUser } = share;
+  return { shareId, endUserCode, endUser, validForMs: toConsentValidForMs(share) };
+}
+
+function listJourneyEntitlements(journey: LendingJourneyInput): Entitlement[] {
+  const { stages = STAGES, shares = [], endUserCodes, permissiblePurposeCodes } = journey;
+  return [
+    ...stages.map((stage) => ({
       ...toStageInquiry(journey, stage),
-      endUserPath: journey.endUserCodes?.[stage] === undefined ? '/endUserCode' : `/endUserCodes/${stage}`,
+      endUserPath: endUserCodes?.[stage] === undefined ? '/endUserCode' : `/endUserCodes/${stage}`,
       purposePath: `/permissiblePurposeCodes/${stage}`,
-    }),
-  );
-  const ofShares = (journey.shares ?? []).flatMap((share, index) =>
-    findShareEntitlementProblems(profile, share, {
-      path: `/shares/${index}`,
-      journeyPurposeCode: journey.permissiblePurposeCodes.SECONDUSE,
-    }),
-  );
-  return [...ofStages, ...ofShares];
+    })),
+    ...shares.map((share, index) => toShareEntitlement(share, `/shares/${index}`, permissiblePurposeCodes.SECONDUSE)),
+  ];
 }
 
-function findShareEntitlementProblems(
-  profile: GatewayProfile,
-  share: ShareInput,
-  { path, journeyPurposeCode }: { path: string; journeyPurposeCode: string | undefined },
-): Problem[] {
-  return findEntitlementProblems(profile, {
+function toShareEntitlement(share: ShareInput, path: string, journeyPurposeCode: string | undefined): Entitlement {
+  const { endUserCode, permissiblePurposeCode = journeyPurposeCode } = share;
+  return {
     productCode: 'SECONDUSE',
-    ...pickTerms({ permissiblePurposeCode: journeyPurposeCode, ...share }),
+    endUserCode,
+    permissiblePurposeCode,
     endUserPath: `${path}/endUserCode`,
     purposePath: share.permissiblePurposeCode ? `${path}/permissiblePurposeCode` : '/permissiblePurposeCodes/SECONDUSE',
-  });
+  };
 }
 
 /**

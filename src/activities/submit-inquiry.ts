@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, heartbeat, log } from '@temporalio/activity';
-import { omitUndefined } from '../base/defined.ts';
+import { finishWithin } from '../base/within.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import type { GatewayReply } from '../gateway/gateway-client.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { GatewayRequest } from '../gateway/requests.ts';
 import type { ClaimVerdict, OutcomeRecord } from '../ledger/records.ts';
-import { type SealedRefusal, toCarriedRefusal } from '../ledger/reports/reports.ts';
+import { mayBeCarried, type SealedRefusal } from '../ledger/reports/reports.ts';
 import type { HighWaterMark } from '../messages/ledger-watch.ts';
 import { toCanonicalRequest } from '../model/canonical-request.ts';
 import { FAILURES, type FailureType } from '../model/failure-types.ts';
@@ -29,7 +29,16 @@ const FAILURE_OF_VERDICT = {
   ledgerRestored: 'LedgerRestored',
   ledgerChanged: 'LedgerChanged',
   paused: 'Paused',
+  writerTooOld: 'LedgerUnavailable',
 } as const satisfies Record<string, FailureType>;
+
+/** The log lines of the other verdicts that forbid a claim. */
+const NOTHING_WAS_SENT = {
+  latest: 'nothing was sent: the ledger has the state of the inquiry',
+  withdrawn: 'nothing was sent: according to the ledger, the run was withdrawn',
+  notPermitted: 'nothing was sent: according to the ledger, the share is not permitted',
+  writerTooOld: 'nothing was sent: the ledger asks for a newer worker',
+} as const satisfies Partial<Record<ClaimVerdict['kind'], string>>;
 
 /**
  * Makes one attempt of one inquiry: claims it in the ledger, sends it once, and records the outcome. docs/protocol.md.
@@ -76,27 +85,20 @@ async function makeOneAttempt(
   const say = (level: 'info' | 'warn', message: string, fields: Record<string, unknown>) =>
     tryToSay(level, message, { customerTraceNumber, ...fields });
   if (claim.kind === 'latest') {
-    say('info', 'nothing was sent: the ledger has the state of the inquiry', { state: claim.latest.state });
+    say('info', NOTHING_WAS_SENT.latest, { state: claim.latest.state });
     const changes = await compareWithEarlier(dependencies, args, claim.latest.answer, endsAt - REPORTING_MARGIN_MS);
-    return { kind: 'latest', latest: claim.latest, ...omitUndefined({ changes }) };
+    return { kind: 'latest', latest: claim.latest, changes };
   }
-  if (claim.kind === 'withdrawn') {
-    say('warn', 'nothing was sent: according to the ledger, the run was withdrawn', {});
+  if (claim.kind === 'withdrawn' || claim.kind === 'notPermitted') {
+    say('warn', NOTHING_WAS_SENT[claim.kind], {});
     return claim;
-  }
-  if (claim.kind === 'notPermitted') {
-    say('warn', 'nothing was sent: according to the ledger, the share is not permitted', {});
-    return claim;
-  }
-  if (claim.kind === 'writerTooOld') {
-    say('warn', 'nothing was sent: the ledger asks for a newer worker', {});
-    throw submitFailure('LedgerUnavailable', { attempt: args.attempt, claimed: false, recorded: true });
   }
   if (claim.kind !== 'claimed') {
     const type = FAILURE_OF_VERDICT[claim.kind];
-    say('warn', 'nothing was sent', { failureType: type });
-    const facts = claim.kind === 'anotherNumber' ? { otherTraceNumber: claim.customerTraceNumber } : {};
-    throw submitFailure(type, { attempt: args.attempt, claimed: false, recorded: true, ...facts });
+    const text = claim.kind === 'writerTooOld' ? NOTHING_WAS_SENT.writerTooOld : 'nothing was sent';
+    say('warn', text, { failureType: type });
+    const otherTraceNumber = claim.kind === 'anotherNumber' ? claim.customerTraceNumber : undefined;
+    throw submitFailure(type, { attempt: args.attempt, claimed: false, recorded: true, otherTraceNumber });
   }
   const highWaterMark = { position: claim.position, claimedAt: claim.claimedAt };
   const recorder = new OutcomeRecorder(dependencies, args, { endsAt, highWaterMark, resendFrom: claim.resendFrom });
@@ -113,7 +115,7 @@ async function makeOneAttempt(
       sendBy: Math.min(claimAskedAt + args.settings.sendByMs, endsAt),
       signal: cancellationSignal(),
       attempt: args.attempt,
-      ...(args.applicants ? { expectedApplicants: args.applicants } : {}),
+      expectedApplicants: args.applicants,
     });
   } catch (error) {
     const durationMs = computeElapsedMs();
@@ -134,7 +136,7 @@ async function makeOneAttempt(
     recorded,
     requestedAt: reply.requestedAt,
     highWaterMark,
-    ...omitUndefined({ changes }),
+    changes,
   };
 }
 
@@ -157,7 +159,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
     // The request is built before the token is requested: an unbuildable request is not claimed either.
     const request = buildRequest(profile, args, new Date());
     const { accessToken } = await dependencies.tokens.get(profile, {
-      ...omitUndefined({ fetchedAfter: args.tokenFetchedAfter }),
+      fetchedAfter: args.tokenFetchedAfter,
       signal: cancellationSignal(),
     });
     cancellationSignal().throwIfAborted();
@@ -170,14 +172,14 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       digest: dependencies.ledger.digest(toCanonicalRequest(args)),
       run: getCallingRun(),
       resendAfterMs: args.settings.resendAfterMs,
-      ...omitUndefined({ highWaterMark: args.run.highWaterMark }),
+      highWaterMark: args.run.highWaterMark,
       sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
       answerWithinMs,
-      ...(profile.resendTraceNumber === 'new' ? { resendsUnderNewNumber: true } : {}),
+      resendsUnderNewNumber: profile.resendTraceNumber === 'new',
       consents: args.consents,
-      ...omitUndefined({ consentValidForMs: args.consentValidForMs }),
+      consentValidForMs: args.consentValidForMs,
       applicantIds: (args.applicants ?? args.reference?.applicants ?? []).map(({ applicantId }) => applicantId),
-      ...(args.reference ? { sharedReference: args.reference.reportReferenceNumber } : {}),
+      sharedReference: args.reference?.reportReferenceNumber,
     });
     return { profile, request, accessToken, claim, claimAskedAt };
   } catch (error) {
@@ -193,26 +195,21 @@ class OutcomeRecorder {
   readonly #dependencies: ActivityDependencies;
   readonly #args: SubmitInquiryArgs;
   readonly #claimed: Claimed;
+  /** The key of the outcome's row. */
+  readonly #row: Pick<OutcomeRecord, 'ledgerId' | 'customerTraceNumber' | 'attempt'>;
 
   constructor(dependencies: ActivityDependencies, args: SubmitInquiryArgs, claimed: Claimed) {
     this.#dependencies = dependencies;
     this.#args = args;
     this.#claimed = claimed;
+    const { run, inquiry, attempt } = args;
+    this.#row = { ledgerId: run.ledgerId, customerTraceNumber: inquiry.customerTraceNumber, attempt };
   }
 
   recordAnswer(reply: GatewayReply): Promise<boolean> {
-    const failureType = toFailureType(reply);
-    return this.#record(
-      {
-        ...this.#toRow(),
-        state: 'answered',
-        httpStatus: reply.httpStatus,
-        answer: reply.answer,
-        requestedAt: reply.requestedAt,
-        ...omitUndefined({ failureType }),
-      },
-      { report: reply.body },
-    );
+    const { httpStatus, answer, requestedAt, body: report } = reply;
+    const facts = { httpStatus, answer, requestedAt, failureType: toFailureType(reply) };
+    return this.#record({ ...this.#row, state: 'answered', ...facts }, { report });
   }
 
   /** Returns the failure to throw: translated, recorded if possible, and with its details. */
@@ -224,52 +221,37 @@ class OutcomeRecorder {
       // have been sent.
       const state = cancellationSignal().aborted && error === cancellationSignal().reason ? 'notSent' : 'unknown';
       const failureType = state === 'notSent' ? 'GatewayUnreachable' : 'OutcomeUnknown';
-      const recorded = await this.#record({ ...this.#toRow(), state, failureType });
+      const recorded = await this.#record({ ...this.#row, state, failureType });
       if (state === 'notSent') return error;
-      return submitFailure('OutcomeUnknown', { ...details, recorded, ...omitUndefined({ resendFrom }) });
+      return submitFailure('OutcomeUnknown', { ...details, recorded, resendFrom });
     }
     if (error.code === 'TokenRejected') rejectToken();
     // A second 401, with a newly fetched token, is not about the token (docs/protocol.md).
     const again = error.code === 'TokenRejected' && this.#args.tokenFetchedAfter !== undefined;
     const failureType: FailureType = again ? 'CredentialsRefused' : error.code;
-    const facts = omitUndefined({
-      httpStatus: error.httpStatus,
-      retryAfterMs: error.retryAfterMs,
-      requestedAt: error.requestedAt,
-    });
+    const { httpStatus, retryAfterMs, requestedAt } = error;
+    const facts = { httpStatus, retryAfterMs, requestedAt };
     const state = (FAILURES[failureType].state ?? 'unknown') as OutcomeRecord['state'];
     const refusal = await this.#toSealedRefusal(error);
-    const recorded = await this.#record({ ...this.#toRow(), state, failureType, ...facts }, { refusal });
-    const kept =
-      refusal && (recorded ? { refusalKept: true as const } : omitUndefined({ refusal: toCarriedRefusal(refusal) }));
-    const resend = failureType === 'OutcomeUnknown' ? omitUndefined({ resendFrom }) : {};
-    return submitFailure(failureType, { ...details, recorded, ...facts, ...kept, ...resend });
-  }
-
-  #toRow() {
-    return {
-      ledgerId: this.#args.run.ledgerId,
-      customerTraceNumber: this.#args.inquiry.customerTraceNumber,
-      attempt: this.#args.attempt,
-    };
+    const recorded = await this.#record({ ...this.#row, state, failureType, ...facts }, { refusal });
+    return submitFailure(failureType, {
+      ...details,
+      recorded,
+      ...facts,
+      refusalKept: refusal && recorded ? true : undefined,
+      refusal: refusal && !recorded && mayBeCarried(refusal) ? refusal : undefined,
+      resendFrom: failureType === 'OutcomeUnknown' ? resendFrom : undefined,
+    });
   }
 
   /** Returns `undefined` if the refusal cannot be sealed soon: the outcome is recorded without it. */
   async #toSealedRefusal(error: GatewayError): Promise<SealedRefusal | undefined> {
     const body = error.refusal();
     if (!body) return undefined;
-    const { customerTraceNumber, attempt } = this.#toRow();
-    const late = new AbortController();
-    try {
-      const sealed = this.#dependencies.ledger.sealRefusal({ customerTraceNumber, attempt }, body);
-      const leftMs = this.#claimed.endsAt - performance.now() - 2 * REPORTING_MARGIN_MS;
-      const tooLate = setTimeout(Math.min(SEAL_WITHIN_MS, Math.max(1, leftMs)), undefined, { signal: late.signal });
-      return await Promise.race([sealed, tooLate]);
-    } catch {
-      return undefined;
-    } finally {
-      late.abort();
-    }
+    const { customerTraceNumber, attempt } = this.#row;
+    const sealed = this.#dependencies.ledger.sealRefusal({ customerTraceNumber, attempt }, body);
+    const leftMs = this.#claimed.endsAt - performance.now() - 2 * REPORTING_MARGIN_MS;
+    return finishWithin<SealedRefusal | undefined>(sealed, Math.min(SEAL_WITHIN_MS, leftMs), undefined);
   }
 
   async #record(record: OutcomeRecord, kept: { report?: string; refusal?: SealedRefusal | undefined } = {}) {
@@ -324,10 +306,11 @@ function withDetails(error: unknown, details: SubmitFailureDetails): unknown {
   const type = (error as { type?: unknown }).type;
   const own = (error as { details?: unknown[] }).details?.[0];
   if (typeof type !== 'string') return error;
-  const retryAfterMs = (error as { nextRetryDelay?: unknown }).nextRetryDelay;
+  const { nextRetryDelay } = error as { nextRetryDelay?: unknown };
+  const retryAfterMs = typeof nextRetryDelay === 'number' ? nextRetryDelay : undefined;
   return submitFailure(type as FailureType, {
     ...details,
-    ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}),
+    retryAfterMs,
     ...(own && typeof own === 'object' ? own : {}),
   });
 }

@@ -18,26 +18,25 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { createRetryableFailure, translateErrors } from './failures.ts';
 
 export function createQueueWebhooks(dependencies: ActivityDependencies) {
-  return {
+  return translateErrors({
     /**
      * Queues events, each known by its id. An event that is queued again, for example after a reset, is delivered at
      * most once more, under the same `webhook-id`.
      */
-    queueWebhooks: ({ profile: name, events }: { profile: string; events: WebhookEvent[] }) =>
-      translateErrors(async () => {
-        const profile = dependencies.config.profiles.get(name);
-        // During a deploy another worker may have the profile.
-        if (!profile) throw createRetryableFailure('ActivityFailed');
-        const addressed = events
-          .map((event): AddressedEvent => {
-            const takers = (profile.webhooks ?? []).filter((endpoint) => takesEvent(endpoint, event.type));
-            return { ...event, endpoints: takers.map((endpoint) => endpoint.name) };
-          })
-          .filter(({ endpoints }) => endpoints.length > 0);
-        if (addressed.length > 0) await signalDelivery(dependencies, profile, addressed);
-        return { queued: addressed.length };
-      }),
-  };
+    queueWebhooks: async ({ profile: name, events }: { profile: string; events: WebhookEvent[] }) => {
+      const profile = dependencies.config.profiles.get(name);
+      // During a deploy another worker may have the profile.
+      if (!profile) throw createRetryableFailure('ActivityFailed');
+      const { webhooks = [] } = profile;
+      const addressed = events.map((event): AddressedEvent => {
+        const takers = webhooks.filter((endpoint) => takesEvent(endpoint, event.type));
+        return { ...event, endpoints: takers.map((endpoint) => endpoint.name) };
+      });
+      const taken = addressed.filter(({ endpoints }) => endpoints.length > 0);
+      if (taken.length > 0) await signalDelivery(dependencies, profile, taken);
+      return { queued: taken.length };
+    },
+  });
 }
 
 /** Starts a delivery run if none is running. The signal is its first, so no event is lost in between. */
@@ -101,7 +100,7 @@ function translateError(error: unknown, retryAfterMaxMs: number): unknown {
     type: code,
     message: WEBHOOK_FAILURES[code],
     nonRetryable: code === 'WebhookGone' || code === 'WebhookInvalid',
-    details: [httpStatus === undefined ? {} : { httpStatus }],
-    ...(retryAfterMs === undefined ? {} : { nextRetryDelay: Math.min(Math.ceil(retryAfterMs), retryAfterMaxMs) }),
+    details: [{ httpStatus }],
+    nextRetryDelay: retryAfterMs === undefined ? undefined : Math.min(Math.ceil(retryAfterMs), retryAfterMaxMs),
   });
 }

@@ -3,7 +3,7 @@
  * name.
  */
 import type { FastifyRequest } from 'fastify';
-import { HIDDEN_CHARACTER } from '../base/hidden-characters.ts';
+import { text } from '../fields/fields.ts';
 import { isLoopbackHost, type ProxyCheck } from '../http/addresses.ts';
 import { Refusal } from '../http/refusal.ts';
 import {
@@ -26,16 +26,16 @@ export interface ApiCaller extends Identity {
   endUsers: Reach;
   /** The person or program that acts. `undefined` if the claim cannot be used as a name. */
   by: string | undefined;
+  /** How the request carried the token. */
+  signedInBy?: SignedInBy;
   /** A program that has direct access to the ledger calls operations in its own process, without a token. */
   isLocal?: true;
 }
 
-/** A caller, and how its request carried the token. */
-export interface SignedInCaller extends ApiCaller {
-  signedInBy: SignedInBy;
-}
+const MAX_BY_CHARACTERS = 100;
 
-export const MAX_BY_CHARACTERS = 100;
+/** The rule for `by` of every message. */
+export const actingName = text(MAX_BY_CHARACTERS);
 
 /**
  * @param byClaim the claim that names who acts
@@ -47,7 +47,7 @@ export function createApiTokenVerifier(settings: TokenSettings, byClaim: string)
     scopes: new Set(readClaimWords(claim('scope')).filter(isScope)),
     profiles: readReach(claim('profiles')),
     endUsers: readReach(claim('end_users')),
-    by: readCallerName(claim(byClaim)),
+    by: actingName.safeParse(claim(byClaim)).data,
   }));
 }
 
@@ -55,12 +55,6 @@ export function createApiTokenVerifier(settings: TokenSettings, byClaim: string)
 function readReach(claim: unknown): Reach {
   const names = Array.isArray(claim) ? claim.filter((name) => typeof name === 'string') : claim === '*' ? ['*'] : [];
   return names.includes('*') ? '*' : new Set(names);
-}
-
-/** Returns the name for `by` of every message: 1 to 100 characters, none of them hidden. */
-function readCallerName(claim: unknown): string | undefined {
-  if (typeof claim !== 'string' || claim.trim() === '' || claim.length > MAX_BY_CHARACTERS) return undefined;
-  return HIDDEN_CHARACTER.test(claim) ? undefined : claim;
 }
 
 /** @throws Refusal 403 */
@@ -78,7 +72,7 @@ export function requireActingName({ by }: ApiCaller): string {
 
 // A request has its token in a program's header, in the header of a proxy that knows the person, or in the page's cookie.
 
-export type SignedInBy = 'authorization' | 'header' | 'cookie';
+type SignedInBy = 'authorization' | 'header' | 'cookie';
 
 interface CredentialSources {
   /** In small letters. What an identity-aware proxy puts the person's token into. */
@@ -87,14 +81,6 @@ interface CredentialSources {
   isTrustedProxy?: ProxyCheck;
   cookieName?: string;
 }
-
-interface Credential {
-  /** In the form of `Authorization`; `undefined` if the request brings no token. */
-  authorization: string | undefined;
-  signedInBy: SignedInBy;
-}
-
-type Headers = Pick<FastifyRequest, 'headers' | 'raw' | 'socket'>;
 
 /** A JWT and nothing else: two headers of one name reach us with a comma between. */
 const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
@@ -119,11 +105,15 @@ export function listSignInProblems({ host, tokenHeader, trustedProxies, signIn }
   return problems;
 }
 
-/** @throws Refusal 401 where it is not one token; 403 where the header comes from somebody else than the proxy */
+/**
+ * Returns the token in the form of `Authorization`; `undefined` if the request brings none.
+ *
+ * @throws Refusal 401 where it is not one token; 403 where the header comes from somebody else than the proxy
+ */
 export function readCredential(
-  request: Headers,
+  request: FastifyRequest,
   { tokenHeader, isTrustedProxy, cookieName }: CredentialSources,
-): Credential {
+): { authorization: string | undefined; signedInBy: SignedInBy } {
   const authorization = refuseTwo(request.raw.headersDistinct.authorization);
   const given = tokenHeader === undefined ? undefined : refuseTwo(request.raw.headersDistinct[tokenHeader]);
   if (given !== undefined && given !== '') {
@@ -140,7 +130,7 @@ export function readCredential(
   return { authorization: `Bearer ${cookie}`, signedInBy: 'cookie' };
 }
 
-function readCookies({ headers }: Headers, name: string): string[] {
+function readCookies({ headers }: FastifyRequest, name: string): string[] {
   return (headers.cookie ?? '').split(';').flatMap((pair) => {
     const at = pair.indexOf('=');
     return at > 0 && pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : [];
@@ -159,7 +149,7 @@ function refuseTwo(values: readonly string[] = []): string | undefined {
  *
  * @throws Refusal 403, 415
  */
-export function requireOwnPage({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): void {
+export function requireOwnPage({ method, headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site'];
   const isRead = method === 'GET';
   // `none`: the user has typed the address.

@@ -11,7 +11,14 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
 import type { MadeFor } from '../ledger/reports/reports.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
-import { parseRunKey, RUN_KINDS, toRunKey, toWorkflowId, toWorkflowTypesFilter } from '../model/run-key.ts';
+import {
+  parseRunKey,
+  RUN_KINDS,
+  type RunKind,
+  toRunKey,
+  toWorkflowId,
+  toWorkflowTypesFilter,
+} from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ApiCaller, Reach } from './caller.ts';
 
@@ -148,9 +155,11 @@ export type FindRequiredReach = (
   how?: { isTemporalAway?: boolean; ofLate?: boolean },
 ) => Promise<RequiredReach | undefined>;
 
-interface ReachSources {
-  client: Client;
-  openLedger: () => Promise<Ledger>;
+/** Finds the profiles and end users that a caller must reach. */
+export interface ReachFinder {
+  findRequiredReach: FindRequiredReach;
+  /** Returns what the input of a start requires. Of a share, the end user of its report counts. */
+  findInputReach(kind: RunKind, input: unknown): Promise<RequiredReach>;
 }
 
 const TIMEOUT_MS = 5_000;
@@ -166,16 +175,13 @@ const DEFAULT_PROFILE = 'default';
  */
 const NOBODYS_ID = '~';
 
-/** Required for a share whose report names no end user: a secondary user does not see it. */
-const NO_KNOWN_END_USER = { endUsers: null };
-
 /**
  * Always asks both Temporal and the ledger, so that a run out of the caller's reach takes as long as an unknown run. A
  * run that was started again for another end user belongs to both.
  *
  * @throws CallError, LedgerUnavailableError where neither of the two knows, and one of them cannot say
  */
-export function createReachFinder({ client, openLedger }: ReachSources): FindRequiredReach {
+export function createReachFinder(client: Client, openLedger: () => Promise<Ledger>): ReachFinder {
   async function findReach(runKey: string, depth = 0, isTemporalAway = false): Promise<RequiredReach | undefined> {
     const [ofRun, ofLedger] = await Promise.allSettled([
       isTemporalAway ? undefined : readInput(client, runKey),
@@ -183,34 +189,40 @@ export function createReachFinder({ client, openLedger }: ReachSources): FindReq
     ]);
     const found: RequiredReach[] = [];
     const input = ofRun.status === 'fulfilled' ? ofRun.value : undefined;
-    const isShare = parseRunKey(runKey).kind === 'share' && !isTemporalAway;
-    const source = !isShare ? {} : depth === 0 ? await findReportReach(input) : NO_KNOWN_END_USER;
-    if (input !== undefined) found.push({ ...readRequiredReach(input), ...source });
+    // Looks for a report even if there is no such share, to take equally long.
+    const required = isTemporalAway ? undefined : await findInputReach(parseRunKey(runKey).kind, input, depth);
+    if (input !== undefined && required) found.push(required);
     if (ofLedger.status === 'fulfilled' && ofLedger.value.length > 0)
       found.push(readLedgerReach(ofLedger.value, runKey));
-    if (found.length > 0) return joinReaches(found);
+    if (found.length > 0) {
+      const profiles = found.flatMap((reach) => reach.profiles);
+      const endUsers = found.flatMap((reach) => reach.endUsers ?? []);
+      return createReach(profiles, endUsers);
+    }
     for (const source of [ofRun, ofLedger]) if (source.status === 'rejected') throw source.reason;
     return undefined;
   }
 
-  /**
-   * Returns the end users of a share's report. Looks for a report even if there is no such share, to take equally long.
-   */
-  async function findReportReach(input: unknown): Promise<Pick<RequiredReach, 'endUsers'>> {
+  /** A secondary user does not see a share. If its report is not known, only callers who reach all end users do. */
+  async function findInputReach(kind: RunKind, input: unknown, depth = 0): Promise<RequiredReach> {
+    const own = readRequiredReach(input);
+    if (kind !== 'share') return own;
+    if (depth > 0) return { ...own, endUsers: null };
     const report = isRecord(input) ? input.report : undefined;
     const { endUserCode, pullId, journeyId } = isRecord(report) ? report : {};
     const owner = typeof pullId === 'string' ? toRunKey('pull', pullId) : journeyId;
-    if (typeof endUserCode !== 'string' && typeof owner === 'string') {
-      return { endUsers: (await findReach(owner, 1))?.endUsers ?? null };
+    if (typeof endUserCode === 'string' || typeof owner !== 'string') {
+      // For its time alone.
+      await findReach(NOBODYS_ID, 1).catch(() => undefined);
+      return { ...own, endUsers: typeof endUserCode === 'string' ? [endUserCode] : null };
     }
-    // For its time alone.
-    await findReach(NOBODYS_ID, 1).catch(() => undefined);
-    return typeof endUserCode === 'string' ? { endUsers: [endUserCode] } : NO_KNOWN_END_USER;
+    const source = await findReach(owner, 1);
+    return createReach([...own.profiles, ...(source?.profiles ?? [])], source?.endUsers ?? []);
   }
 
   const kept = new Map<string, { required: RequiredReach; untilMs: number }>();
 
-  return async (runKey, { isTemporalAway = false, ofLate = false } = {}) => {
+  const findRequiredReach: FindRequiredReach = async (runKey, { isTemporalAway = false, ofLate = false } = {}) => {
     const known = kept.get(runKey);
     if (ofLate && known && known.untilMs > Date.now()) return known.required;
     const required = await findReach(runKey, 0, isTemporalAway);
@@ -221,6 +233,7 @@ export function createReachFinder({ client, openLedger }: ReachSources): FindReq
     if (oldest !== undefined && kept.size > MOST_KEPT) kept.delete(oldest);
     return required;
   };
+  return { findRequiredReach, findInputReach };
 }
 
 /** Replaces an input that cannot be decoded. Only a token with unlimited reach may see such a run. */
@@ -241,16 +254,13 @@ async function readInput(client: Client, runKey: string): Promise<unknown> {
 }
 
 /** Returns what a journey, a pull or a portfolio review requires. */
-export function readRequiredReach(input: unknown): RequiredReach {
+function readRequiredReach(input: unknown): RequiredReach {
   if (!isRecord(input)) return { profiles: [DEFAULT_PROFILE], endUsers: null };
   const { profile = DEFAULT_PROFILE, endUserCode, endUser, endUserCodes } = input;
   const others = isRecord(endUserCodes) ? Object.values(endUserCodes) : [];
   const names = [endUserCode, endUser, ...others].filter((name) => name !== undefined);
-  const isKnown = names.length > 0 && names.every((name) => typeof name === 'string');
-  return {
-    profiles: typeof profile === 'string' ? [profile] : [],
-    endUsers: isKnown ? [...new Set(names as string[])] : null,
-  };
+  const isKnown = names.every((name) => typeof name === 'string');
+  return createReach(typeof profile === 'string' ? [profile] : [], isKnown ? (names as string[]) : []);
 }
 
 /**
@@ -263,16 +273,11 @@ function readLedgerReach(inquiries: readonly MadeFor[], runKey: string): Require
     if (isShare) return reportEndUserCode ?? [];
     return productCode === 'SECONDUSE' ? [] : (endUserCode ?? endUser ?? []);
   });
-  return {
-    profiles: [...new Set(inquiries.map(({ profile }) => profile))],
-    endUsers: names.length > 0 ? [...new Set(names)] : null,
-  };
+  const profiles = inquiries.map(({ profile }) => profile);
+  return createReach(profiles, names);
 }
 
-function joinReaches(reaches: readonly RequiredReach[]): RequiredReach {
-  const endUsers = reaches.flatMap((reach) => reach.endUsers ?? []);
-  return {
-    profiles: [...new Set(reaches.flatMap(({ profiles }) => profiles))],
-    endUsers: endUsers.length > 0 ? [...new Set(endUsers)] : null,
-  };
+/** @param endUsers none if they are not known */
+function createReach(profiles: readonly string[], endUsers: readonly string[]): RequiredReach {
+  return { profiles: [...new Set(profiles)], endUsers: endUsers.length > 0 ? [...new Set(endUsers)] : null };
 }

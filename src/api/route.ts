@@ -14,7 +14,7 @@ import type { Checked, Loose } from '../messages/message.ts';
 import { PRODUCTS } from '../model/products.ts';
 import { checkRunKey, ID_NAMES, type RunKind, toRunKey } from '../model/run-key.ts';
 import type { Scope } from '../operations/scopes.ts';
-import type { SignedInCaller } from './caller.ts';
+import type { ApiCaller } from './caller.ts';
 import type { ApiServices } from './services.ts';
 
 type Method = 'GET' | 'POST';
@@ -30,7 +30,7 @@ export interface AnswerForm {
 /** The input of a handler. The API has checked all of it except the rules of the message itself. */
 export interface Call<Params extends string = string, Query = unknown, Body = JsonObject> {
   services: ApiServices;
-  caller: SignedInCaller;
+  caller: ApiCaller;
   params: Readonly<Record<Params, string>>;
   query: Query;
   /** An object; `{}` for an operation without a body. Without the members that the path or the token gives. */
@@ -146,6 +146,8 @@ export function isAboutRun({ path }: Pick<Route, 'path'>): boolean {
 export function isMessage(route: Route): boolean {
   return route.sendsMessages ?? (route.method === 'POST' && isAboutRun(route));
 }
+
+export const instant = z.string().meta({ format: 'date-time' });
 
 export const traceNumber = z.string().regex(/^[A-Z0-9]{28}$/, 'must be 28 capital letters and digits');
 

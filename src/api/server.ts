@@ -1,49 +1,42 @@
 /** Starts the HTTP API: a front of the client and the ledger, without a state of its own. docs/http-api.md */
+
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { isRecord } from '../base/is-record.ts';
+import type { JsonObject } from '../base/json-safety.ts';
+import { parseWith } from '../fields/problems.ts';
 import { Readiness } from '../health/readiness.ts';
+import { createProxyCheck } from '../http/addresses.ts';
 import { createUnreadableHandler, refuseOtherMethods, trackRequests } from '../http/answer-refusals.ts';
 import type { AuditLog } from '../http/audit.ts';
+import { readJsonBody } from '../http/payload-json.ts';
 import { Refusal } from '../http/refusal.ts';
-import type { RequestGuard } from '../http/request-guard.ts';
+import { requireAccess } from '../http/request-guard.ts';
 import { openService } from '../http/service.ts';
 import { checkOpaqueId, MAX_ID_LENGTH } from '../model/opaque-id.ts';
-import { ConfigError } from '../model/problems.ts';
+import { ConfigError, InvalidInputError, type Problem } from '../model/problems.ts';
 import type { Scope } from '../operations/scopes.ts';
 import {
+  type ApiCaller,
   createApiTokenVerifier,
   listSignInProblems,
   readCredential,
   requireActingName,
   requireOwnPage,
   requireScope,
-  type SignedInCaller,
 } from './caller.ts';
 import { addDocuments } from './documents.ts';
-import { addSignIn, createSessionCookie } from './page/sign-in.ts';
-import { addPage, protectFromPages } from './page/static-page.ts';
-import { toProblemForm, translateToRefusal, writeProblem } from './problem.ts';
+import { addPage, addSignIn, createSessionCookie, PROTECTION_FROM_PAGES } from './page/page.ts';
+import { createProblem, translateToRefusal, writeProblem } from './problem.ts';
 import { reachesAll, requireReach, waitUntilNextStep } from './reach.ts';
-import { readBody, readParams, readQuery } from './read-request.ts';
-import { type Call, createPathSchema, findRun, isMessage, type Route } from './route.ts';
+import { createPathSchema, findRun, isMessage, listPathParameters, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 import { type ApiOptions, type ApiServices, createServices, DEFAULT_LIMITS } from './services.ts';
 
 export type { ApiOptions } from './services.ts';
 
-export interface RunningApi {
-  /** Without a slash at its end. */
-  url: string;
-  port: number;
-  /** Takes no more requests, answers those that it has, and closes the audit log. */
-  close(): Promise<void>;
-}
-
-interface ApiNeeds {
-  scope: Scope;
-}
-
-type ApiGuard = RequestGuard<ApiNeeds, SignedInCaller, SignedInCaller>;
+export type RunningApi = Awaited<ReturnType<typeof startApi>>;
 
 /** The longest id has 150 characters. Each may come as three, percent-encoded. Fastify's own limit is 100. */
 const MAX_PARAMETER_CHARACTERS = 450;
@@ -54,59 +47,65 @@ const PROBE_MS = 1_500;
 const LONGEST_CALL_MS = 15_000;
 
 /** Listens when it resolves. The system's error where the port is taken or the audit file cannot be opened. */
-export async function startApi(options: ApiOptions): Promise<RunningApi> {
+export async function startApi(options: ApiOptions) {
   const { host = '127.0.0.1', tls, tokenHeader } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const problems = listSignInProblems({ ...options, host, trustedProxies: options.trustedProxies ?? [] });
   if (problems.length > 0) throw new ConfigError(problems);
   const cookie = options.signIn === 'token' ? createSessionCookie(tls !== undefined) : undefined;
   const verify = createApiTokenVerifier(options.tokens, options.byClaim ?? 'sub');
+  const sources = {
+    tokenHeader,
+    isTrustedProxy: createProxyCheck(options.trustedProxies),
+    cookieName: cookie?.name,
+  };
   const stopping = new AbortController();
-  const { app, guard, audit, listen } = openService<ApiNeeds, SignedInCaller, SignedInCaller>(options, {
+  const { app, audit, listen } = openService<ApiCaller>(options, {
     limits,
-    hasPage: true,
     write: writeProblem,
-    translate: (error) => (error instanceof Refusal ? undefined : translateToRefusal(error)),
+    translate: translateToRefusal,
     server: {
       routerOptions: { maxParamLength: MAX_PARAMETER_CHARACTERS },
       genReqId: ({ headers }) => toRequestId(headers['x-request-id']),
       // Fastify's own answers would be no problem documents.
-      clientErrorHandler: createUnreadableHandler(toProblemForm),
+      clientErrorHandler: createUnreadableHandler(createProblem),
       return503OnClosing: false,
     },
-    policy: (isTrustedProxy) => ({
+    policy: {
       describe: ({ id }) => ({ requestId: id }),
       async verifyCaller(request) {
-        const sources = { tokenHeader, isTrustedProxy, cookieName: cookie?.name };
         const { authorization, signedInBy } = readCredential(request, sources);
         if (signedInBy !== 'authorization') requireOwnPage(request);
         return { ...(await verify(authorization)), signedInBy };
       },
-      permit({ scope }, { caller }) {
-        requireScope(caller, scope);
+      permit({ routeOptions }, caller) {
+        requireScope(caller, routeOptions.config.needs as Scope);
         return caller;
       },
-    }),
+    },
     prepare(server) {
       trackRequests(server.server);
       refuseOtherMethods(server);
-      protectFromPages(server);
-      server.addHook('onRequest', async (request, reply) => {
-        reply.header('x-request-id', request.id);
-      });
-      server.addHook('onRequest', async ({ url }) => {
+      server.addHook('onRequest', async ({ id, url }, reply) => {
+        reply.headers({ ...PROTECTION_FROM_PAGES, 'x-request-id': id });
         // On a connection that was open already.
         if (stopping.signal.aborted && url.startsWith('/v1/')) throw new Refusal('stopping');
+      });
+      server.addHook('onSend', async ({ access }, { statusCode, elapsedTime }) => {
+        const caller = access?.permission as ApiCaller | undefined;
+        if (statusCode !== 404 || !caller || reachesAll(caller)) return;
+        await waitUntilNextStep({ startedAt: performance.now() - elapsedTime });
       });
     },
   });
   const services = createServices(options);
-  addPage(app, { directory: options.pageDirectory, signInPath: options.signInPath });
+  addPage(app, options.pageDirectory, options.signInPath);
   if (cookie) addSignIn(app, { cookie, verify, audit });
   addDocuments(app, createReadiness(services, stopping.signal));
-  addRoutes(app, { guard, audit, services, stopping: stopping.signal });
+  for (const route of ROUTES) addRoute(app, route, { audit, services, stopping: stopping.signal });
   return {
     ...(await listen()),
+    /** Takes no more requests, answers those that it has, and closes the audit log. */
     async close() {
       stopping.abort();
       const timer = setTimeout(() => app.server.closeAllConnections(), limits.drainMs);
@@ -139,83 +138,113 @@ function toRequestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && checkOpaqueId(given, MAX_ID_LENGTH) === null ? given : randomUUID();
 }
 
-interface Frame {
-  guard: ApiGuard;
+interface RouteParts {
   audit: AuditLog;
   services: ApiServices;
   stopping: AbortSignal;
-  /** Checks the parameters of the route's path. */
-  pathSchema: ReturnType<typeof createPathSchema>;
 }
 
-function addRoutes(app: FastifyInstance, parts: Omit<Frame, 'pathSchema'>): void {
-  for (const route of ROUTES) {
-    const frame = { ...parts, pathSchema: createPathSchema(route.path) };
-    app.route({
-      method: route.method,
-      url: toUrl(route),
-      config: {
-        route: `${route.method} ${route.path}`,
-        needs: { scope: route.scope } satisfies ApiNeeds,
-        lane: isMessage(route) ? 'message' : route.headers ? 'status' : 'ledger',
-      },
-      handler: (request, reply) => answer(frame, route, request, reply),
-    });
-  }
+function addRoute(app: FastifyInstance, route: Route, { audit, services, stopping }: RouteParts): void {
+  const { method, path, scope, headers, answers } = route;
+  const pathSchema = createPathSchema(path);
+  app.route({
+    method,
+    // Fastify's form of a path: `/v1/journeys/:journeyId`.
+    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: {
+      route: `${method} ${path}`,
+      needs: scope,
+      lane: isMessage(route) ? 'message' : headers ? 'status' : 'ledger',
+    },
+    async handler(request, reply) {
+      const { permission: caller, record, note, giveUpSlot } = requireAccess<ApiCaller>(request);
+      const params = readParams(pathSchema, request);
+      if (!params) throw new Refusal('notFound');
+      const about = findRun(route, params);
+      if (about !== undefined) {
+        note({ journeyId: about });
+        await requireReach({ caller, services }, about);
+      }
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const answer = await route.handle({
+        services,
+        caller,
+        params,
+        query: readQuery(route, request),
+        body: readBody(route, request),
+        by: () => requireActingName(caller),
+        note,
+        giveUpSlot,
+        stopping,
+        sending: { signal: gone.signal, timeoutMs: LONGEST_CALL_MS },
+        headers: request.headers,
+      });
+      const { status, body, stream } = answer;
+      if (!Object.hasOwn(answers, status)) throw new Error(`${route.operationId} declares no answer ${status}`);
+      // Writes the audit line before the answer is sent. Without an audit line the caller gets no answer.
+      audit.record({ ...record, status });
+      reply.code(status).headers(answer.headers);
+      if (stream) return reply.type(stream.type).send(stream.content);
+      if (body === undefined) return reply.send();
+      return reply.type('application/json; charset=utf-8').send(typeof body === 'string' ? body : JSON.stringify(body));
+    },
+  });
 }
 
-/** Returns the path in Fastify's form: `/v1/journeys/:journeyId`. */
-function toUrl({ path }: Route): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+/** The deepest message has six levels. */
+const MAX_BODY_DEPTH = 16;
+
+/** PostgreSQL cannot hold it, and SQLite finds nothing by it. */
+const NO_NUL = 'must not hold the character NUL';
+
+/** @returns `undefined` where a parameter breaks its rule: there is nothing of such a name, and it does not matter why */
+function readParams(pathSchema: z.ZodObject, { params }: FastifyRequest): Record<string, string> | undefined {
+  return pathSchema.safeParse(params).data as Record<string, string> | undefined;
 }
 
-async function answer(frame: Frame, route: Route, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const startedAt = performance.now();
+/** @throws InvalidInputError: each problem names its parameter */
+function readQuery({ query }: Route, request: FastifyRequest): unknown {
+  const given = request.query as Record<string, unknown>;
+  const problems = Object.keys(query?.shape ?? {}).flatMap((name): Problem[] => {
+    const path = `/${name}`;
+    if (Array.isArray(given[name])) return [{ path, rule: 'must be given once' }];
+    return String(given[name]).includes('\0') ? [{ path, rule: NO_NUL }] : [];
+  });
   try {
-    return await answerCaller(frame, route, request, reply);
+    if (problems.length > 0) throw new InvalidInputError(problems);
+    if (query) return parseWith(query, given);
+    if (Object.keys(given).length > 0) throw new InvalidInputError([{ path: '', rule: 'takes no query' }]);
+    return {};
   } catch (error) {
-    const refusal = error instanceof Refusal ? error : translateToRefusal(error);
-    const { permission: caller } = frame.guard.requireGranted(request);
-    if (refusal?.status === 404 && !reachesAll(caller)) await waitUntilNextStep({ startedAt });
-    throw error;
+    if (!(error instanceof InvalidInputError)) throw error;
+    const name = ({ path }: Problem) => (path === '' ? {} : { parameter: path.slice(1) });
+    throw new InvalidInputError(error.problems.map((problem) => ({ ...problem, ...name(problem) })));
   }
 }
 
-async function answerCaller(
-  { guard, audit, services, stopping, pathSchema }: Frame,
-  route: Route,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { permission: caller, note } = guard.requireGranted(request);
-  const params = readParams(pathSchema, request);
-  if (!params) throw new Refusal('notFound');
-  const about = findRun(route, params);
-  if (about !== undefined) {
-    note({ journeyId: about });
-    await requireReach({ caller, services }, about);
+/** @throws Refusal 400 for what is no JSON object; InvalidInputError for members that are given elsewhere */
+function readBody({ path, body: schema }: Route, { body: text }: FastifyRequest): JsonObject {
+  if (!schema) {
+    if (text === undefined || text === null || text === '') return {};
+    throw new Refusal('bodyNotTaken');
   }
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
-  const call: Call = {
-    services,
-    caller,
-    params,
-    query: readQuery(route, request),
-    body: readBody(route, request),
-    by: () => requireActingName(caller),
-    note,
-    giveUpSlot: () => guard.findAccess(request)?.giveUpSlot(),
-    stopping,
-    sending: { signal: gone.signal, timeoutMs: LONGEST_CALL_MS },
-    headers: request.headers,
-  };
-  const { status, body, stream, headers = {} } = await route.handle(call);
-  if (!Object.hasOwn(route.answers, status)) throw new Error(`${route.operationId} declares no answer ${status}`);
-  // Writes the audit line before the answer is sent. Without an audit line the caller gets no answer.
-  audit.record({ ...(guard.findAccess(request)?.record ?? { address: request.ip, route: route.path }), status });
-  reply.code(status).headers(headers);
-  if (stream) return reply.type(stream.type).send(stream.content);
-  if (body === undefined) return reply.send();
-  return reply.type('application/json; charset=utf-8').send(typeof body === 'string' ? body : JSON.stringify(body));
+  const body = readJsonBody(text, MAX_BODY_DEPTH);
+  if (!isRecord(body)) throw new InvalidInputError([{ path: '', rule: 'must be an object' }]);
+  const known = schema instanceof z.ZodObject ? schema.shape : {};
+  const inPath: readonly string[] = listPathParameters(path);
+  const problems = Object.entries(body).flatMap((member): Problem[] => {
+    const [name] = member;
+    if (name === 'by') return [{ path: '/by', rule: 'must not be given: the token says who acts' }];
+    if (inPath.includes(name)) return [{ path: `/${name}`, rule: 'must not be given: it is in the address' }];
+    // A member that the operation does not know is not named: its name is the caller's text.
+    return holdsNul(member) ? [{ path: Object.hasOwn(known, name) ? `/${name}` : '', rule: NO_NUL }] : [];
+  });
+  if (problems.length > 0) throw new InvalidInputError(problems);
+  return body as JsonObject;
+}
+
+function holdsNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0');
+  return typeof value === 'object' && value !== null && Object.entries(value).flat().some(holdsNul);
 }

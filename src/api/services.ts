@@ -1,6 +1,5 @@
 /** The API's options, and the services that its handlers share for the lifetime of the program. */
 import type { Client } from '@temporalio/client';
-import { getSdkClient } from '../client/credit-journeys.ts';
 import { type HttpLimits, Slots } from '../http/limits.ts';
 import type { HttpServiceOptions } from '../http/service.ts';
 import type { TokenSettings } from '../http/token-verifier.ts';
@@ -8,7 +7,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { DecisionSigner } from '../protection/keys/signing-keys.ts';
-import { createReachFinder, type FindRequiredReach } from './reach.ts';
+import { createReachFinder, type ReachFinder } from './reach.ts';
 
 /** Options that the handlers of operations see. */
 export interface ServiceOptions {
@@ -69,23 +68,22 @@ export const DEFAULT_LIMITS: ApiLimits = {
   drainMs: 10_000,
 };
 
-export interface ApiServices extends ServiceOptions {
+export interface ApiServices extends ServiceOptions, ReachFinder {
   /** The SDK's own, for calls that the project's client does not make. */
   client: Client;
   openLedger: () => Promise<Ledger>;
-  findRequiredReach: FindRequiredReach;
   /** Places of requests that wait for a change of a status. */
   waiters: Slots;
 }
 
 export function createServices(options: ServiceOptions & Pick<ApiOptions, 'limits'>): ApiServices {
-  const client = getSdkClient(options.journeys);
+  const client = options.journeys.getSdkClient();
   const openLedger = () => options.journeys.getLedger();
   return {
     ...options,
     client,
     openLedger,
-    findRequiredReach: createReachFinder({ client, openLedger }),
+    ...createReachFinder(client, openLedger),
     waiters: new Slots(options.limits?.waiters ?? DEFAULT_LIMITS.waiters),
   };
 }

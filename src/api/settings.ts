@@ -1,33 +1,23 @@
 /** From environment variables to the API's options; docs/configuration.md has the table. */
-import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
+import { isRecord } from '../base/is-record.ts';
 import { checkProcess, readClientSettings } from '../config/client.ts';
 import { type EnvironmentReader, readPart } from '../config/environment.ts';
-import { type LedgerAccess, readLedgerAccess } from '../config/ledger.ts';
-import type { ListenAddress, LogLevel } from '../config/variables.ts';
+import { parseProfilesFile } from '../config/gateway-profiles.ts';
+import { readLedgerAccess } from '../config/ledger.ts';
 import { readService, readTokenSettings } from '../http/settings.ts';
 import { listSignInProblems } from './caller.ts';
 import { type ApiOptions, DEFAULT_LIMITS } from './services.ts';
-
-export interface ApiSettings {
-  options: Omit<ApiOptions, 'journeys' | 'signer'>;
-  /** The private key that decisions are signed with. */
-  decisionKeyFile?: string;
-  ledgerAccess: LedgerAccess;
-  logLevel: LogLevel;
-  /** The address that Prometheus scrapes. */
-  metricsAddress?: ListenAddress;
-}
 
 /**
  * @param overrides what a command line says, above the variables
  * @throws ConfigError with every problem at once
  */
-export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: string; port?: string } = {}): ApiSettings {
+export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: string; port?: string } = {}) {
   return readPart({ ...env, ...omitUndefined({ API_HOST: overrides.host, API_PORT: overrides.port }) }, readSettings);
 }
 
-function readSettings(reader: EnvironmentReader): ApiSettings {
+function readSettings(reader: EnvironmentReader) {
   checkProcess(reader);
   const { environment } = reader;
   const service = readService(reader, 'API', reader.get('API_HOST'), DEFAULT_LIMITS);
@@ -39,19 +29,28 @@ function readSettings(reader: EnvironmentReader): ApiSettings {
   }
   // The settings of the connection to Temporal are checked here as well: one error lists all problems.
   readClientSettings(reader, { besideLedger: true });
+  const tokenHeader = reader.get('API_TOKEN_HEADER')?.toLowerCase();
+  const signIn = reader.get('API_SIGN_IN') === 'token' ? 'token' : undefined;
+  for (const { variable, rule } of listSignInProblems({ ...service, tokenHeader, signIn })) {
+    reader.report(variable, rule);
+  }
+  const options: Omit<ApiOptions, 'journeys' | 'signer'> = {
+    environment,
+    tokens: readTokenSettings(reader, 'API'),
+    byClaim: reader.get('API_BY_CLAIM'),
+    ...service,
+    tokenHeader,
+    signIn,
+    signInPath: reader.get('API_SIGN_IN_PATH'),
+    signOutPath: reader.get('API_SIGN_OUT_PATH'),
+    port: reader.get('API_PORT'),
+    portfolioDirectory: reader.get('PORTFOLIO_DIR'),
+    temporalUi: reader.get('API_TEMPORAL_UI'),
+    runbookUrl: reader.get('RUNBOOK_URL'),
+    profiles: readProfileNames(reader),
+  };
   return {
-    options: {
-      environment,
-      tokens: readTokenSettings(reader, 'API'),
-      byClaim: reader.get('API_BY_CLAIM'),
-      ...service,
-      ...readSignIn(reader, service),
-      port: reader.get('API_PORT'),
-      portfolioDirectory: reader.get('PORTFOLIO_DIR'),
-      temporalUi: reader.get('API_TEMPORAL_UI'),
-      runbookUrl: reader.get('RUNBOOK_URL'),
-      profiles: readProfileNames(reader),
-    },
+    options,
     ledgerAccess: readLedgerAccess(reader),
     logLevel: reader.get('LOG_LEVEL'),
     decisionKeyFile: reader.get('API_DECISION_KEY_FILE'),
@@ -59,41 +58,10 @@ function readSettings(reader: EnvironmentReader): ApiSettings {
   };
 }
 
-/** How people sign in to the page: by a proxy that knows them, or on this machine with a token. */
-function readSignIn(
-  reader: EnvironmentReader,
-  { host, trustedProxies }: { host: string; trustedProxies: readonly string[] },
-): Pick<ApiOptions, 'tokenHeader' | 'signIn' | 'signInPath' | 'signOutPath'> {
-  const tokenHeader = reader.get('API_TOKEN_HEADER')?.toLowerCase();
-  const signIn = reader.get('API_SIGN_IN') === 'token' ? ('token' as const) : undefined;
-  for (const { variable, rule } of listSignInProblems({ host, tokenHeader, trustedProxies, signIn })) {
-    reader.report(variable, rule);
-  }
-  return {
-    tokenHeader,
-    signIn,
-    signInPath: reader.get('API_SIGN_IN_PATH'),
-    signOutPath: reader.get('API_SIGN_OUT_PATH'),
-  };
-}
-
-const PROFILE_NAMES = z.looseObject({
-  profiles: z.record(z.string(), z.looseObject({ environment: z.string().optional() })),
-});
-
 /** Names the environment's profiles. The workers check the rest of the file, whose secrets the API need not have. */
 function readProfileNames(reader: EnvironmentReader): string[] | undefined {
-  const variable = 'GATEWAY_PROFILES_FILE';
-  const path = reader.get(variable);
-  const content = path === undefined ? undefined : reader.file(variable, path);
-  if (content === undefined) return undefined;
-  try {
-    const profiles = Object.entries(PROFILE_NAMES.parse(JSON.parse(content)).profiles);
-    const own = profiles.flatMap(([name, profile]) => (profile.environment === reader.environment ? [name] : []));
-    return ['default', ...own];
-  } catch {
-    // The parser's own message quotes the file.
-    reader.report(variable, 'must name a file that holds JSON with profiles');
-    return undefined;
-  }
+  const file = parseProfilesFile(reader);
+  if (!file) return undefined;
+  const isOwn = (profile: unknown) => isRecord(profile) && profile.environment === reader.environment;
+  return ['default', ...Object.keys(file.profiles).filter((name) => isOwn(file.profiles[name]))];
 }

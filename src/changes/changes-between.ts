@@ -1,6 +1,5 @@
-/** Compares two reports of the same consumers: docs/changes.md. Pure. */
+/** Compares two reports of the same consumers: docs/changes.md. Everything but the summary is personal. Pure. */
 import Big from 'big.js';
-import { omitUndefined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
 import {
   type ChangeOptions,
@@ -15,35 +14,128 @@ import {
   type GatewayResponse,
   type RefKind,
 } from '../gateway/responses.ts';
-import type { ChangeCounts, ChangeTotals } from '../messages/journey/change-summary.ts';
-import type {
-  ApplicantChanges,
-  FigureMove,
-  Identification,
-  ReportChanges,
-  ReportedAddress,
-  ReportedName,
-  SealedChanges,
-  StatusMove,
-  Tradeline,
-  TradelineChange,
-  UnreadableField,
-} from './report-changes.ts';
+import type { ChangeCounts, ChangeSummary, ChangeTotals } from '../messages/journey/change-summary.ts';
+
+/** One tradeline of a report. A part that is missing or unreadable is `null`. */
+interface Tradeline {
+  contributor: string | null;
+  /** Masked by the gateway. */
+  accountNumber: string | null;
+  type: string | null;
+  opened: string | null;
+  /** Decimal strings without unneeded zeros. */
+  balance: string | null;
+  creditLimit: string | null;
+  statusCode: string | null;
+  /** Its status code means a closed tradeline. */
+  closed: boolean;
+  /** Several tradelines of a report have its contributor, number and opening date: a rule decides which is which. */
+  tied: boolean;
+  /**
+   * For REFUPD alone (interface 2.5), of new and vanished tradelines: the name and address that it is reported under.
+   * Unknown parts are left out.
+   */
+  identification?: Partial<Record<RefKind, Identification>>;
+}
+
+interface Identification {
+  refId: number;
+  /** The name or address that it points to, in the form of `ApplicantChanges`, if it points to exactly one. */
+  entry?: Record<string, string>;
+  /** The other report does not have that name or address. */
+  isNew?: boolean;
+}
+
+interface FigureMove {
+  /** Decimal strings; `null` if the report has none. */
+  from: string | null;
+  to: string | null;
+  /** `to` minus `from`; absent unless both are given. */
+  by?: string;
+}
+
+interface StatusMove {
+  /** By the closed status codes; `changed` is every other change, also from and to none. */
+  change: 'closed' | 'reopened' | 'changed';
+  from: string | null;
+  to: string | null;
+}
+
+/** One tradeline that both reports have, with at least one of the three changes. */
+interface TradelineChange {
+  earlier: Tradeline;
+  later: Tradeline;
+  status?: StatusMove;
+  balance?: FigureMove;
+  creditLimit?: FigureMove;
+}
+
+/** A field that could not be read and was therefore not compared. */
+interface UnreadableField {
+  report: 'earlier' | 'later';
+  /** For `account`, `name` and `address`: an entry that is no object, or a list that is none. */
+  field: 'balance' | 'creditLimit' | 'statusCode' | 'account' | 'name' | 'address';
+  contributor: string | null;
+  accountNumber: string | null;
+  opened: string | null;
+}
+
+/** Upper-case, spaces collapsed; missing parts are left out. */
+type ReportedName = Partial<Record<'first' | 'middle' | 'last', string>>;
+/** In the same form; `zip` has its first five digits. */
+type ReportedAddress = Partial<Record<'line1' | 'line2' | 'city' | 'state' | 'zip', string>>;
+
+export interface ApplicantChanges {
+  /** From the later report, if it has one. */
+  applicantId?: string;
+  consumerId?: string;
+  /** `joined` and `left`: only one report has a file of this applicant, and nothing is compared. */
+  presence: 'both' | 'joined' | 'left';
+  newAccounts: Tradeline[];
+  /** Tradelines of the earlier report alone. */
+  vanishedAccounts: Tradeline[];
+  changedAccounts: TradelineChange[];
+  newNames: ReportedName[];
+  vanishedNames: ReportedName[];
+  newAddresses: ReportedAddress[];
+  vanishedAddresses: ReportedAddress[];
+  unreadable: UnreadableField[];
+}
+
+export interface ReportChanges {
+  /** Matched by `consumerId`, then `applicantId`. */
+  applicants: ApplicantChanges[];
+  /** The number of entries that were not compared: without either id, they could not be distinguished. */
+  unidentified: { earlier: number; later: number };
+  summary: ChangeSummary;
+}
+
+interface ComparedSource {
+  productCode: string;
+  customerTraceNumber: string;
+}
+
+/** The compared reports, the thresholds, and the result. Personal throughout. */
+export interface SealedChanges extends ReportChanges {
+  earlier: ComparedSource;
+  later: ComparedSource;
+  options: ChangeOptions;
+}
 
 // Matches the entries of two reports that concern the same consumer.
 
 /** The entries of one report that concern one consumer. */
 interface ApplicantFile {
-  consumerId?: string;
-  applicantId?: string;
+  consumerId?: string | undefined;
+  applicantId?: string | undefined;
   /** The `consumer` objects; several if the report has several entries for one consumer. */
   consumers: Consumer[];
 }
 
-interface MatchedApplicants {
-  /** Matched by `consumerId`, then `applicantId`; one side may be missing. */
-  matches: { earlier?: ApplicantFile; later?: ApplicantFile }[];
-  unidentified: { earlier: number; later: number };
+/** One side may be missing. */
+interface MatchedFiles {
+  earlier?: ApplicantFile;
+  later?: ApplicantFile;
 }
 
 /**
@@ -51,10 +143,13 @@ interface MatchedApplicants {
  * one side has no `consumerId` and no other candidate exists. So two different consumers are never compared. Entries
  * with neither id are matched if each report has exactly one entry.
  */
-function matchApplicants(earlier: GatewayResponse, later: GatewayResponse): MatchedApplicants {
+function matchApplicants(
+  earlier: GatewayResponse,
+  later: GatewayResponse,
+): { matches: MatchedFiles[]; unidentified: ReportChanges['unidentified'] } {
   const before = readFiles(earlier);
   const after = readFiles(later);
-  const matches: MatchedApplicants['matches'] = [];
+  const matches: MatchedFiles[] = [];
   const pair = (a: ApplicantFile, b: ApplicantFile) => {
     matches.push({ earlier: a, later: b });
     before.files.delete(a);
@@ -65,14 +160,19 @@ function matchApplicants(earlier: GatewayResponse, later: GatewayResponse): Matc
     const other = file.consumerId === undefined ? undefined : byConsumer.get(file.consumerId);
     if (other) pair(file, other);
   }
-  pairByApplicantId(before.files, after.files, pair);
-  const [lone] = before.nameless;
-  const [other] = after.nameless;
+  const byApplicant = Map.groupBy(after.files, ({ applicantId }) => applicantId);
+  for (const [applicantId, files] of Map.groupBy(before.files, (file) => file.applicantId)) {
+    const others = byApplicant.get(applicantId) ?? [];
+    const [file] = files;
+    const [other] = others;
+    if (applicantId === undefined || !file || !other || files.length > 1 || others.length > 1) continue;
+    if (file.consumerId === undefined || other.consumerId === undefined) pair(file, other);
+  }
   const isAlone = earlier.applicants.length === 1 && later.applicants.length === 1;
-  if (isAlone && (lone || other)) {
-    const file = lone ?? [...before.files][0];
-    const another = other ?? [...after.files][0];
-    if (file && another) pair(file, another);
+  if (isAlone && before.nameless.length + after.nameless.length > 0) {
+    const [file] = [...before.nameless, ...before.files];
+    const [other] = [...after.nameless, ...after.files];
+    if (file && other) pair(file, other);
   }
   for (const file of before.files) matches.push({ earlier: file });
   for (const file of after.files) matches.push({ later: file });
@@ -84,58 +184,38 @@ function matchApplicants(earlier: GatewayResponse, later: GatewayResponse): Matc
   };
 }
 
-function pairByApplicantId(
-  before: ReadonlySet<ApplicantFile>,
-  after: ReadonlySet<ApplicantFile>,
-  pair: (a: ApplicantFile, b: ApplicantFile) => void,
-): void {
-  const ofBefore = Map.groupBy(before, ({ applicantId }) => applicantId);
-  const ofAfter = Map.groupBy(after, ({ applicantId }) => applicantId);
-  for (const [applicantId, ones] of ofBefore) {
-    if (applicantId === undefined) continue;
-    const others = ofAfter.get(applicantId) ?? [];
-    const [earlierFile] = ones;
-    const [other] = others;
-    if (!earlierFile || !other || ones.length > 1 || others.length > 1) continue;
-    if (earlierFile.consumerId === undefined || other.consumerId === undefined) pair(earlierFile, other);
-  }
-}
-
 /** Joins the entries that name the same consumer into one file. */
 function readFiles({ applicants }: GatewayResponse): { files: Set<ApplicantFile>; nameless: ApplicantFile[] } {
   const files = new Map<string, ApplicantFile>();
   const nameless: ApplicantFile[] = [];
   for (const entry of applicants) {
-    const consumerId = readText(entry.consumerId);
-    const applicantId = readText(entry.applicantId);
+    const consumerId = readText(entry.consumerId) ?? undefined;
+    const applicantId = readText(entry.applicantId) ?? undefined;
     const consumers = isRecord(entry.consumer) ? [entry.consumer as Consumer] : [];
-    if (consumerId === null && applicantId === null) {
+    if (consumerId === undefined && applicantId === undefined) {
       nameless.push({ consumers });
       continue;
     }
-    const key = JSON.stringify(consumerId === null ? [null, applicantId] : [consumerId]);
-    const file = files.get(key);
-    if (file) {
-      file.consumers.push(...consumers);
-      // The first id by order of text counts: the report's own order does not matter.
-      const [first] = [file.applicantId, applicantId ?? undefined].filter((id) => id !== undefined).sort(compareTexts);
-      if (first !== undefined) file.applicantId = first;
-    } else {
-      files.set(key, {
-        ...(consumerId === null ? {} : { consumerId }),
-        ...(applicantId === null ? {} : { applicantId }),
-        consumers,
-      });
-    }
+    const key = JSON.stringify(consumerId === undefined ? [null, applicantId] : [consumerId]);
+    const file = files.get(key) ?? { consumerId, applicantId, consumers: [] };
+    file.consumers.push(...consumers);
+    // The first id by order of text counts: the report's own order does not matter.
+    [file.applicantId] = [file.applicantId, applicantId].filter((id) => id !== undefined).sort(compareTexts);
+    files.set(key, file);
   }
   return { files: new Set(files.values()), nameless };
 }
 
-function toOrder({ earlier, later }: MatchedApplicants['matches'][number]): string {
-  return JSON.stringify([
-    later?.consumerId ?? earlier?.consumerId ?? '',
-    later?.applicantId ?? earlier?.applicantId ?? '',
-  ]);
+/** Returns the ids of a match. The later report's come first. */
+function readIds({ earlier, later }: MatchedFiles) {
+  const applicantId = later?.applicantId ?? earlier?.applicantId;
+  const consumerId = later?.consumerId ?? earlier?.consumerId;
+  return { applicantId, consumerId };
+}
+
+function toOrder(match: MatchedFiles): string {
+  const { applicantId = '', consumerId = '' } = readIds(match);
+  return JSON.stringify([consumerId, applicantId]);
 }
 
 // Names and addresses: which are new, which are gone, and which of them belong to a tradeline.
@@ -143,43 +223,30 @@ function toOrder({ earlier, later }: MatchedApplicants['matches'][number]): stri
 type Parts = Record<string, string>;
 
 /** Distinct entries by all of their parts. Entries that differ only in case and spaces are the same. */
-class Identities<Entry extends Parts> {
-  readonly #byKey = new Map<string, Entry>();
-  readonly #read: (entry: Record<string, unknown>) => Entry;
+type Identities = ReadonlyMap<string, Parts>;
 
-  constructor(entries: Iterable<Record<string, unknown>>, read: (entry: Record<string, unknown>) => Entry) {
-    this.#read = read;
-    for (const entry of entries) {
-      const parts = read(entry);
-      if (Object.keys(parts).length > 0) this.#byKey.set(JSON.stringify(parts), parts);
-    }
-  }
-
-  has(entry: Record<string, unknown>): boolean {
-    return this.#byKey.has(JSON.stringify(this.#read(entry)));
-  }
-
-  /** The entries that `other` lacks, in a fixed order. */
-  notIn(other: Identities<Entry>): Entry[] {
-    return [...this.#byKey]
-      .filter(([key]) => !other.#byKey.has(key))
-      .sort(([a], [b]) => compareTexts(a, b))
-      .map(([, entry]) => entry);
-  }
+function listIdentities(entries: readonly Record<string, unknown>[], read: (typeof READERS)['names']): Identities {
+  const known = entries.map(read).filter((entry) => Object.keys(entry).length > 0);
+  return new Map(known.map((entry) => [JSON.stringify(entry), entry]));
 }
 
-function readName(entry: Record<string, unknown>): ReportedName & Parts {
-  return parts(entry, ['first', 'middle', 'last']);
+/** The entries that `other` lacks, in a fixed order. */
+function listMissing(own: Identities, other: Identities): Parts[] {
+  const missing = [...own].filter(([key]) => !other.has(key));
+  return missing.sort(([a], [b]) => compareTexts(a, b)).map(([, entry]) => entry);
 }
 
-/** A ZIP+4 in only one report does not make another address. */
-function readAddress(entry: Record<string, unknown>): ReportedAddress & Parts {
-  const address = parts(entry, ['line1', 'line2', 'city', 'state', 'zip']);
-  const fiveDigits = /^(\d{5})-?\d{4}$/.exec(address.zip ?? '')?.[1];
-  return fiveDigits === undefined ? address : { ...address, zip: fiveDigits };
-}
+const READERS = {
+  names: (entry: Record<string, unknown>) => readParts(entry, ['first', 'middle', 'last']),
+  /** A ZIP+4 in only one report does not make another address. */
+  addresses: (entry: Record<string, unknown>) => {
+    const address = readParts(entry, ['line1', 'line2', 'city', 'state', 'zip']);
+    const fiveDigits = /^(\d{5})-?\d{4}$/.exec(address.zip ?? '')?.[1];
+    return fiveDigits === undefined ? address : { ...address, zip: fiveDigits };
+  },
+};
 
-function parts(entry: Record<string, unknown>, names: readonly string[]): Parts {
+function readParts(entry: Record<string, unknown>, names: readonly string[]): Parts {
   const found: Parts = {};
   for (const name of names) {
     const text = Object.hasOwn(entry, name) ? toComparable(entry[name]) : null;
@@ -188,45 +255,32 @@ function parts(entry: Record<string, unknown>, names: readonly string[]): Parts 
   return found;
 }
 
-/** Interface 2.5. */
-const REF_FIELDS: Record<RefKind, keyof AccountCrossReference> = {
-  name: 'consumerNameRefId',
-  address: 'consumerAddressRefId',
-  ssn: 'consumerSsnRefId',
-  dob: 'consumerDOBRefId',
-  phone: 'consumerPhoneNbrRefId',
-  relatedAddress: 'relatedAddressRefId',
+/** Interface 2.5: the member of an account that names the entry, and the list of compared entries that has it. */
+const REFERENCES: Record<RefKind, { member: keyof AccountCrossReference; list?: keyof typeof READERS }> = {
+  name: { member: 'consumerNameRefId', list: 'names' },
+  address: { member: 'consumerAddressRefId', list: 'addresses' },
+  ssn: { member: 'consumerSsnRefId' },
+  dob: { member: 'consumerDOBRefId' },
+  phone: { member: 'consumerPhoneNbrRefId' },
+  relatedAddress: { member: 'relatedAddressRefId', list: 'addresses' },
 };
-
-interface IdentificationContext {
-  resolve: (kind: RefKind, refId: number | undefined) => Record<string, unknown> | undefined;
-  /** The entries of the other report. */
-  names: Identities<ReportedName & Parts>;
-  addresses: Identities<ReportedAddress & Parts>;
-}
 
 /**
  * 0 means unknown (docs/decisions/gateway.md), and so does any value that is no integer. Returns `undefined` if nothing
  * is known.
+ *
+ * @param opposite the file of the other report
  */
-function readIdentification(
-  account: Record<string, unknown>,
-  { resolve, names, addresses }: IdentificationContext,
-): Partial<Record<RefKind, Identification>> | undefined {
-  const reference = account.accountCrossReference;
+function readIdentification({ raw, resolve }: ReadTradeline, opposite: ReadFile): Tradeline['identification'] {
+  const reference = raw.accountCrossReference;
   if (!isRecord(reference)) return undefined;
-  const found: Partial<Record<RefKind, Identification>> = {};
-  for (const kind of Object.keys(REF_FIELDS) as RefKind[]) {
-    const refId = reference[REF_FIELDS[kind]];
+  const found: Tradeline['identification'] = {};
+  for (const [kind, { member, list }] of Object.entries(REFERENCES) as [RefKind, (typeof REFERENCES)[RefKind]][]) {
+    const refId = reference[member];
     if (typeof refId !== 'number' || !Number.isSafeInteger(refId) || refId === 0) continue;
-    const entry = resolve(kind, refId);
-    if (entry && kind === 'name') {
-      found[kind] = { refId, entry: readName(entry), isNew: !names.has(entry) };
-    } else if (entry && (kind === 'address' || kind === 'relatedAddress')) {
-      found[kind] = { refId, entry: readAddress(entry), isNew: !addresses.has(entry) };
-    } else {
-      found[kind] = { refId };
-    }
+    const target = list && resolve(kind, refId);
+    const entry = target && READERS[list](target);
+    found[kind] = entry ? { refId, entry, isNew: !opposite[list].has(JSON.stringify(entry)) } : { refId };
   }
   return Object.keys(found).length > 0 ? found : undefined;
 }
@@ -244,120 +298,84 @@ export function changesBetween(
   const complete = completeOptions(options);
   const { matches, unidentified } = matchApplicants(earlier, later);
   const compared: ComparedTradelines = { earlier: [], later: [], onlyEarlier: [], onlyLater: [] };
-  const applicants: ApplicantChanges[] = [];
-  for (const match of matches) {
-    const changes = compareFiles(match, complete, compared);
-    if (changes) applicants.push(changes);
-  }
+  const applicants = matches.flatMap((match) => compareFiles(match, complete, compared) ?? []);
   return { applicants, unidentified, summary: { counts: countChanges(applicants), totals: sumUp(compared) } };
 }
 
 function compareFiles(
-  match: { earlier?: ApplicantFile; later?: ApplicantFile },
+  match: MatchedFiles,
   options: ChangeOptions,
   compared: ComparedTradelines,
 ): ApplicantChanges | undefined {
-  const [before, after] = [match.earlier, match.later].map((file) => file?.consumers ?? []) as [Consumer[], Consumer[]];
+  const { earlier: { consumers: before } = { consumers: [] }, later: { consumers: after } = { consumers: [] } } = match;
   if (before.length === 0 && after.length === 0) return undefined;
-  const changes = createEmptyChanges(match);
-  if (after.length === 0) return { ...changes, presence: 'left' };
-  if (before.length === 0) return { ...changes, presence: 'joined' };
-  const earlierFile = readFile(before, 'earlier', options);
-  const other = readFile(after, 'later', options);
-  const paired = pairTradelines(earlierFile.accounts, other.accounts);
-  compared.earlier.push(...earlierFile.accounts);
-  compared.later.push(...other.accounts);
-  compared.onlyEarlier.push(...paired.onlyEarlier.map(({ account }) => account));
-  compared.onlyLater.push(...paired.onlyLater.map(({ account }) => account));
-  const alone = (own: ReadFile, opposite: ReadFile) => (found: { account: ReadTradeline; tied: boolean }) =>
-    withIdentification(found, own, opposite);
+  const presence = after.length === 0 ? 'left' : before.length === 0 ? 'joined' : 'both';
+  const earlier = readFile(presence === 'both' ? before : [], 'earlier', options);
+  const later = readFile(presence === 'both' ? after : [], 'later', options);
+  const { pairs, onlyEarlier, onlyLater } = pairTradelines(earlier.accounts, later.accounts);
+  compared.earlier.push(...earlier.accounts);
+  compared.later.push(...later.accounts);
+  compared.onlyEarlier.push(...onlyEarlier);
+  compared.onlyLater.push(...onlyLater);
   return {
-    ...changes,
-    newAccounts: paired.onlyLater.map(alone(other, earlierFile)),
-    vanishedAccounts: paired.onlyEarlier.map(alone(earlierFile, other)),
-    changedAccounts: paired.pairs.flatMap((pair) => findChange(pair, options) ?? []),
-    newNames: other.names.notIn(earlierFile.names),
-    vanishedNames: earlierFile.names.notIn(other.names),
-    newAddresses: other.addresses.notIn(earlierFile.addresses),
-    vanishedAddresses: earlierFile.addresses.notIn(other.addresses),
-    unreadable: [...earlierFile.unreadable, ...other.unreadable],
+    ...readIds(match),
+    presence,
+    newAccounts: onlyLater.map((tradeline) => withIdentification(tradeline, earlier)),
+    vanishedAccounts: onlyEarlier.map((tradeline) => withIdentification(tradeline, later)),
+    changedAccounts: pairs.flatMap((pair) => findChange(pair, options) ?? []),
+    newNames: listMissing(later.names, earlier.names),
+    vanishedNames: listMissing(earlier.names, later.names),
+    newAddresses: listMissing(later.addresses, earlier.addresses),
+    vanishedAddresses: listMissing(earlier.addresses, later.addresses),
+    unreadable: [...earlier.unreadable, ...later.unreadable],
   };
 }
 
-function createEmptyChanges({ earlier, later }: { earlier?: ApplicantFile; later?: ApplicantFile }): ApplicantChanges {
-  const applicantId = later?.applicantId ?? earlier?.applicantId;
-  const consumerId = later?.consumerId ?? earlier?.consumerId;
-  return {
-    ...omitUndefined({ applicantId, consumerId }),
-    presence: 'both',
-    newAccounts: [],
-    vanishedAccounts: [],
-    changedAccounts: [],
-    newNames: [],
-    vanishedNames: [],
-    newAddresses: [],
-    vanishedAddresses: [],
-    unreadable: [],
-  };
-}
+/** The lists of a consumer that are compared, with the names of their entries. */
+const ENTRIES = { accounts: 'account', names: 'name', addresses: 'address' } as const;
 
 interface ReadFile {
   accounts: ReadTradeline[];
-  /** Resolves each account's cross-references in the consumer object that contains the account. */
-  resolvers: Map<ReadTradeline, ReturnType<typeof createRefIdResolver>>;
-  names: Identities<ReturnType<typeof readName>>;
-  addresses: Identities<ReturnType<typeof readAddress>>;
+  names: Identities;
+  addresses: Identities;
   unreadable: UnreadableField[];
 }
 
 function readFile(consumers: readonly Consumer[], report: UnreadableField['report'], options: ChangeOptions): ReadFile {
-  const resolvers: ReadFile['resolvers'] = new Map();
   const unreadable: UnreadableField[] = [];
-  const note = (field: UnreadableField['field'], told?: ReadTradeline['told']) => {
-    const { contributor = null, accountNumber = null, opened = null } = told ?? {};
+  const note = (field: UnreadableField['field'], shown?: ReadTradeline['shown']) => {
+    const { contributor = null, accountNumber = null, opened = null } = shown ?? {};
     unreadable.push({ report, field, contributor, accountNumber, opened });
   };
-  const listEntries = (
-    name: 'accounts' | 'names' | 'addresses',
-    field: UnreadableField['field'],
-    consumer: Consumer,
-  ) => {
-    const found = readEntries(consumer[name]);
-    for (let count = 0; count < found.unreadable; count++) note(field);
-    return found.entries;
+  const listEntries = (consumer: Consumer, name: keyof typeof ENTRIES) => {
+    const list: unknown = consumer[name] ?? [];
+    // A value that is no list counts as one unreadable entry.
+    const entries: unknown[] = Array.isArray(list) ? list : [undefined];
+    for (const entry of entries) {
+      if (!isRecord(entry)) note(ENTRIES[name]);
+    }
+    return entries.filter(isRecord);
   };
-  for (const consumer of consumers) {
+  const accounts = consumers.flatMap((consumer) => {
     const resolve = createRefIdResolver(consumer);
-    for (const raw of listEntries('accounts', 'account', consumer)) resolvers.set(readTradeline(raw, options), resolve);
+    return listEntries(consumer, 'accounts').map((raw) => readTradeline(raw, resolve, options));
+  });
+  for (const { shown, balance, creditLimit, isStatusReadable } of accounts) {
+    if (balance === 'unreadable') note('balance', shown);
+    if (creditLimit === 'unreadable') note('creditLimit', shown);
+    if (!isStatusReadable) note('statusCode', shown);
   }
-  const accounts = [...resolvers.keys()];
-  for (const { told, balance, creditLimit, isStatusReadable } of accounts) {
-    if (balance === 'unreadable') note('balance', told);
-    if (creditLimit === 'unreadable') note('creditLimit', told);
-    if (!isStatusReadable) note('statusCode', told);
-  }
-  const names = new Identities(
-    consumers.flatMap((consumer) => listEntries('names', 'name', consumer)),
-    readName,
-  );
-  const addresses = new Identities(
-    consumers.flatMap((consumer) => listEntries('addresses', 'address', consumer)),
-    readAddress,
-  );
-  const inWriting = unreadable.map((field) => [JSON.stringify(field), field] as const);
-  const sorted = inWriting.sort(([a], [b]) => compareTexts(a, b)).map(([, field]) => field);
-  return { accounts, resolvers, names, addresses, unreadable: sorted };
+  const [names, addresses] = (['names', 'addresses'] as const).map((name) => {
+    const entries = consumers.flatMap((consumer) => listEntries(consumer, name));
+    return listIdentities(entries, READERS[name]);
+  }) as [Identities, Identities];
+  const sorted = unreadable.sort((a, b) => compareTexts(JSON.stringify(a), JSON.stringify(b)));
+  return { accounts, names, addresses, unreadable: sorted };
 }
 
-function withIdentification(
-  { account, tied }: { account: ReadTradeline; tied: boolean },
-  own: ReadFile,
-  opposite: ReadFile,
-): Tradeline {
-  const resolve = own.resolvers.get(account) ?? (() => undefined);
-  const { names, addresses } = opposite;
-  const identification = readIdentification(account.raw, { resolve, names, addresses });
-  return { ...account.told, tied, ...(identification && { identification }) };
+function withIdentification(tradeline: ReadTradeline, opposite: ReadFile): Tradeline {
+  const identification = readIdentification(tradeline, opposite);
+  return { ...tradeline.shown, identification };
 }
 
 // Counts and sums of changes: the part of a comparison that a journey's result may hold.
@@ -424,19 +442,25 @@ interface ReadTradeline {
   content: string;
   /** Orders tradelines with one key. Two have the same rank only if they are identical. */
   rank: string;
-  told: Omit<Tradeline, 'tied'>;
+  shown: Tradeline;
   balance: Figure;
   creditLimit: Figure;
   isStatusReadable: boolean;
   /** The entry as it came. */
   raw: Record<string, unknown>;
+  /** Resolves a cross-reference in the consumer object that contains the entry. */
+  resolve: ReturnType<typeof createRefIdResolver>;
 }
 
-function readTradeline(raw: Record<string, unknown>, { closedStatusCodes }: ChangeOptions): ReadTradeline {
+function readTradeline(
+  raw: Record<string, unknown>,
+  resolve: ReadTradeline['resolve'],
+  { closedStatusCodes }: ChangeOptions,
+): ReadTradeline {
   const balance = readFigure(raw.balance);
   const creditLimit = readFigure(raw.creditLimit);
   const statusCode = readText(raw.statusCode);
-  const told: ReadTradeline['told'] = {
+  const shown: Tradeline = {
     contributor: readText(raw.contributor),
     accountNumber: readText(raw.accountNumber),
     type: readText(raw.type),
@@ -445,31 +469,33 @@ function readTradeline(raw: Record<string, unknown>, { closedStatusCodes }: Chan
     creditLimit: formatFigureOrNull(creditLimit),
     statusCode,
     closed: statusCode !== null && closedStatusCodes.includes(statusCode),
+    tied: false,
   };
   const reference = isRecord(raw.accountCrossReference) ? raw.accountCrossReference : {};
   const references = Object.entries(reference).sort(([a], [b]) => compareTexts(a, b));
   return {
-    key: JSON.stringify([toComparable(raw.contributor), toComparable(raw.accountNumber), told.opened]),
+    key: JSON.stringify([toComparable(raw.contributor), toComparable(raw.accountNumber), shown.opened]),
     content: JSON.stringify([
-      told.type,
-      balance === 'unreadable' ? [] : told.balance,
-      creditLimit === 'unreadable' ? [] : told.creditLimit,
+      shown.type,
+      balance === 'unreadable' ? [] : shown.balance,
+      creditLimit === 'unreadable' ? [] : shown.creditLimit,
       statusCode,
     ]),
-    rank: JSON.stringify([told, references]),
-    told,
+    rank: JSON.stringify([shown, references]),
+    shown,
     balance,
     creditLimit,
     // `readText` returns no text for a missing or an empty one.
     isStatusReadable: statusCode !== null || (raw.statusCode ?? null) === null || typeof raw.statusCode === 'string',
     raw,
+    resolve,
   };
 }
 
 interface PairedTradelines {
-  pairs: { earlier: ReadTradeline; later: ReadTradeline; tied: boolean }[];
-  onlyEarlier: { account: ReadTradeline; tied: boolean }[];
-  onlyLater: { account: ReadTradeline; tied: boolean }[];
+  pairs: { earlier: ReadTradeline; later: ReadTradeline }[];
+  onlyEarlier: ReadTradeline[];
+  onlyLater: ReadTradeline[];
 }
 
 /**
@@ -482,38 +508,37 @@ function pairTradelines(earlier: readonly ReadTradeline[], later: readonly ReadT
   const after = Map.groupBy(later, ({ key }) => key);
   const paired: PairedTradelines = { pairs: [], onlyEarlier: [], onlyLater: [] };
   for (const key of [...new Set([...before.keys(), ...after.keys()])].sort(compareTexts)) {
-    const ones = before.get(key) ?? [];
-    const others = after.get(key) ?? [];
-    const tied = ones.length > 1 || others.length > 1;
-    const alike = pairAlike(ones.sort(compareRanks), others.sort(compareRanks));
-    const inTurn = Math.min(alike.ones.length, alike.others.length);
-    for (const pair of alike.pairs) paired.pairs.push({ ...pair, tied });
-    for (const [index, tradeline] of alike.ones.entries()) {
+    const [own = [], others = []] = [before.get(key), after.get(key)];
+    const isTied = own.length > 1 || others.length > 1;
+    for (const { shown } of [...own, ...others]) shown.tied = isTied;
+    const alike = pairAlike(own.sort(compareRanks), others.sort(compareRanks));
+    const pairs = alike.own.flatMap((tradeline, index) => {
       const other = alike.others[index];
-      if (other) paired.pairs.push({ earlier: tradeline, later: other, tied });
-      else paired.onlyEarlier.push({ account: tradeline, tied });
-    }
-    for (const account of alike.others.slice(inTurn)) paired.onlyLater.push({ account, tied });
+      return other ? [{ earlier: tradeline, later: other }] : [];
+    });
+    paired.pairs.push(...alike.pairs, ...pairs);
+    paired.onlyEarlier.push(...alike.own.slice(pairs.length));
+    paired.onlyLater.push(...alike.others.slice(pairs.length));
   }
   return paired;
 }
 
 /** Pairs entries with equal content. The rest stays in order. */
-function pairAlike(ones: readonly ReadTradeline[], others: readonly ReadTradeline[]) {
+function pairAlike(own: readonly ReadTradeline[], others: readonly ReadTradeline[]) {
   const waiting = Map.groupBy(others, ({ content }) => content);
-  const pairs: { earlier: ReadTradeline; later: ReadTradeline }[] = [];
+  const pairs: PairedTradelines['pairs'] = [];
   const left: ReadTradeline[] = [];
-  for (const earlier of ones) {
+  for (const earlier of own) {
     const later = waiting.get(earlier.content)?.shift();
     if (later) pairs.push({ earlier, later });
     else left.push(earlier);
   }
-  return { pairs, ones: left, others: [...waiting.values()].flat().sort(compareRanks) };
+  return { pairs, own: left, others: [...waiting.values()].flat().sort(compareRanks) };
 }
 
 function compareRanks(a: ReadTradeline, b: ReadTradeline): number {
   return (
-    compareTexts(a.told.type ?? '', b.told.type ?? '') ||
+    compareTexts(a.shown.type ?? '', b.shown.type ?? '') ||
     compareFigures(a.balance, b.balance) ||
     compareFigures(a.creditLimit, b.creditLimit) ||
     compareTexts(a.rank, b.rank)
@@ -528,29 +553,24 @@ function compareFigures(a: Figure, b: Figure): number {
 
 /** The change of one tradeline; `undefined` if nothing changed beyond the thresholds. */
 function findChange(
-  { earlier, later, tied }: PairedTradelines['pairs'][number],
+  { earlier, later }: PairedTradelines['pairs'][number],
   options: ChangeOptions,
 ): TradelineChange | undefined {
   const status = findStatusMove(earlier, later);
   const balance = moveBetween(earlier.balance, later.balance, options.balance);
   const creditLimit = moveBetween(earlier.creditLimit, later.creditLimit, options.creditLimit);
   if (!status && !balance && !creditLimit) return undefined;
-  return {
-    earlier: { ...earlier.told, tied },
-    later: { ...later.told, tied },
-    ...(status && { status }),
-    ...(balance && { balance }),
-    ...(creditLimit && { creditLimit }),
-  };
+  return { earlier: earlier.shown, later: later.shown, status, balance, creditLimit };
 }
 
 function findStatusMove(earlier: ReadTradeline, later: ReadTradeline): StatusMove | undefined {
   if (!earlier.isStatusReadable || !later.isStatusReadable) return undefined;
-  const from = earlier.told.statusCode;
-  const to = later.told.statusCode;
+  const from = earlier.shown.statusCode;
+  const to = later.shown.statusCode;
   if (from === to) return undefined;
-  if (from === null || to === null || earlier.told.closed === later.told.closed) return { change: 'changed', from, to };
-  return { change: later.told.closed ? 'closed' : 'reopened', from, to };
+  if (from === null || to === null || earlier.shown.closed === later.shown.closed)
+    return { change: 'changed', from, to };
+  return { change: later.shown.closed ? 'closed' : 'reopened', from, to };
 }
 
 // Reads a report's values without assuming their type. Amounts are decimal strings, compared and added exactly.
@@ -615,12 +635,4 @@ function toComparable(value: unknown): string | null {
 function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
-}
-
-/** The entries of a list. `unreadable` counts entries that are no objects, and a value that is no list. */
-function readEntries(list: unknown): { entries: Record<string, unknown>[]; unreadable: number } {
-  if (list === undefined || list === null) return { entries: [], unreadable: 0 };
-  if (!Array.isArray(list)) return { entries: [], unreadable: 1 };
-  const entries = list.filter(isRecord);
-  return { entries, unreadable: list.length - entries.length };
 }

@@ -6,13 +6,7 @@ import type { PullInput } from '../messages/inputs/pull.ts';
 import type { ShareReportInput } from '../messages/inputs/share-report.ts';
 import { parseRunKey, type RunKind } from '../model/run-key.ts';
 import type { WorkClass } from '../model/work-class.ts';
-import {
-  type CallOptions,
-  Calls,
-  createTimeoutError,
-  MESSAGE_TIMEOUT_MS,
-  type RunContext,
-} from './connection/calls.ts';
+import { type CallOptions, createTimeoutError, MESSAGE_TIMEOUT_MS } from './connection/calls.ts';
 import { type ClientParts, type ConnectOptions, connectParts } from './connection/connect.ts';
 import {
   createHandle,
@@ -46,37 +40,28 @@ type HandleOf<Key extends string> = string extends Key
     ? RunHandle<Kind>
     : JourneyHandle;
 
-/** Set by the class. The members are private, so that printing a client shows no connection and no keys. */
-let clientOf: (journeys: CreditJourneys) => Client;
-
-/**
- * Returns the SDK's client, for other programs of this project. Printing it shows its connection and its keys.
- *
- * @internal
- */
-export function getSdkClient(journeys: CreditJourneys): Client {
-  return clientOf(journeys);
-}
-
 /**
  * The client: starts runs, finds them, and reads their results. A process needs only one; close it at the end.
  * Its calls throw a `CreditJourneyError`; any other error is a bug.
  */
 export class CreditJourneys {
-  static {
-    clientOf = (journeys) => journeys.#parts.client;
-  }
-
   readonly taskQueue: string;
   readonly #parts: ClientParts;
-  readonly #context: RunContext;
 
   /** @internal */
   protected constructor(parts: ClientParts) {
     this.taskQueue = parts.taskQueue;
     this.#parts = parts;
-    const { client, taskQueue, queryTimeoutMs } = parts;
-    this.#context = { client, taskQueue, queryTimeoutMs, calls: new Calls(client, parts.codecServer) };
+  }
+
+  /**
+   * Returns the SDK's client, for other programs of this project. A method, so that printing shows no connection and no
+   * keys.
+   *
+   * @internal
+   */
+  getSdkClient(): Client {
+    return this.#parts.client;
   }
 
   /**
@@ -102,9 +87,9 @@ export class CreditJourneys {
   start(input: PortfolioReviewInput, options?: StartOptions): Promise<Started<PortfolioHandle>>;
   async start(input: StartInputs[RunKind], { workClass, ...options }: StartOptions = {}): Promise<never> {
     const start = checkStart(input, workClass);
-    const handle = createHandle(this.#context, start.kind, start.id);
+    const handle = createHandle(this.#parts, start.kind, start.id);
     const about = { runKey: start.runKey, late: createTimeoutError, defaultMs: MESSAGE_TIMEOUT_MS };
-    const isNew = await this.#context.calls.make(about, options, () => startRun(this.#context, start));
+    const isNew = await this.#parts.calls.make(about, options, () => startRun(this.#parts, start));
     // The overloads say which handle it is.
     return Object.assign(handle, { isNew }) as never;
   }
@@ -115,7 +100,7 @@ export class CreditJourneys {
    * @throws InvalidInputError
    */
   get(journeyId: string): JourneyHandle {
-    return createHandle(this.#context, 'journey', journeyId);
+    return createHandle(this.#parts, 'journey', journeyId);
   }
 
   /**
@@ -126,14 +111,12 @@ export class CreditJourneys {
    */
   run<const Key extends string>(runKey: Key): HandleOf<Key> {
     const { kind, id } = parseRunKey(runKey);
-    return createHandle(this.#context, kind, id) as unknown as HandleOf<Key>;
+    return createHandle(this.#parts, kind, id) as unknown as HandleOf<Key>;
   }
 
   /** Closes the connections that the client opened. Calls in flight end as `closed`. */
   async close(): Promise<void> {
-    await this.#context.calls.close();
-    this.#parts.keys?.close();
-    await Promise.all([this.#parts.codecServer?.close(), this.#parts.ownConnection?.close()]);
+    await this.#parts.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -20,8 +20,6 @@ export type Authentication =
   /** Only on this machine, never in `production`: every caller that has the address has these `roles`. */
   | {
       kind: 'path';
-      /** 32 random bytes in base64url; default: new ones at each start. */
-      segment?: string | undefined;
       /** Default: `encode` and `decode-redacted`. */
       roles?: readonly CodecRole[] | undefined;
     };
@@ -88,17 +86,11 @@ export function findPathProblems(environment: Environment, host: string): Config
   return [...(environment === 'production' ? [production] : []), ...(isLoopbackHost(host) ? [] : [beyond])];
 }
 
-interface CodecAccess {
-  policy: AccessPolicy<CodecNeeds, Caller, Permission>;
-  /** Absent where callers have tokens. */
-  segment?: string;
-}
-
-/** @throws ConfigError for an unguessable path in production or beyond this machine */
+/** `segment` is absent where callers have tokens. @throws ConfigError for it in production or beyond this machine */
 export function createAccess(
   authentication: Authentication,
   { environment, host, namespaces }: { environment: Environment; host: string; namespaces: readonly string[] },
-): CodecAccess {
+): { policy: AccessPolicy<Caller>; segment?: string } {
   const permit = createPermit(namespaces);
   if (authentication.kind === 'jwt') {
     const verify = createCodecTokenVerifier(authentication);
@@ -106,10 +98,10 @@ export function createAccess(
   }
   const problems = findPathProblems(environment, host);
   if (problems.length > 0) throw new ConfigError(problems);
-  const { segment = randomBytes(32).toString('base64url'), roles = ['encode', 'decode-redacted'] } = authentication;
-  if (!/^[\w-]{43,}$/.test(segment)) throw new TypeError('the path must be 32 random bytes in base64url');
+  const { roles = ['encode', 'decode-redacted'] } = authentication;
+  const segment = randomBytes(32).toString('base64url');
   const granted = new Map(namespaces.map((namespace) => [namespace, new Set(roles)] as const));
-  const policy: CodecAccess['policy'] = {
+  const policy: AccessPolicy<Caller> = {
     async verifyCaller({ params }) {
       const given = (params as { segment?: string }).segment ?? '';
       if (!isSame(given, segment)) throw new Refusal('notFound', 'there is nothing at this address');
@@ -128,16 +120,15 @@ function isSame(a: string, b: string): boolean {
 }
 
 /** The permission by the caller's roles in the namespace. It throws a Refusal where the caller has no role for it there. */
-function createPermit(namespaces: readonly string[]): CodecAccess['policy']['permit'] {
-  return ({ action, asksReveal }, { caller, request, note }) => {
+function createPermit(namespaces: readonly string[]): AccessPolicy<Caller>['permit'] {
+  return (request, caller, note): Permission => {
+    const { action, asksReveal } = request.routeOptions.config.needs as CodecNeeds;
     const namespace = readNamespace(request, caller, namespaces);
     note({ namespace });
     const roles = caller.roles.get(namespace) ?? new Set<CodecRole>();
-    const may =
-      action === 'decode'
-        ? roles.has('decode') || roles.has('decode-redacted') || roles.has('reveal')
-        : roles.has(action);
-    if (!may) throw new Refusal('role', `this needs the role ${action} in the namespace`);
+    const sufficient: CodecRole[] = action === 'encode' ? ['encode'] : ['decode', 'decode-redacted', 'reveal'];
+    if (!sufficient.some((role) => roles.has(role)))
+      throw new Refusal('role', `this needs the role ${action} in the namespace`);
     const isService = roles.has('decode');
     if (asksReveal && action !== 'encode' && !isService && !roles.has('reveal')) {
       throw new Refusal('role', 'revealing needs the role reveal in the namespace');

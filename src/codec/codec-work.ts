@@ -27,14 +27,6 @@ interface CodecSettings {
   onUnknownKey: (keyId: string) => void;
 }
 
-interface Decoded {
-  payloads: PayloadJson[];
-  /** How many of them could not be decoded. */
-  undecodable: number;
-  /** Whether the payloads are returned unmasked. */
-  revealed: boolean;
-}
-
 /**
  * In the metadata of a payload that is given back as it came: it was never encrypted, and the codec server does not
  * read it.
@@ -76,26 +68,27 @@ export class CodecWork {
    *
    * @throws Refusal 400 or 413, and 503 to a service whose payload waits for a key
    */
-  async decode(body: unknown, permission: Permission): Promise<Decoded> {
+  async decode(body: unknown, permission: Permission) {
     const { limits } = this.#settings;
     const codec = this.#codec(permission.namespace);
-    const decoded: Decoded = { payloads: [], undecodable: 0, revealed: permission.view === 'whole' };
+    const payloads: PayloadJson[] = [];
+    let undecodable = 0;
     let bytes = 0;
     // One after the other: what they inflate to is counted before the next.
     for (const { json, payload } of readPayloads(body, limits.payloads)) {
       const opened = await this.#open(codec, payload, json, permission);
       if ('shown' in opened) {
-        decoded.undecodable += 1;
-        decoded.payloads.push(opened.shown);
+        undecodable += 1;
+        payloads.push(opened.shown);
         continue;
       }
       bytes += toBytes(opened.inner.data).byteLength;
       if (bytes > limits.decodedBytes) {
         throw new Refusal('decoded', `decoded, this is more than ${limits.decodedBytes} bytes`);
       }
-      decoded.payloads.push(toView(opened.inner, permission.view));
+      payloads.push(toView(opened.inner, permission.view));
     }
-    return decoded;
+    return { payloads, undecodable, revealed: permission.view === 'whole' };
   }
 
   async #open(

@@ -1,13 +1,12 @@
 /** Starts the codec server: lets the Temporal UI, the Temporal CLI and other languages decode and encode. */
 import type { Refusal } from '../http/refusal.ts';
+import { requireAccess } from '../http/request-guard.ts';
 import { type HttpService, openService } from '../http/service.ts';
-import { type Caller, type CodecNeeds, createAccess, type Permission } from './access.ts';
+import { type CodecNeeds, createAccess, type Permission } from './access.ts';
 import { CodecWork } from './codec-work.ts';
 import { type CodecServerOptions, DEFAULT_LIMITS } from './settings.ts';
 
 export type RunningCodecServer = Awaited<ReturnType<typeof startCodecServer>>;
-
-type CodecService = HttpService<CodecNeeds, Caller, Permission>;
 
 /**
  * Listens when it resolves. `ConfigError` where the options may not be: an unguessable path in production or beyond
@@ -17,9 +16,9 @@ export async function startCodecServer(options: CodecServerOptions) {
   const { environment, authentication, host = '127.0.0.1', keys, namespaces, originNamespaces = [] } = options;
   const { policy, segment } = createAccess(authentication, { environment, host, namespaces });
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const service: CodecService = openService(options, {
+  const service = openService(options, {
     limits,
-    policy: () => policy,
+    policy,
     uiOrigins: options.uiOrigins,
     write: (refusal, _request, reply) => void reply.send(toErrorBody(refusal)),
     server: {
@@ -34,15 +33,12 @@ export async function startCodecServer(options: CodecServerOptions) {
   const work = new CodecWork({ keys, originNamespaces, limits, onUnknownKey });
   addRoutes(service, work, segment === undefined ? '' : '/:segment');
   const { url, port } = await service.listen();
-  const path = segment === undefined ? undefined : `/${segment}`;
   return {
     /** Without a slash at its end, and without the unguessable path. */
     url,
     port,
-    /** `/<segment>`, where that is what authenticates. A secret. */
-    path,
-    /** The address for the Temporal UI and CLI. */
-    endpoint: `${url}${path ?? ''}`,
+    /** The address for the Temporal UI and CLI. A secret, where its path is what authenticates. */
+    endpoint: segment === undefined ? url : `${url}/${segment}`,
     /** Ends open connections, and closes the audit log. */
     async close() {
       app.server.closeAllConnections();
@@ -53,14 +49,14 @@ export async function startCodecServer(options: CodecServerOptions) {
 }
 
 /** The routes. The guard has authenticated the caller before. The UI can put nothing behind a path: `/reveal` is before. */
-function addRoutes({ app, guard, audit }: CodecService, work: CodecWork, prefix: string): void {
+function addRoutes({ app, audit }: HttpService, work: CodecWork, prefix: string): void {
   app.get('/healthz', { config: { route: '/healthz' } }, async () => ({ status: 'ok' }));
   for (const action of ['encode', 'decode'] as const) {
     for (const asksReveal of [false, true]) {
       const needs: CodecNeeds = { action, asksReveal };
       const url = `${prefix}${asksReveal ? '/reveal' : ''}/${action}`;
       app.post(url, { config: { route: `/${action}`, needs } }, async (request) => {
-        const { permission, record } = guard.requireGranted(request);
+        const { permission, record } = requireAccess<Permission>(request);
         const { payloads, ...noted } = await work[action](request.body, permission);
         // Before anything is given out; it throws where the line cannot be written.
         audit.record({ ...record, count: payloads.length, ...noted, status: 200 });

@@ -2,7 +2,6 @@
 import { omitUndefined } from '../base/defined.ts';
 import { checkProcess } from '../config/client.ts';
 import { type EnvironmentReader, readPart } from '../config/environment.ts';
-import type { ListenAddress, LogLevel } from '../config/variables.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import type { HttpServiceOptions } from '../http/service.ts';
 import { readService, readTokenSettings } from '../http/settings.ts';
@@ -10,52 +9,40 @@ import type { Environment } from '../model/products.ts';
 import type { PayloadKeys } from '../protection/keys/key-ring.ts';
 import { type Authentication, findPathProblems } from './access.ts';
 
-/** All of the options that the environment says, and where the keys are. */
-interface CodecServerSettings {
-  options: Omit<CodecServerOptions, 'keys'>;
-  keyRingFile: string;
-  logLevel: LogLevel;
-  /** The address that Prometheus scrapes. */
-  metricsAddress?: ListenAddress;
-}
-
 /**
  * @param overrides what a command line says, above the variables
  * @throws ConfigError with every problem at once
  */
-export function loadCodecServerSettings(
-  env: NodeJS.ProcessEnv,
-  overrides: { host?: string; port?: string } = {},
-): CodecServerSettings {
+export function loadCodecServerSettings(env: NodeJS.ProcessEnv, overrides: { host?: string; port?: string } = {}) {
   const given = omitUndefined({ CODEC_SERVER_HOST: overrides.host, CODEC_SERVER_PORT: overrides.port });
   return readPart({ ...env, ...given }, readSettings);
 }
 
-function readSettings(reader: EnvironmentReader): CodecServerSettings {
+function readSettings(reader: EnvironmentReader) {
   checkProcess(reader);
-  const { environment } = reader;
   const host = reader.get('CODEC_SERVER_HOST');
   const [first = reader.raw('TEMPORAL_NAMESPACE') ?? 'default', ...others] = reader.get('CODEC_NAMESPACES');
+  const options: Omit<CodecServerOptions, 'keys'> = {
+    environment: reader.environment,
+    authentication: readAuthentication(reader, host),
+    namespaces: [first, ...others],
+    originNamespaces: reader.get('CODEC_ORIGIN_NAMESPACES'),
+    uiOrigins: reader.get('CODEC_SERVER_UI_ORIGINS'),
+    ...readService(reader, 'CODEC', host, DEFAULT_LIMITS),
+    port: reader.get('CODEC_SERVER_PORT'),
+  };
   return {
-    options: {
-      environment,
-      authentication: readAuthentication(reader, host),
-      namespaces: [first, ...others],
-      originNamespaces: reader.get('CODEC_ORIGIN_NAMESPACES'),
-      uiOrigins: reader.get('CODEC_SERVER_UI_ORIGINS'),
-      ...readService(reader, 'CODEC', host, DEFAULT_LIMITS),
-      port: reader.get('CODEC_SERVER_PORT'),
-    },
+    options,
     keyRingFile: reader.get('KEY_RING_FILE'),
     logLevel: reader.get('LOG_LEVEL'),
-    ...omitUndefined({ metricsAddress: reader.get('METRICS_ADDRESS') }),
+    metricsAddress: reader.get('METRICS_ADDRESS'),
   };
 }
 
 function readAuthentication(reader: EnvironmentReader, host: string): Authentication {
   if (reader.raw('CODEC_JWKS_URL') === undefined && reader.raw('CODEC_JWKS_FILE') === undefined) {
     for (const { variable, rule } of findPathProblems(reader.environment, host)) reader.report(variable, rule);
-    return { kind: 'path', ...omitUndefined({ roles: reader.get('CODEC_PATH_ROLES') }) };
+    return { kind: 'path', roles: reader.get('CODEC_PATH_ROLES') };
   }
   const permissionsClaim = reader.get('CODEC_JWT_PERMISSIONS_CLAIM');
   return { kind: 'jwt', ...readTokenSettings(reader, 'CODEC'), permissionsClaim };

@@ -8,7 +8,7 @@ import { omitUndefined } from '../base/defined.ts';
 import { getErrorCode } from '../base/error-code.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { CodecServerAccess } from './codec-server-access.ts';
-import { type EnvironmentReader, findSecret, openSecret, readPart } from './environment.ts';
+import { type EnvironmentReader, openSecret, readPart } from './environment.ts';
 import { SANDBOX_KEY_RING_FILE } from './variables.ts';
 
 /** The options that both kinds of connection take. They contain secrets: never logged. */
@@ -38,10 +38,12 @@ export type ClientSettings = ReturnType<typeof readClientSettings>;
 export interface ClientUse {
   /** Runs beside the ledger with a worker's secrets, so production permits it keys and ledger. Default false. */
   besideLedger?: boolean;
-  /** The caller brings a data converter, so keys and codec server are not required. Default false. */
-  ownDataConverter?: boolean;
-  /** The caller brings a connection, so the settings of the connection are not checked. Default false. */
-  ownConnection?: boolean;
+  /** The program's own access to the codec server takes precedence over the variables. */
+  codecServer?: CodecServerAccess;
+  /** A program with a data converter of its own needs neither keys nor codec server. */
+  dataConverter?: object;
+  /** A program with a connection of its own has no settings of a connection that need a check. */
+  connection?: object;
 }
 
 /**
@@ -56,7 +58,6 @@ export function loadClientSettings(env: NodeJS.ProcessEnv, use: ClientUse = {}):
 export function readClientSettings(reader: EnvironmentReader, use: ClientUse) {
   refuseKeys(reader, use);
   return {
-    environment: reader.environment,
     payloads: readPayloadAccess(reader, use),
     temporal: readTemporal(reader, use),
     taskQueue: reader.get('TASK_QUEUE'),
@@ -77,12 +78,13 @@ function refuseKeys(reader: EnvironmentReader, use: ClientUse): void {
 /** A codec server takes precedence over a key ring. Nothing is sent in the clear unless `PAYLOAD_ENCRYPTION` is off. */
 function readPayloadAccess(reader: EnvironmentReader, use: ClientUse): PayloadAccess {
   const { environment } = reader;
+  if (use.codecServer) return { kind: 'codecServer', access: use.codecServer };
   const access = readCodecServer(reader);
   if (reader.get('PAYLOAD_ENCRYPTION') === 'off') return { kind: 'clear' };
   if (access) return { kind: 'codecServer', access };
   const file = reader.raw('KEY_RING_FILE') ?? (environment === 'sandbox' ? SANDBOX_KEY_RING_FILE : undefined);
   if (file !== undefined) return { kind: 'keyRing', file };
-  if (!use.ownDataConverter) {
+  if (!use.dataConverter) {
     const orKeys = environment === 'production' && !use.besideLedger ? '' : ', unless KEY_RING_FILE is given';
     reader.report('CODEC_SERVER_URL', `is required outside the sandbox${orKeys}: nothing is sent in the clear`);
   }
@@ -93,11 +95,11 @@ function readPayloadAccess(reader: EnvironmentReader, use: ClientUse): PayloadAc
 export function readCodecServer(reader: EnvironmentReader): CodecServerAccess | undefined {
   if (reader.raw('CODEC_SERVER_URL') === undefined) return undefined;
   const url = reader.get('CODEC_SERVER_URL') ?? '';
-  const readToken = openSecret(reader, findSecret(reader, 'CODEC_SERVER_TOKEN'));
+  const readToken = openSecret(reader, 'CODEC_SERVER_TOKEN');
   if (!readToken && reader.environment === 'production') {
     reader.report('CODEC_SERVER_TOKEN_FILE', 'is required in production');
   }
-  return { url, ...omitUndefined({ readToken, caCertificate: reader.get('CODEC_SERVER_CA_FILE') }) };
+  return { url, readToken, caCertificate: reader.get('CODEC_SERVER_CA_FILE') };
 }
 
 /** Secrets that libraries read from the environment by themselves, and their proper place in production. */
@@ -148,15 +150,10 @@ const TEMPORAL_FILES = [
  * `default`.
  */
 export function readTemporal(reader: EnvironmentReader, use: ClientUse = {}): TemporalOptions {
-  // Checked here, because envconfig would not name the variable, and would report only the first file.
-  const unreadable = TEMPORAL_FILES.filter((variable) => {
-    const path = reader.raw(variable);
-    return path !== undefined && reader.file(variable, path) === undefined;
-  });
-  const temporal = unreadable.length > 0 ? undefined : readTemporalOptions(reader);
+  const temporal = readTemporalOptions(reader);
   if (!temporal) return { address: '', namespace: '', connectionOptions: { address: '' } };
   const { address, connectionOptions } = temporal;
-  const needsTls = reader.environment === 'production' && !use.ownConnection;
+  const needsTls = reader.environment === 'production' && !use.connection;
   if (needsTls && !connectionOptions.tls && !isOnThisMachine(address)) {
     reader.report('TEMPORAL_TLS', 'is required in production, unless the server is on this machine');
   }
@@ -168,6 +165,10 @@ function isOnThisMachine(address: string): boolean {
 }
 
 function readTemporalOptions(reader: EnvironmentReader): TemporalOptions | undefined {
+  // Checked here, because envconfig would not name the variable, and would report only the first file.
+  const named = TEMPORAL_FILES.filter((variable) => reader.raw(variable) !== undefined);
+  const contents = named.map((variable) => reader.file(variable, reader.raw(variable) ?? ''));
+  if (contents.includes(undefined)) return undefined;
   const env = Object.fromEntries(Object.entries(reader.env).filter(([, value]) => value)) as Record<string, string>;
   let profile: ReturnType<typeof loadClientConfigProfile>;
   try {

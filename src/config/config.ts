@@ -3,17 +3,15 @@
  * by variable name and never by value (docs/configuration.md has the tables).
  */
 
-import { omitUndefined } from '../base/defined.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { ProtocolSettings } from '../model/inquiry.ts';
-import { ConfigError, type ConfigProblem } from '../model/problems.ts';
+import { ConfigError } from '../model/problems.ts';
 import { readKeySet } from '../protection/proofs.ts';
 import type { DeploymentVersion } from '../temporal/worker-deployment.ts';
-import { type ClientUse, checkProcess, readCodecServer, readTemporal } from './client.ts';
-import type { CodecServerAccess } from './codec-server-access.ts';
+import { checkProcess, readCodecServer, readTemporal } from './client.ts';
 import { EnvironmentReader, readPart } from './environment.ts';
 import { readProfiles } from './gateway-profiles.ts';
-import { type LedgerAccess, loadLedgerAccess, readLedgerAccess } from './ledger.ts';
+import { readLedgerAccess } from './ledger.ts';
 
 /** The configuration of a worker. Optional members are absent where their variable is not set. */
 export type Config = ReturnType<typeof readConfig>;
@@ -31,18 +29,16 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
  * Loads the configuration with its problems, for `doctor`. A wrong variable is replaced by a default or an empty text,
  * which must not be used.
  */
-export function inspectConfig(env: NodeJS.ProcessEnv): { config: Config; problems: readonly ConfigProblem[] } {
+export function inspectConfig(env: NodeJS.ProcessEnv) {
   const reader = new EnvironmentReader(env);
   return { config: readConfig(reader), problems: reader.problems };
 }
 
 /** Reads the codec server of a client in this environment, with the rules that it breaks, for `doctor`. */
-export function inspectCodecServer(
-  env: NodeJS.ProcessEnv,
-): { access: CodecServerAccess; problems: readonly ConfigProblem[] } | undefined {
+export function inspectCodecServer(env: NodeJS.ProcessEnv) {
   const reader = new EnvironmentReader(env);
   const access = readCodecServer(reader);
-  return access === undefined ? undefined : { access, problems: reader.problems };
+  return access && { access, problems: reader.problems };
 }
 
 function readConfig(reader: EnvironmentReader) {
@@ -67,13 +63,11 @@ function readConfig(reader: EnvironmentReader) {
     worker: readWorkerSettings(reader, [...profiles.values()], protocol),
     logLevel: reader.get('LOG_LEVEL'),
     telemetry: readTelemetry(reader),
-    ...omitUndefined({
-      // Without a key set no proof is accepted.
-      consentKeysFile: readProofKeys(reader, profiles, 'consent'),
-      decisionKeysFile: readProofKeys(reader, profiles, 'decision'),
-      portfolioDirectory: reader.get('PORTFOLIO_DIR'),
-      runbookUrl: reader.get('RUNBOOK_URL'),
-    }),
+    // Without a key set no proof is accepted.
+    consentKeysFile: readProofKeys(reader, profiles, 'consent'),
+    decisionKeysFile: readProofKeys(reader, profiles, 'decision'),
+    portfolioDirectory: reader.get('PORTFOLIO_DIR'),
+    runbookUrl: reader.get('RUNBOOK_URL'),
   };
 }
 
@@ -126,14 +120,12 @@ function readWorkerSettings(
     ledgerWatchMs: reader.get('LEDGER_WATCH_EVERY_MS'),
     // SIGTERM never interrupts an attempt in flight. A limit and not a wait: an idle worker stops at once.
     shutdownGraceMs: protocol.submitTimeoutMs + SHUTDOWN_MARGIN_MS,
-    ...omitUndefined({
-      // Absent: as the SDK derives it from the heap. Too few double the CPU by replays.
-      maxCachedWorkflows: reader.get('WORKER_MAX_CACHED_WORKFLOWS'),
-      // Counts across all workers of a gateway queue: the server enforces it.
-      maxInquiriesPerSecond: reader.get('GATEWAY_MAX_INQUIRIES_PER_SECOND'),
-      workflowBundlePath: reader.get('WORKFLOW_BUNDLE_FILE'),
-      deployment: readDeployment(reader),
-    }),
+    // Absent: as the SDK derives it from the heap. Too few double the CPU by replays.
+    maxCachedWorkflows: reader.get('WORKER_MAX_CACHED_WORKFLOWS'),
+    // Counts across all workers of a gateway queue: the server enforces it.
+    maxInquiriesPerSecond: reader.get('GATEWAY_MAX_INQUIRIES_PER_SECOND'),
+    workflowBundlePath: reader.get('WORKFLOW_BUNDLE_FILE'),
+    deployment: readDeployment(reader),
   };
 }
 
@@ -160,7 +152,9 @@ export function readTelemetry(reader: EnvironmentReader) {
   }
   return {
     metricsRefreshMs: reader.get('METRICS_REFRESH_SECONDS') * 1_000,
-    ...omitUndefined({ metricsAddress, healthAddress, traceEndpoint: readTraceEndpoint(reader) }),
+    metricsAddress,
+    healthAddress,
+    traceEndpoint: readTraceEndpoint(reader),
   };
 }
 
@@ -209,27 +203,20 @@ function readProofKeys(
   return path;
 }
 
-/** Trust in decisions, for each profile. */
-interface DecisionTrust {
-  /** By the profile's name. */
-  trust: ReadonlyMap<string, GatewayProfile['decisionTrust']>;
-  keysFile?: string;
-}
-
 /**
- * Loads the trust for a program that writes decisions beside the ledger. It may lack settings that only workers need,
- * such as the gateway's secrets.
+ * Loads the trust in decisions, by the profile's name, for a program that writes decisions beside the ledger. It may lack
+ * settings that only workers need, such as the gateway's secrets.
  *
  * @throws ConfigError where a setting about decisions is wrong
  */
-export function loadDecisionTrust(env: NodeJS.ProcessEnv): DecisionTrust {
+export function loadDecisionTrust(env: NodeJS.ProcessEnv) {
   const reader = new EnvironmentReader(env);
   const profiles = readProfiles(reader);
   const keysFile = readProofKeys(reader, profiles, 'decision');
   const problems = reader.problems.filter(({ variable }) => variable.startsWith('DECISION_'));
   if (problems.length > 0) throw new ConfigError(problems);
   const trust = new Map([...profiles.values()].map(({ name, decisionTrust }) => [name, decisionTrust]));
-  return { trust, ...omitUndefined({ keysFile }) };
+  return { trust, keysFile };
 }
 
 /**
@@ -248,20 +235,4 @@ export function loadTraceEndpoint(env: NodeJS.ProcessEnv): string | undefined {
  */
 export function loadTimeZone(env: NodeJS.ProcessEnv): string {
   return readPart(env, (reader) => (reader.raw('GATEWAY_TIME_ZONE') ? reader.get('GATEWAY_TIME_ZONE') : 'UTC'));
-}
-
-/**
- * Loads a client's access to the ledger. In production only programs that run beside the ledger get it.
- *
- * @throws ConfigError
- */
-export function loadClientLedgerAccess(env: NodeJS.ProcessEnv, use: ClientUse = {}): LedgerAccess {
-  readPart(env, (reader) => {
-    if (reader.environment !== 'production' || use.besideLedger) return;
-    reader.report(
-      'LEDGER_URL',
-      'must not be given to a client in production: only programs beside the ledger may open it',
-    );
-  });
-  return loadLedgerAccess(env);
 }

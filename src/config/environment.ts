@@ -64,17 +64,13 @@ export class EnvironmentReader {
     const path = this.raw(variable);
     if (path !== undefined && this.environment === 'production') this.report(variable, checkOpenFile(path));
   }
-
-  throwIfWrong(): void {
-    if (this.problems.length > 0) throw new ConfigError(this.problems);
-  }
 }
 
 /** Reads one part of the environment. @throws ConfigError with every problem of that part */
 export function readPart<T>(env: NodeJS.ProcessEnv, read: (reader: EnvironmentReader) => T): T {
   const reader = new EnvironmentReader(env);
   const part = read(reader);
-  reader.throwIfWrong();
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return part;
 }
 
@@ -83,41 +79,38 @@ export function loadVariable<N extends VariableName>(env: NodeJS.ProcessEnv, nam
   return readPart(env, (reader) => reader.get(name));
 }
 
-/** The two places of a secret: a variable, or a file that another variable names. */
-export interface SecretPlace {
-  value: string | undefined;
-  file: string | undefined;
-  /** The names of both in problems. For a secret of the profiles file these are its variable. */
-  names: { value: string; file: string };
-  /** Put before each rule: the path in the profiles file. */
-  place?: string;
-  /** In production the secret comes from a file only, which is closed to other users (docs/protection.md). */
-  isSecret: boolean;
-}
+export type SecretReader = () => Promise<string>;
 
-/** Finds `NAME`, or the file that `NAME_FILE` names. */
-export function findSecret(reader: EnvironmentReader, name: string, isSecret = true): SecretPlace {
-  const names = { value: name, file: `${name}_FILE` };
-  return { value: reader.raw(names.value), file: reader.raw(names.file), names, isSecret };
+/**
+ * Opens the secret `NAME`, or the one in the file that `NAME_FILE` names. `undefined` if neither is given.
+ *
+ * @param isSecret in production it comes from a file only, which is closed to other users (docs/protection.md)
+ */
+export function openSecret(reader: EnvironmentReader, name: string, isSecret = true): SecretReader | undefined {
+  const fileVariable = `${name}_FILE`;
+  const [value, file] = [reader.raw(name), reader.raw(fileVariable)];
+  if (value !== undefined && file !== undefined) reader.report(name, 'must not be given beside its file');
+  if (file !== undefined) return openSecretFile(reader, fileVariable, file, { isSecret });
+  if (value === undefined) return undefined;
+  if (isSecret && reader.environment === 'production') reader.report(name, 'must come from a file in production');
+  return async () => value;
 }
 
 /**
- * Returns a reader of a secret that reads its file at each use, so that a rotated secret takes effect. `undefined` if
- * neither place is named. Checks at the start that the file can be read.
+ * Checks the file at the start, and reads it at each use, so that a rotated secret takes effect.
+ *
+ * @param place put before each rule: the path in the profiles file
  */
-export function openSecret(reader: EnvironmentReader, secret: SecretPlace): (() => Promise<string>) | undefined {
-  const { value, file, names, place = '', isSecret } = secret;
-  const fromFileOnly = isSecret && reader.environment === 'production';
-  const report = (variable: string, rule: string | null) => rule && reader.report(variable, `${place}${rule}`);
-  if (value !== undefined && file !== undefined) report(names.value, 'must not be given beside its file');
-  if (file !== undefined) {
-    const content = reader.file(names.file, file, place);
-    if (content?.trim() === '') report(names.file, 'must name a file that is not empty');
-    if (fromFileOnly) report(names.file, checkOpenFile(file));
-    // Secret managers and editors end files with a newline that is no part of the secret.
-    return async () => (await readFile(file, 'utf8')).trim();
-  }
-  if (value === undefined) return undefined;
-  if (fromFileOnly) report(names.value, 'must come from a file in production');
-  return async () => value;
+export function openSecretFile(
+  reader: EnvironmentReader,
+  variable: string,
+  path: string,
+  { place = '', isSecret = true, check = (_secret: string): string | null => null } = {},
+): SecretReader {
+  const report = (rule: string | null) => reader.report(variable, rule && `${place}${rule}`);
+  const secret = reader.file(variable, path, place)?.trim();
+  if (secret !== undefined) report(secret === '' ? 'must name a file that is not empty' : check(secret));
+  if (isSecret && reader.environment === 'production') report(checkOpenFile(path));
+  // Secret managers and editors end files with a newline that is no part of the secret.
+  return async () => (await readFile(path, 'utf8')).trim();
 }

@@ -1,24 +1,11 @@
 /**
  * The gateway profiles: `default` from the `GATEWAY_*` variables, and those of `GATEWAY_PROFILES_FILE`, with what each
- * allows. One file may serve every environment: profiles of the others are not loaded, and still may not share a host
- * with this one's.
- *
- *     {
- *       "credentials": { "east": { "clientIdFile": "…", "clientSecretFile": "…" } },
- *       "profiles": {
- *         "default": { "allowed": { "SECONDUSE": { "permissiblePurposeCodes": ["05"] } } },
- *         "east": { "environment": "uat", "customerId": "EAST0001", "credentials": "east" }
- *       }
- *     }
- *
- * What a profile leaves out is as in `default`.
+ * allows (docs/configuration.md shows a file). One file may serve every environment: profiles of the others are not
+ * loaded, and still may not share a host with this one's. What a profile leaves out is as in `default`.
  */
 
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
-import { getErrorCode } from '../base/error-code.ts';
 import { alphanumeric } from '../fields/alphanumeric.ts';
 import { changeOptionsSchema, DEFAULT_CHANGE_OPTIONS } from '../fields/change-options.ts';
 import { getMessageFields, text } from '../fields/fields.ts';
@@ -29,15 +16,8 @@ import { WEBHOOK_EVENT_TYPES } from '../messages/webhooks/schemas.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { ENVIRONMENTS, type Environment, PRODUCTS } from '../model/products.ts';
 import { checkWebhookSecret } from '../webhooks/signature.ts';
-import { type EnvironmentReader, findSecret, openSecret, type SecretPlace } from './environment.ts';
-import {
-  checkAddress,
-  checkApiVersion,
-  checkOpenFile,
-  checkRehearsalAddress,
-  checkWebhookAddress,
-  findHost,
-} from './rules.ts';
+import { type EnvironmentReader, openSecret, openSecretFile, type SecretReader } from './environment.ts';
+import { checkAddress, checkApiVersion, checkRehearsalAddress, checkWebhookAddress, findHost } from './rules.ts';
 import { certificate, findVariables, GATEWAY_LIMITS, REHEARSAL_RULE, text as ruledText } from './variables.ts';
 
 const VARIABLE = 'GATEWAY_PROFILES_FILE';
@@ -110,46 +90,33 @@ function readDefaultProfile(reader: EnvironmentReader): GatewayProfile {
   return profile;
 }
 
+const ADDRESSES = ['authUrl', 'baseUrl'] as const;
+
 /** Checks that a rehearsal goes to sandboxes: it sends only made-up applicants, and only a sandbox's answer counts. */
-function checkRehearsal(profile: GatewayProfile, report: (field: 'authUrl' | 'baseUrl', rule: string) => void): void {
+function checkRehearsal(
+  profile: GatewayProfile,
+  report: (field: (typeof ADDRESSES)[number], rule: string) => void,
+): void {
   if (!profile.rehearsal || profile.environment !== 'uat') return;
-  for (const field of ['authUrl', 'baseUrl'] as const) {
+  for (const field of ADDRESSES) {
     const rule = checkRehearsalAddress(profile[field]);
     if (rule) report(field, rule);
   }
 }
 
 function readDefaultCredentials(reader: EnvironmentReader): CredentialsSource {
-  const isSandbox = reader.environment === 'sandbox';
+  const open = (name: string, inSandbox: string, isSecret: boolean) => {
+    const read = openSecret(reader, name, isSecret);
+    if (!read && reader.environment !== 'sandbox') reader.report(name, 'is required, directly or as a file');
+    return read ?? (async () => inSandbox);
+  };
   // The provider sends the client id by plain e-mail (section 1): only the client secret is secret.
-  return openCredentials(reader, 'default', {
-    clientId: {
-      ...findSecret(reader, 'GATEWAY_CLIENT_ID', false),
-      ...(isSandbox ? { fallback: 'sandbox-client' } : {}),
-    },
-    clientSecret: {
-      ...findSecret(reader, 'GATEWAY_CLIENT_SECRET'),
-      ...(isSandbox ? { fallback: 'sandbox-secret' } : {}),
-    },
-  });
+  const readId = open('GATEWAY_CLIENT_ID', 'sandbox-client', false);
+  return createSource('default', readId, open('GATEWAY_CLIENT_SECRET', 'sandbox-secret', true));
 }
 
-type Credential = SecretPlace & { fallback?: string };
-
-/** Checks at the start that both can be read. */
-function openCredentials(
-  reader: EnvironmentReader,
-  name: string,
-  places: { clientId: Credential; clientSecret: Credential },
-): CredentialsSource {
-  const open = (credential: Credential) => {
-    const { fallback, names, place = '' } = credential;
-    const read = openSecret(reader, credential);
-    if (!read && fallback === undefined) reader.report(names.value, `${place}is required, directly or as a file`);
-    return read ?? (async () => fallback ?? '');
-  };
-  const [clientId, clientSecret] = [open(places.clientId), open(places.clientSecret)];
-  return { name, read: async () => ({ clientId: await clientId(), clientSecret: await clientSecret() }) };
+function createSource(name: string, readId: SecretReader, readSecret: SecretReader): CredentialsSource {
+  return { name, read: async () => ({ clientId: await readId(), clientSecret: await readSecret() }) };
 }
 
 /** Problems name both, so that an operator can find them: limited in length, without line breaks. */
@@ -237,13 +204,14 @@ function profileSchema(environment: Environment, credentials: readonly string[] 
   });
   const isPermitted = (isOn: boolean) => !isOn || environment !== 'production';
   return z.strictObject({
-    ...(Object.fromEntries(texts) as { [K in keyof Texts]: z.ZodExactOptional<z.ZodType<Texts[K]>> }),
+    ...(Object.fromEntries(texts) as { [K in keyof Texts]: z.ZodOptional<z.ZodType<Texts[K]>> }),
     environment: z.enum(ENVIRONMENTS),
     customerId: alphanumeric(16),
     credentials: ruledText((name) =>
       credentials?.includes(name) === false ? 'must be a name under /credentials, or default' : null,
     ).optional(),
-    caFile: text(4_096).optional(),
+    // Files of other environments need not be here.
+    caFile: (credentials ? certificate() : text(4_096)).optional(),
     limits: limitsSchema.optional(),
     notProcessedStatuses: z.array(z.int().min(400).max(599)).optional(),
     rehearsal: z.boolean().refine(isPermitted, REHEARSAL_RULE).optional(),
@@ -257,48 +225,54 @@ type File = z.infer<typeof fileSchema>;
 /** Reads all profiles by name, including `default`. Without a file, `default` alone. Problems go to the reader. */
 export function readProfiles(reader: EnvironmentReader): Map<string, GatewayProfile> {
   const base = readDefaultProfile(reader);
-  const path = reader.get(VARIABLE);
-  const file = path === undefined ? undefined : parseFile(reader, path);
+  const file = parseProfilesFile(reader);
   if (!file) return new Map([['default', base]]);
   const { default: additions = {}, ...others } = file.profiles;
-  const defaults = withAdditions(reader, base, additions);
+  const { credentials: declared = {} } = file;
+  const defaults = mergeProfile(reader, base, additions, '/profiles/default');
   const hosts = new Map<string, Environment>();
-  noteHosts(reader, hosts, base, 'GATEWAY_BASE_URL');
+  noteHosts(hosts, base);
   const profiles = new Map([['default', defaults]]);
   const sources = new Map<string, CredentialsSource>([['default', base.credentials]]);
-  for (const [name, profile] of parseProfiles(reader, others, Object.keys(file.credentials ?? {}))) {
+  for (const [name, profile] of parseProfiles(reader, others, Object.keys(declared))) {
     const place = `/profiles/${name}`;
-    noteHosts(reader, hosts, profile, VARIABLE, place);
+    const report = (field: string, rule: string) => reader.report(VARIABLE, `${place}/${field} ${rule}`);
+    noteHosts(hosts, profile, report);
     if (profile.environment !== base.environment) continue;
-    const source = findCredentials(reader, profile, { sources, declared: file.credentials ?? {} });
-    profiles.set(name, mergeProfile(reader, defaults, { name, profile, place, source }));
+    const { credentials = 'default', caFile: caCertificate = base.caCertificate, ...settings } = profile;
+    // Profiles with the same credentials share their tokens too.
+    const source = sources.get(credentials) ?? openCredentials(reader, credentials, declared);
+    sources.set(credentials, source);
+    // The permissions of one customer say nothing about another's.
+    const inherited = { ...defaults, name, credentials: source, caCertificate, allowed: {} };
+    const merged = mergeProfile(reader, inherited, settings, place);
+    checkRehearsal(merged, report);
+    profiles.set(name, merged);
   }
   return profiles;
 }
 
-/** Adds the file's settings to the default profile. */
-function withAdditions(
+/** Adds the file's settings to the profile that it inherits from. */
+function mergeProfile(
   reader: EnvironmentReader,
-  base: GatewayProfile,
-  { changes, webhooks = [], ...additions }: NonNullable<File['profiles']['default']>,
+  inherited: GatewayProfile,
+  { changes, limits, webhooks = [], ...settings }: Omit<Partial<FileProfile>, 'credentials' | 'caFile'>,
+  place: string,
 ): GatewayProfile {
-  const place = '/profiles/default/webhooks';
-  const endpoints = readWebhookEndpoints(reader, webhooks, { environment: base.environment, place });
-  return { ...base, ...additions, changes: { ...base.changes, ...changes }, webhooks: endpoints };
+  return {
+    ...inherited,
+    ...settings,
+    limits: completeLimits({ ...inherited.limits, ...(limits as Partial<ConfiguredLimits> | undefined) }),
+    changes: { ...inherited.changes, ...changes },
+    // One customer's events never go to another's endpoints.
+    webhooks: readWebhookEndpoints(reader, webhooks, `${place}/webhooks`),
+  };
 }
 
-function parseFile(reader: EnvironmentReader, path: string): File | undefined {
-  const content = reader.file(VARIABLE, path);
-  if (content === undefined) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(content);
-  } catch {
-    // The parser's own message quotes the file.
-    reader.report(VARIABLE, 'must name a file that holds JSON');
-    return undefined;
-  }
-  return parsePart(reader, fileSchema, value);
+/** Reads the file, and leaves the profiles in it unchecked. `undefined` without a file, or with one that is wrong. */
+export function parseProfilesFile(reader: EnvironmentReader): File | undefined {
+  const value = reader.get(VARIABLE);
+  return value === undefined ? undefined : parsePart(reader, fileSchema, value);
 }
 
 function parseProfiles(
@@ -331,67 +305,28 @@ function parsePart<T>(reader: EnvironmentReader, schema: z.ZodType<T>, value: un
 
 /** Notes the hosts. If two environments share one, a single mistake puts an inquiry on a real person's file. */
 function noteHosts(
-  reader: EnvironmentReader,
   hosts: Map<string, Environment>,
   profile: { environment: Environment; authUrl?: string; baseUrl?: string },
-  variable: string,
-  place = '',
+  report?: (field: string, rule: string) => void,
 ): void {
-  for (const field of ['authUrl', 'baseUrl'] as const) {
+  for (const field of ADDRESSES) {
     const host = findHost(profile[field] ?? '');
     if (host === null) continue;
-    const known = hosts.get(host);
-    if (known !== undefined && known !== profile.environment) {
-      reader.report(variable, `${place}/${field} must not share its host with a profile of ${known}`);
-    }
+    const known = hosts.get(host) ?? profile.environment;
+    if (known !== profile.environment) report?.(field, `must not share its host with a profile of ${known}`);
     hosts.set(host, profile.environment);
   }
 }
 
-/** Makes one source for each name, so that profiles with the same credentials share their tokens too. */
-function findCredentials(
+function openCredentials(
   reader: EnvironmentReader,
-  { credentials: name = 'default' }: FileProfile,
-  known: { sources: Map<string, CredentialsSource>; declared: NonNullable<File['credentials']> },
+  name: string,
+  declared: NonNullable<File['credentials']>,
 ): CredentialsSource {
-  const find = (field: 'clientId' | 'clientSecret'): SecretPlace => ({
-    value: undefined,
-    file: known.declared[name]?.[`${field}File`],
-    names: { value: VARIABLE, file: VARIABLE },
-    place: `/credentials/${name}/${field} `,
-    isSecret: field === 'clientSecret',
-  });
-  const source =
-    known.sources.get(name) ??
-    openCredentials(reader, name, { clientId: find('clientId'), clientSecret: find('clientSecret') });
-  known.sources.set(name, source);
-  return source;
-}
-
-function mergeProfile(
-  reader: EnvironmentReader,
-  defaults: GatewayProfile,
-  own: { name: string; profile: FileProfile; place: string; source: CredentialsSource },
-): GatewayProfile {
-  const { place, name, source } = own;
-  const { caFile, limits, changes, webhooks = [], credentials: _, ...settings } = own.profile;
-  const { environment } = settings;
-  const caCertificate = caFile === undefined ? undefined : parsePart(reader, certificate(), caFile, `${place}/caFile`);
-  const merged: GatewayProfile = {
-    ...defaults,
-    ...settings,
-    name,
-    credentials: source,
-    limits: completeLimits({ ...defaults.limits, ...(limits as Partial<ConfiguredLimits> | undefined) }),
-    changes: { ...defaults.changes, ...changes },
-    // The permissions of one customer say nothing about another's.
-    allowed: settings.allowed ?? {},
-    // One customer's events never go to another's endpoints either.
-    webhooks: readWebhookEndpoints(reader, webhooks, { environment, place: `${place}/webhooks` }),
-    ...omitUndefined({ caCertificate }),
-  };
-  checkRehearsal(merged, (field, rule) => reader.report(VARIABLE, `${place}/${field} ${rule}`));
-  return merged;
+  const { clientIdFile = '', clientSecretFile = '' } = declared[name] ?? {};
+  const open = (field: string, path: string, isSecret: boolean) =>
+    openSecretFile(reader, VARIABLE, path, { place: `/credentials/${name}/${field} `, isSecret });
+  return createSource(name, open('clientId', clientIdFile, false), open('clientSecret', clientSecretFile, true));
 }
 
 // The endpoints for a profile's events. Secrets come from files alone, in every environment.
@@ -400,7 +335,7 @@ function mergeProfile(
 export function readWebhookEndpoints(
   reader: EnvironmentReader,
   declared: DeclaredWebhooks,
-  { environment, place }: { environment: Environment; place: string },
+  place: string,
 ): WebhookEndpoint[] {
   const names = new Set<string>();
   return declared.map(({ secretFiles, allowPrivateAddresses = false, ...endpoint }, index) => {
@@ -408,18 +343,10 @@ export function readWebhookEndpoints(
       rule && reader.report(VARIABLE, `${place}/${index}/${field} ${rule}`);
     if (names.has(endpoint.name)) report('name', 'must not be that of another endpoint of the profile');
     names.add(endpoint.name);
-    report('url', checkWebhookAddress(endpoint.url, environment));
-    for (const file of secretFiles) report('secretFiles', checkSecretFile(file, environment));
-    const readSecrets = () => Promise.all(secretFiles.map(async (file) => (await readFile(file, 'utf8')).trim()));
-    return { ...endpoint, allowPrivateAddresses, readSecrets };
+    report('url', checkWebhookAddress(endpoint.url, reader.environment));
+    const readers = secretFiles.map((file) =>
+      openSecretFile(reader, VARIABLE, file, { place: `${place}/${index}/secretFiles `, check: checkWebhookSecret }),
+    );
+    return { ...endpoint, allowPrivateAddresses, readSecrets: () => Promise.all(readers.map((read) => read())) };
   });
-}
-
-function checkSecretFile(path: string, environment: Environment): string | null {
-  try {
-    const secret = readFileSync(path, 'utf8').trim();
-    return checkWebhookSecret(secret) ?? (environment === 'production' ? checkOpenFile(path) : null);
-  } catch (error) {
-    return `must name a file that can be read (${getErrorCode(error)})`;
-  }
 }

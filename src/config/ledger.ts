@@ -1,7 +1,6 @@
 /** The addresses of the ledger and the key ring. */
-import { omitUndefined } from '../base/defined.ts';
 import { type EnvironmentReader, readPart } from './environment.ts';
-import { checkLedgerAddress } from './rules.ts';
+import type { VariableValue } from './variables.ts';
 
 export type LedgerAccess = ReturnType<typeof readLedgerAccess>;
 
@@ -26,7 +25,7 @@ export function readLedgerAccess(reader: EnvironmentReader, { needsId } = { need
   return {
     environment,
     /** The address is `file:<path>` or `postgres://…`; outside the sandbox the ledger must have the id. */
-    ledger: { url: readUrl(reader), durability: readDurability(reader), ...omitUndefined({ expectedId }) },
+    ledger: { url: readUrl(reader), durability: readDurability(reader), expectedId },
     keyRingFile: reader.get('KEY_RING_FILE'),
     /** Whether a missing key ring is made. */
     keyRingMayBeMade: isSandbox && reader.raw('KEY_RING_FILE') === undefined,
@@ -37,21 +36,18 @@ export function readLedgerAccess(reader: EnvironmentReader, { needsId } = { need
  * Reads the means that keep commits when a server fails, and who decided so. This decision of a named operator overrules
  * the state that PostgreSQL shows.
  */
-function readDurability(reader: EnvironmentReader) {
+function readDurability(reader: EnvironmentReader): { kind: VariableValue<'LEDGER_DURABILITY'>; by?: string } {
   const kind = reader.get('LEDGER_DURABILITY');
   const by = kind === 'replication' ? undefined : reader.get('LEDGER_DURABILITY_BY');
   if (by === undefined && kind !== 'replication' && reader.environment !== 'sandbox') {
     reader.report('LEDGER_DURABILITY_BY', `is required with LEDGER_DURABILITY=${kind}: who decided so, and why`);
   }
-  return { kind, ...omitUndefined({ by }) };
+  return { kind, by };
 }
 
 function readUrl(reader: EnvironmentReader): string {
-  const path = reader.get('LEDGER_URL_FILE');
-  if (path === undefined) return reader.get('LEDGER_URL');
+  if (reader.raw('LEDGER_URL_FILE') === undefined) return reader.get('LEDGER_URL');
   if (reader.raw('LEDGER_URL') !== undefined) reader.report('LEDGER_URL', 'must not be given beside its file');
   reader.requireClosedFile('LEDGER_URL_FILE');
-  const url = reader.file('LEDGER_URL_FILE', path)?.trim();
-  if (url !== undefined) reader.report('LEDGER_URL_FILE', checkLedgerAddress(url, reader.environment));
-  return url ?? '';
+  return reader.get('LEDGER_URL_FILE') ?? '';
 }

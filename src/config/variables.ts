@@ -8,6 +8,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { getErrorCode } from '../base/error-code.ts';
 import { parseDurationMs } from '../base/instants.ts';
+import { parseJson } from '../base/json-safety.ts';
 import { PRINTABLE } from '../base/portable-patterns.ts';
 import { ALGORITHMS } from '../base/signature-algorithms.ts';
 import { ACCENTS } from '../fields/accents.ts';
@@ -20,6 +21,7 @@ import {
   checkApiVersion,
   checkCollectorAddress,
   checkGatewayAddress,
+  checkLedgerAddress,
   checkLedgerVariable,
   checkOrigin,
   checkTaskQueue,
@@ -123,19 +125,29 @@ function listFrom<const T extends readonly string[]>(words: T) {
   );
 }
 
-/** The text of a file with a certificate, which is read once, at the start. */
-export function certificate() {
+/** The text of the file that a variable names, read once, at the start. */
+function content() {
   return z.string().transform((path, context) => {
-    const rule = { code: 'custom' as const, message: 'must hold a PEM certificate', input: path };
     try {
-      const pem = readFileSync(path, 'utf8');
-      if (!pem.includes('-----BEGIN CERTIFICATE-----')) context.issues.push(rule);
-      return pem;
+      return readFileSync(path, 'utf8');
     } catch (error) {
-      context.issues.push({ ...rule, message: `must name a file that can be read (${getErrorCode(error)})` });
+      const message = `must name a file that can be read (${getErrorCode(error)})`;
+      context.issues.push({ code: 'custom', message, input: path });
       return z.NEVER;
     }
   });
+}
+
+export function certificate() {
+  return content().refine((pem) => pem.includes('-----BEGIN CERTIFICATE-----'), 'must hold a PEM certificate');
+}
+
+/** The value in a file of JSON. The parser's own message would quote the file. */
+function json() {
+  return content()
+    .transform(parseJson)
+    .refine((parsed) => parsed !== null, 'must name a file that holds JSON')
+    .transform((parsed) => parsed?.[0]);
 }
 
 export interface ListenAddress {
@@ -260,7 +272,7 @@ function gateway(environment: Environment) {
       .prefault('off'),
     GATEWAY_RESEND_TRACE_NUMBER: choice(['same', 'new']).prefault('same'),
     GATEWAY_ORIGINAL_INQUIRY_DATE_SOURCE: choice(['secondaryUse', 'originalRequest']).prefault('secondaryUse'),
-    GATEWAY_PROFILES_FILE: text().optional(),
+    GATEWAY_PROFILES_FILE: json().optional(),
     // The provider's limits are not shown (interface 8). Eight carry some 16 inquiries a second.
     GATEWAY_CONNECTIONS: whole(GATEWAY_LIMITS.connections).prefault('8'),
     // One or two lost SYN packets. Before the first byte a failure is harmless and is retried.
@@ -281,7 +293,10 @@ function storage(environment: Environment) {
   const { inSandbox, withRule } = makeWords(environment);
   return {
     LEDGER_URL: inSandbox('file:.credit-journey/ledger.db', withRule(checkLedgerVariable)),
-    LEDGER_URL_FILE: text().optional(),
+    LEDGER_URL_FILE: content()
+      .transform((url) => url.trim())
+      .pipe(withRule(checkLedgerAddress))
+      .optional(),
     LEDGER_ID: text().optional(),
     LEDGER_DURABILITY: choice(['replication', 'storage', 'accepted']).prefault('replication'),
     // Logs and `doctor` show it.

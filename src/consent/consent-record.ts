@@ -38,6 +38,7 @@ export type ApplicantStanding = { applicantId: string } & (
 
 /** The ledger's answer about one share. */
 export interface ShareStanding {
+  shareId: string;
   /** The applicants who have consented to the share or refused it. */
   applicants: ApplicantStanding[];
   /** The number of entries in the audit chain that this is based on, or more: of two answers the later one counts. */

@@ -62,7 +62,7 @@ const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
 /** Whether a message is dated in the future. It would outlast the refusals that follow it. */
 export function isAhead({ decidedAt }: Pick<ConsentRecord, 'decidedAt'>, nowMs: number): boolean {
-  return (parseInstantMs(decidedAt) ?? 0) > nowMs + CLOCK_TOLERANCE_MS;
+  return toDecidedAtMs({ decidedAt }) > nowMs + CLOCK_TOLERANCE_MS;
 }
 
 // Describes why a grant is invalid, and the next step of its sender, in the same words on every path. Pure.
@@ -100,16 +100,15 @@ export function findConsentDifferences(
 }
 
 function toConsentContent({ decision, decidedAt, secondaryUser, evidence }: ConsentMessage): object {
-  return { decidedAt, secondaryUser, ...(decision === 'granted' ? { evidence } : {}) };
+  return { decidedAt, secondaryUser, evidence: decision === 'granted' ? evidence : undefined };
 }
 
-function keepTimes(kept: ConsentMessage, sent: ConsentMessage): ConsentMessage {
-  const { decidedAt, evidence } = sent;
-  const isCapturedNow = evidence !== undefined && evidence.capturedAt === decidedAt;
-  const capturedAt = isCapturedNow ? kept.evidence?.capturedAt : undefined;
+function keepTimes({ decidedAt, evidence: kept }: ConsentMessage, sent: ConsentMessage): ConsentMessage {
+  const { evidence } = sent;
+  const isCapturedNow = evidence?.capturedAt === sent.decidedAt;
   return {
     ...sent,
-    decidedAt: kept.decidedAt,
-    ...(evidence && capturedAt ? { evidence: { ...evidence, capturedAt } } : {}),
+    decidedAt,
+    evidence: evidence && kept && isCapturedNow ? { ...evidence, capturedAt: kept.capturedAt } : evidence,
   };
 }

@@ -9,7 +9,6 @@
  *   arrived, it ends all of the applicant's grants for the share. Only a grant that was decided later counts again.
  * - A refusal under another share's id counts if it may mean this secondary user, and is still in force there.
  */
-import { omitUndefined } from '../base/defined.ts';
 import type { Stands } from '../messages/journey/shapes.ts';
 import { isForUser, type SecondaryUser } from '../model/stage-end-user.ts';
 import type { ApplicantStanding, ConsentRecord, GrantFault, GrantKey } from './consent-record.ts';
@@ -51,17 +50,12 @@ export function judgeShare(stored: readonly StoredConsent[], terms: ShareTerms, 
   const isOwn = ({ consent }: StoredConsent) =>
     consent.shareId === terms.shareId && terms.owners.includes(consent.journeyId);
   const own = stored.filter(isOwn);
-  const others = stored.filter(
-    (storedConsent) => !isOwn(storedConsent) && mayMean(storedConsent.consent.secondaryUser, terms),
-  );
+  const others = stored.filter((item) => !isOwn(item) && mayMean(item.consent.secondaryUser, terms));
   const elsewhere = findRefusalsElsewhere(others.map(({ consent }) => consent));
-  const ids = [...own.map(({ consent }) => consent.applicantId), ...elsewhere.keys()];
+  const ids = new Set([...own.map(({ consent }) => consent.applicantId), ...elsewhere.keys()]);
   const byApplicant = Map.groupBy(own, ({ consent }) => consent.applicantId);
   const judged = new Map(
-    [...new Set(ids)].map((applicantId) => {
-      const said = byApplicant.get(applicantId) ?? [];
-      return [applicantId, new ApplicantConsents(said, elsewhere.get(applicantId), terms, nowMs)];
-    }),
+    [...ids].map((id) => [id, new ApplicantConsents(byApplicant.get(id) ?? [], elsewhere.get(id), terms, nowMs)]),
   );
   return {
     applicants: [...judged].map(([applicantId, word]) => ({ applicantId, ...word.standing })),
@@ -77,8 +71,7 @@ export function toConsentStanding(
   const found = applicants.find((applicant) => applicant.applicantId === applicantId);
   if (!found || found.stands === 'none') return { decision: 'none' };
   const { stands: decision, since } = found;
-  const consentId = found.stands === 'granted' ? found.grant.consentId : found.consentId;
-  return { decision, since, ...omitUndefined({ consentId }) };
+  return { decision, since, consentId: found.stands === 'granted' ? found.grant.consentId : found.consentId };
 }
 
 export interface JudgedGrant {
@@ -113,9 +106,8 @@ export function judgeGrants(
 /** All messages of one applicant about one share. */
 class ApplicantConsents {
   readonly #said: readonly StoredConsent[];
-  /** The messages that count at all for this share and its secondary user. */
-  readonly #counting: ReadonlySet<StoredConsent>;
   readonly #endOf: (grant: ConsentRecord) => Refusal | undefined;
+  /** The refusal that is in force for another share. */
   readonly #elsewhere: Refusal | undefined;
   readonly #terms: ShareTerms;
   readonly #nowMs: number;
@@ -125,46 +117,50 @@ class ApplicantConsents {
     this.#elsewhere = elsewhere;
     this.#terms = terms;
     this.#nowMs = nowMs;
-    this.#counting = new Set(said.filter((storedConsent) => isFor(storedConsent, terms)));
-    this.#endOf = findEnds([...this.#counting].map(({ consent }) => consent));
+    const counting = said.filter((item) => isRefusal(item.consent) || isFit(item, terms));
+    this.#endOf = findEnds(counting.map(({ consent }) => consent));
   }
 
   get standing() {
     const { start } = this.#terms;
-    const grants = [...this.#counting].flatMap(({ consent, starts = [] }) =>
-      consent.decision === 'granted' && (start === undefined || starts.includes(start)) ? [consent] : [],
-    );
-    const open = grants.filter((grant) => this.#endOf(grant) === undefined);
-    const unrefused = open.filter((grant) => !this.#isRefusedElsewhere(grant));
-    const newest = findNewest(unrefused.filter((grant) => this.#isYoung(grant)));
-    if (newest) return this.#toGranted(newest);
-    const tooOld = findNewest(unrefused);
+    const received = this.#grants.filter(({ starts = [] }) => start === undefined || starts.includes(start));
+    const find = (worth: GrantFault | 'stands') => findNewest(received.filter((grant) => this.#judge(grant) === worth));
+    const granted = find('stands');
+    if (granted) return this.#toGranted(granted);
+    const tooOld = find('tooOld');
     if (tooOld) return { stands: 'none', fault: 'tooOld', grant: toGrantKey(tooOld) } as const;
-    const last = findLastRefusal([...this.#counting].map(({ consent }) => consent));
+    const last = findLastRefusal(this.#said.map(({ consent }) => consent));
     const elsewhere = this.#elsewhere;
-    if (elsewhere && (!last || open.length > 0)) return { stands: elsewhere.decision, since: elsewhere.decidedAt };
+    const isOpenHere = () => received.some((grant) => isFit(grant, this.#terms) && !this.#endOf(grant.consent));
+    if (elsewhere && (!last || isOpenHere())) return { stands: elsewhere.decision, since: elsewhere.decidedAt };
     if (last) return { stands: last.decision, since: last.decidedAt, consentId: last.consentId };
-    const unfit = this.#said.find(
-      (storedConsent) => !this.#counting.has(storedConsent) && storedConsent.noted === undefined,
-    );
+    const unfit = this.#grants.find((grant) => grant.noted === undefined && !isFit(grant, this.#terms));
     if (!unfit) return { stands: 'none' } as const;
-    return {
-      stands: 'none',
-      fault: unfit.usedBy === undefined ? 'missing' : 'spent',
-      grant: toGrantKey(unfit.consent),
-    } as const;
+    const fault = unfit.usedBy === undefined ? 'missing' : 'spent';
+    return { stands: 'none', fault, grant: toGrantKey(unfit.consent) } as const;
   }
 
   judgeGrant({ journeyId, consentId }: GrantKey): GrantFault | 'stands' {
-    const stored = this.#said.find(
-      ({ consent }) =>
-        consent.journeyId === journeyId && consent.consentId === consentId && consent.decision === 'granted',
+    const stored = this.#grants.find(
+      ({ consent }) => consent.journeyId === journeyId && consent.consentId === consentId,
     );
-    if (stored?.usedBy !== undefined) return 'spent';
-    if (stored?.noted === 'otherPerson') return 'otherPerson';
-    if (!stored || !this.#counting.has(stored)) return 'missing';
-    if (this.#endOf(stored.consent) || this.#isRefusedElsewhere(stored.consent)) return 'refused';
-    return this.#isYoung(stored.consent) ? 'stands' : 'tooOld';
+    return stored ? this.#judge(stored) : 'missing';
+  }
+
+  get #grants(): StoredConsent[] {
+    return this.#said.filter(({ consent }) => !isRefusal(consent));
+  }
+
+  #judge(stored: StoredConsent): GrantFault | 'stands' {
+    const { consent, usedBy, noted } = stored;
+    if (usedBy !== undefined) return 'spent';
+    if (noted === 'otherPerson') return noted;
+    if (!isFit(stored, this.#terms)) return 'missing';
+    const grantedAtMs = computeGrantedAtMs(consent);
+    const isRefusedElsewhere = this.#elsewhere !== undefined && toDecidedAtMs(this.#elsewhere) >= grantedAtMs;
+    if (this.#endOf(consent) || isRefusedElsewhere) return 'refused';
+    const { validForMs = Number.POSITIVE_INFINITY } = this.#terms;
+    return this.#nowMs - grantedAtMs <= validForMs ? 'stands' : 'tooOld';
   }
 
   #toGranted(grant: ConsentRecord) {
@@ -173,17 +169,8 @@ class ApplicantConsents {
       stands: 'granted' as const,
       grant: { ...toGrantKey(grant), receivedAt: grant.receivedAt },
       since: grant.decidedAt,
-      ...(validForMs === undefined ? {} : { youngUntilMs: computeGrantedAtMs(grant) + validForMs }),
+      youngUntilMs: validForMs === undefined ? undefined : computeGrantedAtMs(grant) + validForMs,
     };
-  }
-
-  #isRefusedElsewhere(grant: ConsentRecord): boolean {
-    return this.#elsewhere !== undefined && toDecidedAtMs(this.#elsewhere) >= computeGrantedAtMs(grant);
-  }
-
-  #isYoung(grant: ConsentRecord): boolean {
-    const { validForMs } = this.#terms;
-    return validForMs === undefined || this.#nowMs - computeGrantedAtMs(grant) <= validForMs;
   }
 }
 
@@ -191,8 +178,8 @@ function toGrantKey({ journeyId, shareId, applicantId, consentId }: ConsentRecor
   return { journeyId, shareId, applicantId, consentId };
 }
 
-function isFor({ consent, usedBy, noted }: StoredConsent, terms: ShareTerms): boolean {
-  if (consent.decision !== 'granted') return true;
+/** Whether a grant counts at all for this share and its secondary user. */
+function isFit({ consent, usedBy, noted }: StoredConsent, terms: ShareTerms): boolean {
   if (usedBy !== undefined || noted === 'otherPerson' || !isForUser(consent.secondaryUser, terms)) return false;
   return terms.consentTrust !== 'proof' || consent.proof !== undefined;
 }
@@ -205,30 +192,35 @@ export function mayMean(named: SecondaryUser, user: SecondaryUser): boolean {
 
 /** The latest refusal of each applicant that is in force for another share. */
 function findRefusalsElsewhere(said: readonly ConsentRecord[]): Map<string, Refusal> {
-  const latest = new Map<string, Refusal>();
   const byShare = Map.groupBy(said, ({ journeyId, shareId, applicantId }) =>
     JSON.stringify([journeyId, shareId, applicantId]),
   );
-  for (const word of byShare.values()) {
+  const inForce = [...byShare.values()].flatMap((word) => {
     const last = findLastRefusal(word);
-    const endOf = last && findEnds(word);
-    if (!last || word.some((consent) => consent.decision === 'granted' && endOf?.(consent) === undefined)) continue;
-    const known = latest.get(last.applicantId);
-    if (!known || toDecidedAtMs(known) <= toDecidedAtMs(last)) latest.set(last.applicantId, last);
+    const endOf = findEnds(word);
+    const isGranted = word.some((consent) => !isRefusal(consent) && !endOf(consent));
+    return last && !isGranted ? [last] : [];
+  });
+  const latest = new Map<string, Refusal>();
+  for (const [applicantId, refusals] of Map.groupBy(inForce, (refusal) => refusal.applicantId)) {
+    latest.set(applicantId, findLatest(refusals, toDecidedAtMs) as Refusal);
   }
   return latest;
 }
 
 function findLastRefusal(said: readonly ConsentRecord[]): Refusal | undefined {
-  return said
-    .filter(isRefusal)
-    .reduce<Refusal | undefined>((a, b) => (a && toDecidedAtMs(a) > toDecidedAtMs(b) ? a : b), undefined);
+  return findLatest(said.filter(isRefusal), toDecidedAtMs);
 }
 
 /** The newest grant; among several that were decided at the same instant, the first. */
-function findNewest(grants: readonly ConsentRecord[]): ConsentRecord | undefined {
-  return grants.reduce<ConsentRecord | undefined>(
-    (a, b) => (a && computeGrantedAtMs(a) >= computeGrantedAtMs(b) ? a : b),
+function findNewest(grants: readonly StoredConsent[]): ConsentRecord | undefined {
+  return findLatest(grants.map(({ consent }) => consent).toReversed(), computeGrantedAtMs);
+}
+
+/** Among several of the same time, the last. */
+function findLatest<T>(items: readonly T[], toMs: (item: T) => number): T | undefined {
+  return items.reduce<T | undefined>(
+    (latest, item) => (latest && toMs(latest) > toMs(item) ? latest : item),
     undefined,
   );
 }

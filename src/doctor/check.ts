@@ -1,9 +1,10 @@
 /** The interface of a check, what checks share, and how they are run. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { getErrorCode } from '../base/error-code.ts';
 import type { Config } from '../config/config.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
-import { inspectLedger, type LedgerInspection } from '../ledger/inspect-ledger.ts';
+import { inspectLedger } from '../ledger/inspect-ledger.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import { KeyRingError } from '../protection/errors.ts';
 import { hasKeyRing, type KeyRing, loadKeyRing } from '../protection/keys/key-ring.ts';
@@ -18,15 +19,7 @@ export interface Finding {
 }
 
 /** Thrown by a check that has nothing to look at; its message is shown. */
-export class NotCheckedError extends Error {
-  override readonly name = 'NotCheckedError';
-  readonly toDo: string;
-
-  constructor(why: string, toDo = 'fix that first') {
-    super(why);
-    this.toDo = toDo;
-  }
-}
+export class NotCheckedError extends Error {}
 
 export function pass(detail: string): Finding {
   return { status: 'pass', detail };
@@ -45,29 +38,14 @@ function createUnchecked(why: string, toDo: string): Finding {
   return { status: 'unchecked', detail: `doctor could not check this: ${why}`, toDo };
 }
 
-/** `1 key`, `2 keys`. */
-export function describeCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
+export type DoctorContext = ReturnType<typeof createContext>;
 
-export interface DoctorContext {
-  config: Config;
-  problems: readonly ConfigProblem[];
-  /** @throws NotCheckedError where there is no connection */
-  temporal(): Promise<Client>;
-  /** @throws what `Connection.connect` does */
-  connect(): Promise<Client>;
-  /** @throws NotCheckedError where it cannot be looked at */
-  ledger(): Promise<LedgerInspection>;
-  /** @throws LedgerNotFoundError, LedgerUnavailableError */
-  inspect(): Promise<LedgerInspection>;
-  /** Resolves to `null` if the ring does not exist yet and may be created. */
-  keys(): Promise<KeyRing | null>;
-  close(): Promise<void>;
-}
-
-/** @param timeoutMs of each check: a connection is given up within half of it, so that the check can report that */
-export function createContext(config: Config, problems: readonly ConfigProblem[], timeoutMs: number): DoctorContext {
+/**
+ * Creates what checks share. The first check that needs a part makes it.
+ *
+ * @param timeoutMs of each check: a connection is given up within half of it, so that the check can report that
+ */
+export function createContext(config: Config, problems: readonly ConfigProblem[], timeoutMs: number) {
   let connection: Connection | undefined;
   const connect = memoize(async () => {
     connection = await Connection.connect({ ...config.temporal.connectionOptions, connectTimeout: timeoutMs / 2 });
@@ -77,12 +55,19 @@ export function createContext(config: Config, problems: readonly ConfigProblem[]
   return {
     config,
     problems,
+    /** @throws what `Connection.connect` does */
     connect,
-    // The check of the server reports the cause.
+    /** @throws NotCheckedError where there is no connection; the check of the server reports the cause */
     temporal: () => connect().catch(throwNotChecked('Temporal cannot be reached')),
+    /** @throws LedgerNotFoundError, LedgerUnavailableError */
     inspect,
+    /** @throws NotCheckedError where it cannot be looked at */
     ledger: () => inspect().catch(throwNotChecked('the ledger cannot be read')),
-    keys: memoize(() => readKeys(config)),
+    /** Resolves to `null` if the ring does not exist yet and may be created. */
+    keys: memoize(async () => {
+      const { keyRingFile, keyRingMayBeMade } = config;
+      return keyRingMayBeMade && !(await hasKeyRing(keyRingFile)) ? null : loadKeyRing(keyRingFile);
+    }),
     close: async () => connection?.close(),
   };
 }
@@ -119,11 +104,6 @@ function throwNotChecked(why: string): () => never {
   };
 }
 
-async function readKeys({ keyRingFile, keyRingMayBeMade }: Config): Promise<KeyRing | null> {
-  if (keyRingMayBeMade && !(await hasKeyRing(keyRingFile))) return null;
-  return loadKeyRing(keyRingFile);
-}
-
 export interface Check {
   /** Stable: `namespace`, or `token-service/<profile>`. */
   name: string;
@@ -152,28 +132,26 @@ async function runCheck(check: Check, context: DoctorContext, timeoutMs: number)
   const isWrong = context.problems.some(({ variable }) => check.needs.some((name) => variable.startsWith(name)));
   if (isWrong) return createUnchecked('its configuration is wrong', 'fix that first');
   const ending = new AbortController();
-  const timeout = Promise.withResolvers<Finding>();
-  const timer = setTimeout(() => {
-    const why = `it did not end within ${timeoutMs / 1000} s`;
-    timeout.resolve(createUnchecked(why, 'find out what hangs, or set a longer --timeout'));
-  }, timeoutMs);
+  const { signal } = ending;
+  const why = `it did not end within ${timeoutMs / 1000} s`;
+  const late = createUnchecked(why, 'find out what hangs, or set a longer --timeout');
   try {
-    return await Promise.race([check.run(context, ending.signal), timeout.promise]);
+    return await Promise.race([check.run(context, signal), sleep(timeoutMs, late, { signal })]);
   } catch (error) {
     return toFinding(error);
   } finally {
-    clearTimeout(timer);
     ending.abort();
   }
 }
 
 /** Shows only the kind of an error: its message may quote the input that failed. */
 function toFinding(error: unknown): Finding {
-  if (error instanceof NotCheckedError) return createUnchecked(error.message, error.toDo);
+  if (error instanceof NotCheckedError) return createUnchecked(error.message, 'fix that first');
   // Its message names the database's code at most.
   if (error instanceof LedgerUnavailableError) return createUnchecked(error.message, 'see the database’s log');
-  if (error instanceof LedgerNotFoundError)
+  if (error instanceof LedgerNotFoundError) {
     return createUnchecked('there is no ledger at its address', 'fix that first');
+  }
   if (isGrpcServiceError(error)) {
     // The message begins with code and name, such as `14 UNAVAILABLE: …`. Its details may quote input.
     const name = /^\d+ ([A-Z_]+)\b/.exec(error.message)?.[1] ?? `code ${error.code}`;

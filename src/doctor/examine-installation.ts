@@ -1,14 +1,12 @@
 /** `doctor`: every check, in the order in which it prints them. */
-import type { Config } from '../config/config.ts';
-import type { ConfigProblem } from '../model/problems.ts';
+import type { inspectCodecServer, inspectConfig } from '../config/config.ts';
+import { countWords } from '../words/writer.ts';
 import {
   type Check,
   type CheckResult,
   createContext,
   defineCheck,
-  describeCount,
   describeRules,
-  type Finding,
   fail,
   pass,
   runChecks,
@@ -19,22 +17,12 @@ import * as keys from './key-checks.ts';
 import * as ledger from './ledger-checks.ts';
 import * as temporal from './temporal-checks.ts';
 
-interface Examination {
-  /** Every check ran and none failed. Warnings are possible. */
-  healthy: boolean;
-  /** How many checks ended how: together as many as `checks` has. */
-  counts: Record<Finding['status'], number>;
-  checks: CheckResult[];
-}
-
 /** The results of `inspectConfig` and `inspectCodecServer`. */
-interface Inspected {
-  config: Config;
-  problems: readonly ConfigProblem[];
+interface Inspected extends ReturnType<typeof inspectConfig> {
   /** Absent if clients use no codec server: then no check calls one. */
-  codecServer?: keys.InspectedCodecServer | undefined;
+  codecServer?: ReturnType<typeof inspectCodecServer>;
   /** The key that the HTTP API signs decisions with. Absent: it signs nothing here. */
-  signerFile?: string | undefined;
+  signerFile?: string;
 }
 
 /** For each check: above the time-outs of ledger and connection. */
@@ -44,10 +32,7 @@ const DEFAULT_TIMEOUT_MS = 10_000;
  * Examines the systems that a worker with this configuration needs. Sends no inquiry and writes no data; fetches one
  * token for each profile.
  */
-export async function examine(
-  inspected: Inspected,
-  { timeoutMs = DEFAULT_TIMEOUT_MS }: { timeoutMs?: number } = {},
-): Promise<Examination> {
+export async function examine(inspected: Inspected, { timeoutMs = DEFAULT_TIMEOUT_MS } = {}) {
   const context = createContext(inspected.config, inspected.problems, timeoutMs);
   try {
     return toExamination(await runChecks(listChecks(inspected), context, timeoutMs));
@@ -56,9 +41,10 @@ export async function examine(
   }
 }
 
-export function toExamination(checks: CheckResult[]): Examination {
+export function toExamination(checks: CheckResult[]) {
   const counts = { pass: 0, warn: 0, fail: 0, unchecked: 0 };
   for (const { status } of checks) counts[status]++;
+  // Warnings are possible.
   return { healthy: counts.fail + counts.unchecked === 0, counts, checks };
 }
 
@@ -70,7 +56,7 @@ function listChecks({ config, codecServer, signerFile }: Inspected): Check[] {
     ledger.ledgerCheck,
     ledger.ledgerDurabilityCheck,
     keys.ledgerKeysCheck,
-    ...keys.createCodecServerChecks(codecServer),
+    ...(codecServer ? [keys.checkCodecServer(codecServer)] : []),
     temporal.temporalCheck,
     temporal.namespaceCheck,
     ledger.ledgerWatchCheck,
@@ -79,7 +65,7 @@ function listChecks({ config, codecServer, signerFile }: Inspected): Check[] {
     temporal.deploymentCheck,
     ...profiles.map(gateway.checkTokens),
     ...profiles.map(gateway.checkGateway),
-    ...keys.createDecisionSignerChecks(signerFile),
+    ...(signerFile === undefined ? [] : [keys.checkDecisionSigner(signerFile)]),
     ledger.pausesCheck,
     temporal.failingRunsCheck,
     ledger.holdsCheck,
@@ -90,14 +76,14 @@ function listChecks({ config, codecServer, signerFile }: Inspected): Check[] {
 const configurationCheck = defineCheck('configuration', [], async ({ config, problems }) => {
   if (problems.length > 0) {
     return fail(
-      `${describeCount(problems.length, 'rule')} broken: ${describeRules(problems)}`,
+      `${countWords(problems.length, 'rule')} broken: ${describeRules(problems)}`,
       'see docs/configuration.md',
     );
   }
   const { environment, taskQueue, profiles } = config;
   const rehearsals = [...profiles.values()].filter(({ rehearsal }) => rehearsal).map(({ name }) => name);
   const rehearsed = rehearsals.length === 0 ? '' : `, a rehearsal against a sandbox: ${rehearsals.join(', ')}`;
-  const what = `${environment}, task queue ${taskQueue}, ${describeCount(profiles.size, 'profile')}${rehearsed}`;
+  const what = `${environment}, task queue ${taskQueue}, ${countWords(profiles.size, 'profile')}${rehearsed}`;
   return config.payloadsAreEncrypted
     ? pass(what)
     : warn(`${what}, payloads in the clear`, 'PAYLOAD_ENCRYPTION=off is for trying things out in the sandbox');

@@ -2,22 +2,21 @@
 
 import { randomBytes } from 'node:crypto';
 import type { PayloadCodec } from '@temporalio/common';
-import { CodecServerConnection, createRemoteCodec } from '../client/connection/codec-server.ts';
+import { CodecServer } from '../client/connection/codec-server.ts';
 import { CodecServerError } from '../client/connection/errors.ts';
-import type { CodecServerAccess } from '../config/codec-server-access.ts';
+import type { inspectCodecServer } from '../config/config.ts';
 import { checkOpenFile } from '../config/rules.ts';
 import { decisionContent, type ProvableDecision } from '../model/decision-content.ts';
-import type { ConfigProblem } from '../model/problems.ts';
 import { KeyRingError, KeyServiceError, UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
 import { computeKeyAges, type KeyAge } from '../protection/keys/key-ring.ts';
 import { loadDecisionSigner } from '../protection/keys/signing-keys.ts';
 import { createPayloadCodec } from '../protection/payloads/payload-codec.ts';
 import { toBytes } from '../protection/payloads/payload-envelope.ts';
 import { createDecisionProofVerifier } from '../protection/proofs.ts';
+import { countWords } from '../words/writer.ts';
 import {
   type Check,
   defineCheck,
-  describeCount,
   describeRules,
   type Finding,
   fail,
@@ -46,7 +45,7 @@ export const keyRingCheck = defineCheck('key-ring', ['GATEWAY_ENVIRONMENT', 'KEY
 function judgeAges(ages: readonly KeyAge[], isProduction: boolean): Finding {
   const told = ages
     .filter(({ status }) => status === 'current')
-    .map(({ id, ageDays }) => `${id} ${describeCount(ageDays, 'day')}`);
+    .map(({ id, ageDays }) => `${id} ${countWords(ageDays, 'day')}`);
   const retired = ages.length - told.length;
   const detail = `${told.join(', ')}${retired === 0 ? '' : `, ${retired} retired`}`;
   const isOverdue = ages.some(({ verdict }) => verdict === 'overdue');
@@ -66,44 +65,35 @@ export const ledgerKeysCheck = defineCheck(
     if (missing.length === 0) return pass(`the key ring opens everything that the ledger has sealed`);
     const told = missing.map(
       ({ keyId, secret, reports }) =>
-        `${keyId} (${secret ? 'the ledger’s own secret, ' : ''}${describeCount(reports, 'report')})`,
+        `${keyId} (${secret ? 'the ledger’s own secret, ' : ''}${countWords(reports, 'report')})`,
     );
     return fail(`the key ring lacks ${told.join(', ')}`, 'restore the key ring that has it from its copy');
   },
 );
 
-/** The codec server that clients in this environment use. */
-export interface InspectedCodecServer {
-  access: CodecServerAccess;
-  /** Broken rules. They keep no worker from starting, and so are no problems of the configuration. */
-  problems: readonly ConfigProblem[];
-}
-
 /**
  * Checks that the clients' codec server answers, and has the key that workers encrypt under. Its address may hold a
- * secret, and its token is one: the check prints neither. Returns no check if no codec server is named.
+ * secret, and its token is one: the check prints neither. Its broken rules keep no worker from starting, and so are no
+ * problems of the configuration.
  */
-export function createCodecServerChecks(codecServer: InspectedCodecServer | undefined): Check[] {
-  if (!codecServer) return [];
-  const { access, problems } = codecServer;
+export function checkCodecServer({ access, problems }: NonNullable<ReturnType<typeof inspectCodecServer>>): Check {
   const needs = ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'TEMPORAL_'];
-  const check = defineCheck('codec-server', needs, async (context, signal) => {
+  return defineCheck('codec-server', needs, async (context, signal) => {
     if (problems.length > 0) {
       return fail(`clients cannot use it: ${describeRules(problems)}`, 'see docs/configuration.md');
     }
     const keys = await getUsableKeys(context);
     if (!keys) return warn('not tried: there is no key yet', 'run it again when the key ring is there');
     const { namespace } = context.config.temporal;
-    const connection = new CodecServerConnection(access, namespace);
-    signal.addEventListener('abort', () => void connection.close(), { once: true });
+    const remote = new CodecServer(access, namespace);
+    signal.addEventListener('abort', () => void remote.close(), { once: true });
     const own = createPayloadCodec({ keys, namespace, mode: 'client' });
     try {
-      return await checkRoundTrips(own, createRemoteCodec(connection), keys.current('payload').id);
+      return await checkRoundTrips(own, remote, keys.current('payload').id);
     } finally {
-      await connection.close();
+      await remote.close();
     }
   });
-  return [check];
 }
 
 /** The words of a codec error are constant, and hold no address and no token. */
@@ -148,10 +138,9 @@ const PROBE: ProvableDecision = {
   providerSaid: 'notAsked',
 };
 
-/** Checks whether workers take the decisions that the HTTP API signs. Returns no check if the API signs nothing. */
-export function createDecisionSignerChecks(file: string | undefined): Check[] {
-  if (file === undefined) return [];
-  const check = defineCheck('decision-signer', ['DECISION_'], async ({ config }) => {
+/** Checks whether workers take the decisions that the HTTP API signs. */
+export function checkDecisionSigner(file: string): Check {
+  return defineCheck('decision-signer', ['DECISION_'], async ({ config }) => {
     const signer = await loadDecisionSigner(file).catch(() => null);
     if (!signer) {
       const toDo = 'name a private key in API_DECISION_KEY_FILE: `credit-journey keys signing new` makes one';
@@ -170,5 +159,4 @@ export function createDecisionSignerChecks(file: string | undefined): Check[] {
     }
     return pass(`workers accept what the HTTP API signs with the key ${signer.keyId}`);
   });
-  return [check];
 }

@@ -1,6 +1,6 @@
 /** The ledger: the right one, no older copy, nothing that it confirms can be lost, and not paused. */
 import { Client } from '@temporalio/client';
-import { readWatchedAttempt } from '../client/connection/describe-run.ts';
+import { readWatchedAttempt } from '../client/connection/temporal-runs.ts';
 import { judgeDurability } from '../ledger/database/durability.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { inspect, type LedgerInspection } from '../ledger/inspect-ledger.ts';
@@ -8,10 +8,10 @@ import { describePause } from '../ledger/pauses.ts';
 import { readRestore } from '../ledger/restores.ts';
 import type { HighWaterMark } from '../messages/ledger-watch.ts';
 import { createDataConverter } from '../protection/payloads/data-converter.ts';
+import { countWords } from '../words/writer.ts';
 import {
   type DoctorContext,
   defineCheck,
-  describeCount,
   type Finding,
   fail,
   getUsableKeys,
@@ -122,5 +122,5 @@ export const clockCheck = defineCheck('clock', NEEDS, async ({ ledger }) => {
 export const holdsCheck = defineCheck('holds', ['LEDGER_'], async (context) => {
   const { needsPerson } = await readLedgerContent(context);
   if (needsPerson === 0) return pass('nothing needs a person');
-  return warn(`${describeCount(needsPerson, 'row')} of the work queue`, '`credit-journey holds` lists them');
+  return warn(`${countWords(needsPerson, 'row')} of the work queue`, '`credit-journey holds` lists them');
 });

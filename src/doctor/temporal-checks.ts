@@ -14,16 +14,8 @@ import {
   formatPromotionCommand,
   TASK_QUEUE_TYPES,
 } from '../temporal/worker-deployment.ts';
-import {
-  type Check,
-  type DoctorContext,
-  defineCheck,
-  describeCount,
-  fail,
-  NotCheckedError,
-  pass,
-  warn,
-} from './check.ts';
+import { countWords } from '../words/writer.ts';
+import { type Check, type DoctorContext, defineCheck, fail, NotCheckedError, pass, warn } from './check.ts';
 
 /** Half of a check's time is over when this begins. */
 const WHY_MS = 2_000;
@@ -57,7 +49,7 @@ export const namespaceCheck = defineCheck('namespace', NEEDS, async ({ temporal 
   try {
     const { config } = await client.workflowService.describeNamespace({ namespace });
     const retentionS = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
-    const days = describeCount(Math.round((retentionS / DAY_S) * 10) / 10, 'day');
+    const days = countWords(Math.round((retentionS / DAY_S) * 10) / 10, 'day');
     return pass(`${namespace}, closed runs are kept for ${days}`);
   } catch (error) {
     if (hasStatus(error, 'permissionDenied', 'unauthenticated')) {
@@ -116,7 +108,7 @@ function createQueueCheck(
     const queue = toQueue(context.config.taskQueue);
     const counts = await Promise.all(types.map((type) => countPollers(context, queue, type)));
     const fewest = Math.min(...counts);
-    if (fewest > 0) return pass(`${describeCount(fewest, 'worker')} on ${queue}`);
+    if (fewest > 0) return pass(`${countWords(fewest, 'worker')} on ${queue}`);
     return fail(
       `no worker polls ${queue}: ${consequence}`,
       '`credit-journey worker`; see its log where it ends at once',
@@ -176,7 +168,7 @@ export const failingRunsCheck = defineCheck(
     }
     if (count === 0) return pass('no run has tasks that fail again and again');
     return warn(
-      `the tasks of ${describeCount(count, 'run')} fail again and again`,
+      `the tasks of ${countWords(count, 'run')} fail again and again`,
       `\`temporal workflow list --query '${TASKS_FAIL}'\` lists them; docs/runbook/workflow-tasks-fail.md`,
     );
   },

@@ -14,16 +14,10 @@ import { getMessageFields, refuseRepeated } from './fields.ts';
 /** The interface shows no limit on names, phones and addresses of one applicant. This limit is ours. */
 const MAX_ENTRIES = 20;
 
-/** Type N: an exact number of digits. */
 function digits(count: number, rule: string) {
-  const pattern = new RegExp(`^[0-9]{${count}}$`);
-  return z
-    .string()
-    .refine((text) => pattern.test(text), rule)
-    .meta({ pattern: pattern.source });
+  return z.string().regex(new RegExp(`^[0-9]{${count}}$`), rule);
 }
 
-/** A list with at least one entry. */
 function list<T extends z.ZodType>(entry: T) {
   return z.array(entry).min(1).max(MAX_ENTRIES);
 }
@@ -77,8 +71,6 @@ const phoneSchema = z.strictObject({
 /** `zip` is AN 5, yet "5 or 9 digits" (interface 2.3): nine digits, or ZIP+4, become `zip` and `zip4`. */
 const ZIP = /^([0-9]{5})(?:-?([0-9]{4}))?$/;
 
-const STATE = /^[A-Za-z]{2}$/;
-
 const addressSchema = z
   .strictObject({
     addressIdentifier: z.enum(['C', 'P']),
@@ -88,13 +80,9 @@ const addressSchema = z
     // The interface does not show the list of state codes (2.3).
     state: z
       .string()
-      .refine((text) => STATE.test(text), 'must be a two-letter state code')
-      .meta({ pattern: STATE.source })
+      .regex(/^[A-Za-z]{2}$/, 'must be a two-letter state code')
       .transform((text) => text.toUpperCase()),
-    zip: z
-      .string()
-      .refine((text) => ZIP.test(text), 'must be 5 digits, 9 digits or ZIP+4')
-      .meta({ pattern: ZIP.source }),
+    zip: z.string().regex(ZIP, 'must be 5 digits, 9 digits or ZIP+4'),
     zip4: digits(4, 'must be exactly 4 digits').optional(),
   })
   .transform((address, context) => {

@@ -96,10 +96,7 @@ const proof = z
 /** The name of a gateway profile, which is part of a task queue's name. */
 export const PROFILE_NAME = /^[a-z][a-z0-9-]{0,30}$/;
 
-export const profileName = z
-  .string()
-  .refine((value) => PROFILE_NAME.test(value), 'must be 1 to 31 lower-case letters, digits or dashes')
-  .meta({ pattern: PROFILE_NAME.source });
+export const profileName = z.string().regex(PROFILE_NAME, 'must be 1 to 31 lower-case letters, digits or dashes');
 
 const FIELDS = {
   journeyId: opaqueId(MAX_ID_LENGTH),
@@ -153,7 +150,52 @@ export function requireSecondaryUser<Schema extends z.ZodObject>(schema: Schema)
   return schema.refine(hasName, { path: ['endUserCode'], error, when: () => true }).meta({ anyOf });
 }
 
-/** Every field by its name. */
-export function getMessageFields(): typeof FIELDS {
-  return FIELDS;
+/** A secondary user. `requireSecondaryUser` checks that at least one of the two is given. */
+const secondaryUserFields = {
+  /** The gateway's code of the company that gets the report. Give it where there is one: a name alone is weaker. */
+  endUserCode: FIELDS.endUserCode.optional(),
+  /** Its name, where it has no code, or beside the code. */
+  endUser: FIELDS.endUser.optional(),
+};
+
+const share = requireSecondaryUser(
+  z.strictObject({
+    /** Your own, unique in its journey, 1 to 40 characters. Consents name it. */
+    shareId: FIELDS.shareId,
+    ...secondaryUserFields,
+    /** Default: the journey's `permissiblePurposeCodes.SECONDUSE`. */
+    permissiblePurposeCode: FIELDS.permissiblePurposeCode.optional(),
+    /**
+     * The stage whose report is shared: its newest, if the stage was repeated. Default: the last stage with a record.
+     */
+    reportOf: FIELDS.stage.optional(),
+    /** How long the share waits for consent once its report exists: ISO 8601 in days and time. Default P30D. */
+    awaitConsentFor: FIELDS.duration.optional(),
+    /** How old a grant may be when an attempt is scheduled. Default: any age. */
+    consentValidFor: FIELDS.duration.optional(),
+  }),
+).meta({ id: 'share' });
+
+const reference = z.strictObject({
+  reportReferenceNumber: FIELDS.reportReferenceNumber,
+  requestedAt: FIELDS.instant,
+  applicants: z
+    .array(z.strictObject({ applicantId: FIELDS.applicantId, consumerId: FIELDS.consumerId }))
+    .min(1, 'must be a list that is not empty')
+    // A `consumerId` of two applicants is a typing error, and would share the wrong person's report.
+    .superRefine(refuseRepeated(['applicantId', 'consumerId'])),
+});
+
+const SHARED = {
+  ...FIELDS,
+  secondaryUserFields,
+  share,
+  reference,
+  /** The person who decides, and the reason. */
+  signature: { by: text(100), reason: text(500) },
+};
+
+/** Every field by its name, and groups of them. */
+export function getMessageFields(): typeof SHARED {
+  return SHARED;
 }

@@ -3,6 +3,7 @@
  * hold. Its version does not count. A worker that waits for promotion is promoted because it is ready. One that drains
  * serves the runs that are pinned to it.
  */
+import { setInterval } from 'node:timers/promises';
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import { LedgerChangedError } from '../ledger/errors.ts';
@@ -16,7 +17,8 @@ export interface WorkerParts {
   ledger: Pick<Ledger, 'identity' | 'lookUp' | 'restoreState'>;
   keys: Pick<WatchedKeyRing, 'current' | 'lastReloadFailed'>;
   gateways: ReadonlyMap<string, Pick<GatewayClient, 'markersBroken'>>;
-  writer: Pick<WriterWatch, 'isTooOld'>;
+  /** Aborted once the ledger requires a newer program. */
+  tooOld: { readonly aborted: boolean };
   /** Whether the ledger can lose what it confirms, where production does not permit that. */
   mayLoseClaims(): Promise<boolean>;
 }
@@ -26,7 +28,7 @@ const SERVER_TIMEOUT_MS = 1_000;
 const NO_TRACE_NUMBER = 'READINESS';
 
 export function readinessChecks(parts: WorkerParts): Record<string, ReadinessCheck> {
-  const { workers, connection, ledger, keys, gateways, writer, mayLoseClaims } = parts;
+  const { workers, connection, ledger, keys, gateways, tooOld, mayLoseClaims } = parts;
   return {
     polling: () => (workers.every((worker) => worker.getState() === 'RUNNING') ? null : 'is stopping'),
     temporal: async () => {
@@ -35,7 +37,7 @@ export function readinessChecks(parts: WorkerParts): Record<string, ReadinessChe
     },
     // The identity is read from the database each time: another one may answer at the same address by now.
     ledger: async () => {
-      if (writer.isTooOld) return 'asks for newer workers';
+      if (tooOld.aborted) return 'asks for newer workers';
       try {
         if (await mayLoseClaims()) return 'can lose what it confirms: see `doctor`';
         await ledger.lookUp(ledger.identity.ledgerId, NO_TRACE_NUMBER);
@@ -64,39 +66,24 @@ export function readinessChecks(parts: WorkerParts): Record<string, ReadinessChe
   };
 }
 
-// Notices that the ledger takes no more writes from this program version, so that its worker stops.
-
-interface WriterWatch {
-  /** Whether the ledger requires a newer program. This never becomes false again. */
-  readonly isTooOld: boolean;
-  close(): void;
-}
-
 /** The ledger refuses claims in any case: this only decides how soon newer workers get the work. */
 const ASKED_EVERY_MS = 2_000;
 
-/** @param onTooOld called once */
+/**
+ * Notices that the ledger takes no more writes from this program version, so that its worker stops. `tooOld` is then
+ * aborted, for good.
+ */
 export function watchWriter(
   ledger: Pick<Ledger, 'mayWrite'>,
-  onTooOld: () => void,
   askedEveryMs = ASKED_EVERY_MS,
-): WriterWatch {
-  let isTooOld = false;
-  let isAsking = false;
-  const timer = setInterval(async () => {
-    if (isAsking) return;
-    isAsking = true;
-    // An unreachable ledger gives no information about versions.
-    isTooOld = !(await ledger.mayWrite().catch(() => true));
-    isAsking = false;
-    if (!isTooOld) return;
-    clearInterval(timer);
-    onTooOld();
-  }, askedEveryMs);
-  return {
-    get isTooOld() {
-      return isTooOld;
-    },
-    close: () => clearInterval(timer),
+): { tooOld: AbortSignal; close(): void } {
+  const [tooOld, closing] = [new AbortController(), new AbortController()];
+  const watch = async () => {
+    for await (const _ of setInterval(askedEveryMs, undefined, { signal: closing.signal })) {
+      // An unreachable ledger gives no information about versions.
+      if (!(await ledger.mayWrite().catch(() => true))) return tooOld.abort();
+    }
   };
+  watch().catch(() => {});
+  return { tooOld: tooOld.signal, close: () => closing.abort() };
 }

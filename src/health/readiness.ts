@@ -1,5 +1,6 @@
 /** Whether a worker is ready: a list of checks, each of which passes or says in constant words why it does not. */
-import fastify from 'fastify';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { ListenAddress } from '../config/variables.ts';
 
 /** Resolves with the reason of a failure, or `null`. An error that it throws is not shown. */
@@ -52,13 +53,21 @@ export class Readiness {
 }
 
 async function runWithinTime(check: ReadinessCheck, timeoutMs: number): Promise<string | null> {
-  const { promise, resolve } = Promise.withResolvers<string | null>();
-  const timer = setTimeout(() => resolve('does not answer in time'), timeoutMs);
+  const answered = new AbortController();
+  const late = sleep(timeoutMs, 'does not answer in time', { signal: answered.signal });
   const answer = (async () => check())().catch(() => 'does not answer');
-  return Promise.race([answer, promise]).finally(() => clearTimeout(timer));
+  return Promise.race([answer, late]).finally(() => answered.abort());
 }
 
-// `/healthz` and `/readyz`, for the programs that start, restart and watch workers. Nothing secret is in either.
+/** Adds `/healthz` and `/readyz`, for the programs that start, restart and watch this one. Nothing secret is in either. */
+export function addProbes(app: FastifyInstance, readiness: Readiness): void {
+  // Shows only that the event loop runs: a failure that a restart cannot mend must not restart the process.
+  app.get('/healthz', { config: { route: 'GET /healthz' } }, async () => ({ status: 'ok' }));
+  app.get('/readyz', { config: { route: 'GET /readyz' } }, async (_request, reply) => {
+    const report = await readiness.report();
+    return reply.code(report.ready ? 200 : 503).send(report);
+  });
+}
 
 /** A probe has no body, and gives up long before this. */
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -74,12 +83,7 @@ export async function startHealthServer(
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
   });
-  // Shows only that the event loop runs: a failure that a restart cannot mend must not restart the process.
-  app.get('/healthz', async () => ({ status: 'ok' }));
-  app.get('/readyz', async (_request, reply) => {
-    const report = await readiness.report();
-    return reply.code(report.ready ? 200 : 503).send(report);
-  });
+  addProbes(app, readiness);
   try {
     await app.listen({ host, port });
   } catch {

@@ -8,8 +8,9 @@ export function isLoopbackHost(host: string): boolean {
 
 export type ProxyCheck = (address: string | undefined) => boolean;
 
-/** @throws Error for what is neither an address nor a CIDR block */
-export function createProxyCheck(proxies: readonly string[]): ProxyCheck {
+/** Returns `undefined` if there is no proxy. @throws Error for a text that is no address and no CIDR block */
+export function createProxyCheck(proxies: readonly string[] = []): ProxyCheck | undefined {
+  if (proxies.length === 0) return undefined;
   const trusted = proxies.map((proxy) =>
     ipaddr.parseCIDR(proxy.includes('/') ? proxy : `${proxy}/${isIP(proxy) === 6 ? 128 : 32}`),
   );

@@ -39,16 +39,8 @@ function refuseMethod(taken: readonly string[]): Refusal {
   return new Refusal('method', message, { headers: { allow: taken.join(', ') } });
 }
 
-/** An error of Node's parser. */
-interface Unreadable {
-  code?: string;
-}
-
-interface Form {
-  type: string;
-  headers: Readonly<Record<string, string>>;
-  body: string;
-}
+/** Writes the body of a refusal. */
+type Writer = (refusal: Refusal) => { type: string; headers: Readonly<Record<string, string>>; body: string };
 
 /** Requests of a connection that were handed over, until they are answered. */
 const underWay = new WeakMap<Duplex, Map<IncomingMessage, ServerResponse>>();
@@ -64,17 +56,16 @@ export function trackRequests(server: Server): void {
 }
 
 /** For Fastify's `clientErrorHandler`. It comes before every hook: no caller is known, and the audit log has no line. */
-export function createUnreadableHandler(form: (refusal: Refusal) => Form) {
+export function createUnreadableHandler(write: Writer) {
   /** Node reports the error with each packet. */
   const refused = new WeakSet<Duplex>();
-  return (error: Unreadable, socket: Duplex): void => {
+  return (error: { code?: string }, socket: Duplex): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
     if (refused.has(socket)) return;
     refused.add(socket);
-    const text = renderResponse(form, toUnreadableRefusal(error));
     const requests = [...(underWay.get(socket) ?? [])];
     // Callers match answers by order: no answer may be taken for that to an earlier request.
     if (requests.some(([{ complete }]) => complete)) {
@@ -84,12 +75,12 @@ export function createUnreadableHandler(form: (refusal: Refusal) => Form) {
     // The unreadable request may be under way, if its body is at fault. It gets one answer.
     const isAnswered = requests.some(([, response]) => response.headersSent);
     // Input that has not arrived yet is not read.
-    socket.end(isAnswered ? undefined : text, () => socket.destroy());
+    socket.end(isAnswered ? undefined : renderResponse(write, toUnreadableRefusal(error)), () => socket.destroy());
   };
 }
 
-function renderResponse(form: (refusal: Refusal) => Form, refusal: Refusal): string {
-  const { type, headers, body } = form(refusal);
+function renderResponse(write: Writer, refusal: Refusal): string {
+  const { type, headers, body } = write(refusal);
   const all = {
     ...headers,
     'content-type': type,
@@ -102,7 +93,7 @@ function renderResponse(form: (refusal: Refusal) => Form, refusal: Refusal): str
   return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
-function toUnreadableRefusal({ code }: Unreadable): Refusal {
+function toUnreadableRefusal({ code }: { code?: string }): Refusal {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal('slow');
   // Not 431: one more status that each caller would have to know.
   if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('headers');

@@ -34,20 +34,17 @@ export interface AccessRecord {
   refused?: string;
 }
 
-export interface AuditLog {
-  /** Throws where the line cannot be written: then nothing is given out either. */
-  record(access: AccessRecord): void;
-  close(): void;
-}
+export type AuditLog = ReturnType<typeof openAuditLog>;
 
-export function openAuditLog(destination: AuditDestination): AuditLog {
+export function openAuditLog(destination: AuditDestination) {
   const file = 'file' in destination ? openSync(destination.file, 'a', 0o600) : undefined;
   const stream =
     'write' in destination ? destination : { write: (line: string) => writeAll(file as number, Buffer.from(line)) };
   const logger = pino({ base: null, timestamp: () => `,"at":"${new Date().toISOString()}"` }, stream);
   return {
-    record: (access) => logger.info({ audit: access }, 'access'),
-    close: () => {
+    /** Throws where the line cannot be written: then nothing is given out either. */
+    record: (access: AccessRecord): void => logger.info({ audit: access }, 'access'),
+    close(): void {
       if (file !== undefined) closeSync(file);
     },
   };

@@ -1,4 +1,5 @@
 /** Limits of an HTTP service: its figures, slots for requests at once, and buckets for requests per second. */
+import { Refusal } from './refusal.ts';
 
 export interface HttpLimits {
   bodyBytes: number;
@@ -100,41 +101,38 @@ interface Bucket {
 }
 
 export class TokenBuckets {
-  readonly #burst: number;
-  readonly #perSecond: number;
+  readonly #limits: Pick<HttpLimits, 'burst' | 'perSecond'>;
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(burst: number, perSecond: number) {
-    this.#burst = burst;
-    this.#perSecond = perSecond;
+  constructor(limits: Pick<HttpLimits, 'burst' | 'perSecond'>) {
+    this.#limits = limits;
   }
 
-  /** Takes one token; returns `false` if the bucket is empty. */
-  take(key: string): boolean {
+  /** Takes one token. @throws Refusal 429 if the bucket is empty */
+  take(key: string): void {
     const bucket = this.#refill(key);
-    if (bucket.tokens < 1) return false;
+    const retryAfterSeconds = Math.ceil(1 / this.#limits.perSecond);
+    if (bucket.tokens < 1) throw new Refusal('rate', undefined, { retryAfterSeconds });
     bucket.tokens -= 1;
-    return true;
   }
 
   /** Returns a token whose use did not count. */
   giveBack(key: string): void {
     const bucket = this.#refill(key);
-    bucket.tokens = Math.min(this.#burst, bucket.tokens + 1);
+    bucket.tokens = Math.min(this.#limits.burst, bucket.tokens + 1);
   }
 
   #refill(key: string): Bucket {
+    const { burst, perSecond } = this.#limits;
     const nowMs = performance.now();
-    const bucket = this.#buckets.get(key) ?? { tokens: this.#burst, atMs: nowMs };
-    bucket.tokens = Math.min(this.#burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * this.#perSecond);
+    const bucket = this.#buckets.get(key) ?? { tokens: burst, atMs: nowMs };
+    bucket.tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * perSecond);
     bucket.atMs = nowMs;
     // Put at the end: the map's order is the order of use.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
-    if (this.#buckets.size > MAX_BUCKETS) {
-      const [oldest] = this.#buckets.keys();
-      if (oldest !== undefined) this.#buckets.delete(oldest);
-    }
+    const [oldest = key] = this.#buckets.keys();
+    if (this.#buckets.size > MAX_BUCKETS) this.#buckets.delete(oldest);
     return bucket;
   }
 }

@@ -4,8 +4,6 @@ import type { Problem } from '../model/problems.ts';
 interface ProblemForm {
   status: number;
   title: string;
-  /** Explains the cause and the remedy if the title does not. */
-  about?: string;
   /** Default for a 503: a second or two. */
   retryAfterSeconds?: number;
 }
@@ -20,22 +18,10 @@ export const PROBLEMS = {
   notJson: { status: 400, title: 'The body is not JSON' },
   tooDeep: { status: 400, title: 'The body nests too deep' },
   repeated: { status: 400, title: 'A member is given twice' },
-  after: {
-    status: 400,
-    title: 'The place in the list is not valid',
-    about: '`after` must be the `next` of a previous page of the same list.',
-  },
-  attributeMissing: {
-    status: 400,
-    title: 'This installation has no such list',
-    about: 'A search attribute is missing: `credit-journey setup` registers it.',
-  },
-  method: {
-    status: 405,
-    title: 'The address does not accept this method',
-    about: '`Allow` names those that it accepts.',
-  },
-  slow: { status: 408, title: 'The request came too slowly', about: 'Send the same again.' },
+  after: { status: 400, title: 'The place in the list is not valid' },
+  attributeMissing: { status: 400, title: 'This installation has no such list' },
+  method: { status: 405, title: 'The address does not accept this method' },
+  slow: { status: 408, title: 'The request came too slowly' },
   bodyTooLarge: { status: 413, title: 'The body is too large' },
   contentType: { status: 415, title: 'The body must be application/json' },
   // The caller.
@@ -47,11 +33,7 @@ export const PROBLEMS = {
   issuer: { status: 401, title: 'The token is of another issuer' },
   claims: { status: 401, title: 'The token lacks a claim' },
   algorithm: { status: 401, title: 'The token is signed by an algorithm that is not allowed' },
-  signature: {
-    status: 401,
-    title: 'The token’s signature is not valid',
-    about: 'It was changed, or its key is not in the key set.',
-  },
+  signature: { status: 401, title: 'The token’s signature is not valid' },
   twoTokens: { status: 401, title: 'The request has more than one token' },
   keySet: { status: 503, title: 'The key set for tokens cannot be read' },
   scope: { status: 403, title: 'The token lacks the scope' },
@@ -65,103 +47,48 @@ export const PROBLEMS = {
   namespace: { status: 403, title: 'The token has no role in the namespace' },
   namespaceMissing: { status: 400, title: 'The request does not name its namespace' },
   // The target of the request.
-  notFound: {
-    status: 404,
-    title: 'Nothing has this name',
-    about: 'Or the token does not reach it: the answer is the same in both cases.',
-  },
+  notFound: { status: 404, title: 'Nothing has this name' },
   noReport: { status: 404, title: 'The ledger has no such report' },
   noRefusal: { status: 404, title: 'The ledger keeps no body of such a refusal' },
   noChanges: { status: 404, title: 'The ledger has no such list of changes' },
   noJourney: { status: 404, title: 'The ledger has no inquiry of such a journey' },
   disposed: { status: 410, title: 'It was disposed of' },
-  invalidInput: {
-    status: 422,
-    title: 'The content breaks rules',
-    about: '`problems` names each place that is wrong, and the rule.',
-  },
+  invalidInput: { status: 422, title: 'The content breaks rules' },
   // The state of the run.
-  idTaken: {
-    status: 409,
-    title: 'This id is taken',
-    about: 'A run that the token does not reach has it: choose another id.',
-  },
-  differs: {
-    status: 409,
-    title: 'This id was used with other content',
-    about:
-      'A start, a message or a decision had it. `problems` names what differs: choose another id, or send the first content again.',
-  },
-  decided: {
-    status: 409,
-    title: 'Another decision came first',
-    about: '`decided` says who has decided what, and when.',
-  },
-  notOnHold: {
-    status: 409,
-    title: 'Nothing waits for this decision',
-    about: 'The hold is gone, or is about another attempt.',
-  },
+  idTaken: { status: 409, title: 'This id is taken' },
+  differs: { status: 409, title: 'This id was used with other content' },
+  decided: { status: 409, title: 'Another decision came first' },
+  notOnHold: { status: 409, title: 'Nothing waits for this decision' },
   notListed: { status: 409, title: 'No such row is on the list' },
-  inFuture: {
-    status: 409,
-    title: 'A time lies in the future',
-    about: 'Only small differences between clocks are tolerated.',
-  },
-  unproven: {
-    status: 409,
-    title: 'The proof does not count',
-    about: 'It is missing, or does not match this content.',
-  },
-  noLongerCounts: {
-    status: 409,
-    title: 'The grant no longer counts',
-    about:
-      'It was ended or spent, is too old, or is for another share or person. Send a new grant under a new `consentId`.',
-  },
-  unknownPart: { status: 409, title: 'The run has no such part', about: '`problems` names the member.' },
-  ending: {
-    status: 409,
-    title: 'The run is ending',
-    about: 'It accepts no message that would make it send something.',
-  },
-  notNow: { status: 409, title: 'The run does not accept this now', about: '`detail` says why.' },
+  inFuture: { status: 409, title: 'A time lies in the future' },
+  unproven: { status: 409, title: 'The proof does not count' },
+  noLongerCounts: { status: 409, title: 'The grant no longer counts' },
+  unknownPart: { status: 409, title: 'The run has no such part' },
+  ending: { status: 409, title: 'The run is ending' },
+  notNow: { status: 409, title: 'The run does not accept this now' },
   journeyFinished: { status: 409, title: 'The run has finished' },
-  shareAfterEnd: {
-    status: 409,
-    title: 'The journey has finished',
-    about: 'Share its report by itself: `POST /v1/shares`.',
-  },
+  shareAfterEnd: { status: 409, title: 'The journey has finished' },
   runFailed: { status: 409, title: 'The run has ended without a result' },
   resultNotReady: { status: 409, title: 'The run has not ended yet' },
   // The server, and the programs behind it.
   rate: { status: 429, title: 'Too many requests at once' },
   waiting: { status: 429, retryAfterSeconds: 5, title: 'Too many callers wait for a change' },
   busy: { status: 503, title: 'Too many requests are waiting' },
-  outOfTime: { status: 503, title: 'The decisions before it took too long', about: 'Send it again.' },
+  outOfTime: { status: 503, title: 'The decisions before it took too long' },
   gone: { status: 503, title: 'The caller has disconnected' },
   audit: { status: 503, title: 'The audit log cannot be written' },
-  stopping: { status: 503, title: 'The server is stopping', about: 'Send it again.' },
-  tooManyMessages: {
-    status: 503,
-    retryAfterSeconds: 60,
-    title: 'The run has too many messages at once',
-    about: 'Send it again in a minute.',
-  },
-  workerUnavailable: {
-    status: 503,
-    title: 'No worker answers',
-    about: 'A message may still arrive. Send the same again.',
-  },
+  stopping: { status: 503, title: 'The server is stopping' },
+  tooManyMessages: { status: 503, retryAfterSeconds: 60, title: 'The run has too many messages at once' },
+  workerUnavailable: { status: 503, title: 'No worker answers' },
   temporalUnavailable: { status: 503, title: 'Temporal cannot be reached' },
   ledgerUnavailable: { status: 503, title: 'The ledger cannot be reached' },
   portfolioUnavailable: { status: 503, retryAfterSeconds: 60, title: 'The file cannot be read now' },
-  portfolioDirectory: { status: 501, title: 'This API gives out no files', about: 'It has no `PORTFOLIO_DIR`.' },
+  portfolioDirectory: { status: 501, title: 'This API gives out no files' },
   keyUnknown: { status: 503, title: 'A key is not known here yet' },
   keyServiceFailed: { status: 503, title: 'The key service does not answer' },
-  closed: { status: 503, title: 'The server is stopping its connections', about: 'Send it again.' },
+  closed: { status: 503, title: 'The server is stopping its connections' },
   aborted: { status: 503, title: 'The call was aborted' },
-  failed: { status: 500, title: 'The request failed', about: 'A bug or an unforeseen error.' },
+  failed: { status: 500, title: 'The request failed' },
   // The codec server alone.
   tooManyPayloads: { status: 413, title: 'The request has too many payloads' },
   decoded: { status: 413, title: 'The payloads are too large once decoded' },

@@ -3,7 +3,6 @@
  * a time of its own, and only then it takes a slot. So callers whose bodies drip hold up no other.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { omitUndefined } from '../base/defined.ts';
 import type { ProxyCheck } from './addresses.ts';
 import type { AccessRecord } from './audit.ts';
 import { type HttpLimits, Slots, TokenBuckets } from './limits.ts';
@@ -19,10 +18,15 @@ declare module 'fastify' {
     /** Requests wait for slots of their own lane alone: those that wait long for a worker delay no others. */
     lane?: string;
   }
+
+  interface FastifyRequest {
+    /** Absent if the request is no access: an unknown address, `/healthz`, a browser's preflight. */
+    access?: Access;
+  }
 }
 
 /** The policy of one service: how to find the caller, and the needs of a route. */
-export interface AccessPolicy<Needs, Caller extends Identity, Permission> {
+export interface AccessPolicy<Caller extends Identity> {
   /** @throws Refusal 401, or 404 where nothing is to be told */
   verifyCaller(request: FastifyRequest): Promise<Caller>;
   /** Returns members for every audit line of the request. */
@@ -30,30 +34,28 @@ export interface AccessPolicy<Needs, Caller extends Identity, Permission> {
   /** Further parts of the key that a caller's requests are counted under. */
   countedBy?(request: FastifyRequest): readonly unknown[];
   /**
-   * @param noted what is known so far goes into the audit line, even where the request is refused
+   * Returns the permission that the handler of the route gets.
+   *
+   * @param note adds to the audit line, even where the request is refused
    * @throws Refusal
    */
-  permit(
-    needs: Needs,
-    about: { caller: Caller; request: FastifyRequest; note(more: Partial<AccessRecord>): void },
-  ): Permission;
+  permit(request: FastifyRequest, caller: Caller, note: Access['note']): unknown;
 }
 
-export interface GuardSettings<Needs, Caller extends Identity, Permission> {
-  policy: AccessPolicy<Needs, Caller, Permission>;
+export interface GuardSettings<Caller extends Identity> {
+  policy: AccessPolicy<Caller>;
   limits: HttpLimits;
   /** Origins of the UIs whose pages may call. */
   uiOrigins?: readonly string[] | undefined;
-  /** The service has a page, which is of its own origin. */
-  hasPage?: boolean | undefined;
   /** Absent where there is no proxy. */
   isTrustedProxy?: ProxyCheck | undefined;
 }
 
 /** Facts about a request so far: for the audit log, and for its handler. */
-interface Access<Permission> {
+interface Access {
   record: Omit<AccessRecord, 'status'>;
-  permission?: Permission;
+  /** The result of the policy's `permit`. */
+  permission?: unknown;
   /** The key from `toCallerKey`. */
   caller: string;
   /** Adds to the audit line, even when the request is refused after all. */
@@ -64,102 +66,71 @@ interface Access<Permission> {
   giveUpBody(): void;
 }
 
-export class RequestGuard<Needs, Caller extends Identity, Permission> {
-  readonly #settings: GuardSettings<Needs, Caller, Permission>;
+/** Returns the access of a request that the guard has let in, for its handler. */
+export function requireAccess<Permission>({ access }: FastifyRequest): Access & { permission: Permission } {
+  if (access?.permission === undefined) throw new Error('a request that was not let in');
+  return access as Access & { permission: Permission };
+}
+
+/** Lets each request of a service pass the checks, in the order in which Fastify reads it. */
+export function addGuard<Caller extends Identity>(app: FastifyInstance, settings: GuardSettings<Caller>): void {
+  const { policy, limits, uiOrigins = [], isTrustedProxy } = settings;
   /** Tokens of an address until its caller is authenticated; given back then. */
-  readonly #addresses: TokenBuckets;
-  readonly #callers: TokenBuckets;
-  readonly #lanes = new Map<string, Lane>();
-  readonly #accesses = new WeakMap<FastifyRequest, Access<Permission>>();
+  const addresses = new TokenBuckets(limits);
+  const callers = new TokenBuckets(limits);
+  const lanes = new Map<string, Lane>();
 
-  constructor(settings: GuardSettings<Needs, Caller, Permission>) {
-    const { limits } = settings;
-    this.#settings = settings;
-    this.#addresses = new TokenBuckets(limits.burst, limits.perSecond);
-    this.#callers = new TokenBuckets(limits.burst, limits.perSecond);
+  function chooseLane({ routeOptions }: FastifyRequest): Lane {
+    const { lane = '' } = routeOptions.config;
+    const chosen = lanes.get(lane) ?? { bodies: new Slots(limits.bodies), work: new Slots(limits.work) };
+    lanes.set(lane, chosen);
+    return chosen;
   }
 
-  /** Returns `undefined` if the request is no access: an unknown address, `/healthz`, a browser's preflight. */
-  findAccess(request: FastifyRequest): Access<Permission> | undefined {
-    return this.#accesses.get(request);
-  }
-
-  /** For the handler of a request that `check` has let in. */
-  requireGranted(request: FastifyRequest): Access<Permission> & { permission: Permission } {
-    const access = this.findAccess(request);
-    if (access?.permission === undefined) throw new Error('a request that was not let in');
-    return access as Access<Permission> & { permission: Permission };
-  }
-
-  /** @throws Refusal */
-  async check(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { policy } = this.#settings;
+  app.decorateRequest('access');
+  app.addHook('onRequest', async (request, reply) => {
     const { route, needs } = request.routeOptions.config;
     if (route !== undefined && needs === undefined) return;
-    const access: Access<Permission> = {
+    const access: Access = {
       record: { address: request.ip, route: route ?? 'unknown', ...policy.describe?.(request) },
       caller: '',
       note: (more) => Object.assign(access.record, more),
       giveUpSlot: () => {},
       giveUpBody: () => {},
     };
-    if (needs !== undefined) this.#accesses.set(request, access);
-    this.#takeFor(this.#addresses, request.ip);
-    this.#requireProxy(request);
-    if (answerCrossOrigin(request, reply, this.#settings)) {
-      this.#addresses.giveBack(request.ip);
+    if (needs !== undefined) request.access = access;
+    addresses.take(request.ip);
+    if (isTrustedProxy && !isTrustedProxy(request.socket.remoteAddress)) throw new Refusal('proxy');
+    if (answerCrossOrigin(request, reply, uiOrigins)) {
+      addresses.giveBack(request.ip);
       await reply.code(204).send();
       return;
     }
     if (needs === undefined) return;
     const caller = await policy.verifyCaller(request);
-    this.#addresses.giveBack(request.ip);
+    addresses.giveBack(request.ip);
     const { subject, issuer } = caller;
-    access.note(omitUndefined({ subject, issuer }));
-    this.#takeFor(this.#callers, JSON.stringify([issuer, subject, ...(policy.countedBy?.(request) ?? [])]));
-    access.permission = policy.permit(needs as Needs, { caller, request, note: access.note });
+    access.note({ subject, issuer });
+    callers.take(JSON.stringify([issuer, subject, ...(policy.countedBy?.(request) ?? [])]));
+    access.permission = policy.permit(request, caller, access.note);
     access.caller = toCallerKey(caller);
-    if (hasBody(request)) access.giveUpBody = await takeSlot(this.#chooseLane(request).bodies, access.caller, reply);
-  }
-
-  /** Returns the stream of a body that has its place. The stream ends in a refusal if the body arrives too slowly. */
-  limitBody<Payload extends NodeJS.ReadableStream>(request: FastifyRequest, payload: Payload): Payload {
-    if (this.findAccess(request)?.permission === undefined || !hasBody(request)) return payload;
+    if (hasBody(request)) access.giveUpBody = await takeSlot(chooseLane(request).bodies, access.caller, reply);
+  });
+  // The stream of a body that has its place. It ends in a refusal if the body arrives too slowly.
+  app.addHook('preParsing', async (request, _reply, payload) => {
+    if (request.access?.permission === undefined || !hasBody(request)) return payload;
     // Not `destroy`: the connection is needed for the answer.
     const tellSlow = () => payload.emit('error', new Refusal('slow'));
-    const timer = setTimeout(tellSlow, this.#settings.limits.bodyTimeoutMs);
+    const timer = setTimeout(tellSlow, limits.bodyTimeoutMs);
     for (const event of ['end', 'close', 'error']) payload.once(event, () => clearTimeout(timer));
     return payload;
-  }
-
-  /** Takes the slot of a request that has been read. */
-  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const access = this.findAccess(request);
+  });
+  app.addHook('preHandler', async (request, reply) => {
+    const { access } = request;
     if (access?.permission === undefined) return;
-    access.giveUpSlot = await takeSlot(this.#chooseLane(request).work, access.caller, reply);
+    access.giveUpSlot = await takeSlot(chooseLane(request).work, access.caller, reply);
     access.giveUpBody();
-  }
-
-  #chooseLane(request: FastifyRequest): Lane {
-    const { lane = '' } = request.routeOptions.config;
-    const { bodies, work } = this.#settings.limits;
-    const known = this.#lanes.get(lane) ?? { bodies: new Slots(bodies), work: new Slots(work) };
-    this.#lanes.set(lane, known);
-    return known;
-  }
-
-  #takeFor(buckets: TokenBuckets, key: string): void {
-    if (buckets.take(key)) return;
-    const retryAfterSeconds = Math.ceil(1 / this.#settings.limits.perSecond);
-    throw new Refusal('rate', undefined, { retryAfterSeconds });
-  }
-
-  #requireProxy(request: FastifyRequest): void {
-    const { isTrustedProxy } = this.#settings;
-    if (isTrustedProxy && !isTrustedProxy(request.socket.remoteAddress)) {
-      throw new Refusal('proxy');
-    }
-  }
+  });
 }
 
 /** Builds the key of a caller in limits that all callers share. */
@@ -193,16 +164,6 @@ async function takeSlot(slots: Slots, caller: string, reply: FastifyReply): Prom
   return giveUp;
 }
 
-/** Lets each request of a service pass the guard, in the order in which Fastify reads it. */
-export function addGuard<Needs, Caller extends Identity, Permission>(
-  app: FastifyInstance,
-  guard: RequestGuard<Needs, Caller, Permission>,
-): void {
-  app.addHook('onRequest', (request, reply) => guard.check(request, reply));
-  app.addHook('preParsing', async (request, _reply, payload) => guard.limitBody(request, payload));
-  app.addHook('preHandler', (request, reply) => guard.admit(request, reply));
-}
-
 /** Headers that the Temporal UI sends; `authorization-extras` is its id token, which is let through and not read. */
 const ALLOWED_HEADERS = 'authorization, authorization-extras, content-type, x-namespace';
 
@@ -215,16 +176,13 @@ const MAX_AGE_SECONDS = 600;
  * @returns whether this was the browser's question alone, and has been answered
  * @throws Refusal 403 for a page of another origin: nothing is done for it
  */
-function answerCrossOrigin(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { uiOrigins = [], hasPage = false }: Pick<GuardSettings<never, never, never>, 'uiOrigins' | 'hasPage'>,
-): boolean {
+function answerCrossOrigin(request: FastifyRequest, reply: FastifyReply, uiOrigins: readonly string[]): boolean {
   reply.header('vary', 'Origin');
   const { origin } = request.headers;
   // No browser: a browser names the origin with each of these requests.
   if (origin === undefined) return false;
-  if (hasPage && request.headers['sec-fetch-site'] === 'same-origin') return false;
+  // The service's own page, as the browser says.
+  if (request.headers['sec-fetch-site'] === 'same-origin') return false;
   if (!uiOrigins.includes(origin)) throw new Refusal('origin');
   reply.headers({ 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' });
   if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;

@@ -6,11 +6,11 @@ import fastify, {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify';
-import { createProxyCheck, type ProxyCheck } from './addresses.ts';
+import { createProxyCheck } from './addresses.ts';
 import { toRefusal } from './answer-refusals.ts';
-import { type AuditDestination, type AuditLog, openAuditLog } from './audit.ts';
+import { type AuditDestination, openAuditLog } from './audit.ts';
 import { Refusal } from './refusal.ts';
-import { type AccessPolicy, addGuard, type GuardSettings, RequestGuard } from './request-guard.ts';
+import { addGuard, type GuardSettings } from './request-guard.ts';
 import type { Identity } from './token-verifier.ts';
 
 export interface HttpServiceOptions {
@@ -31,25 +31,17 @@ export interface HttpServiceOptions {
 }
 
 /** The parts of one service alone. */
-interface OwnParts<Needs, Caller extends Identity, Permission>
-  extends Pick<GuardSettings<Needs, Caller, Permission>, 'limits' | 'uiOrigins' | 'hasPage'> {
-  policy(isTrustedProxy: ProxyCheck | undefined): AccessPolicy<Needs, Caller, Permission>;
+interface OwnParts<Caller extends Identity> extends Omit<GuardSettings<Caller>, 'isTrustedProxy'> {
   /** The service's own form of an error. */
   write(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void;
-  /** A refusal for an error of what the service works with; `undefined` for any other. */
+  /** The refusal for an error of what the service works with; `undefined` for any other. */
   translate?(error: unknown): Refusal | undefined;
   server: FastifyServerOptions;
   /** Called before the guard is added. */
   prepare?(app: FastifyInstance): void;
 }
 
-export interface HttpService<Needs, Caller extends Identity, Permission> {
-  app: FastifyInstance;
-  guard: RequestGuard<Needs, Caller, Permission>;
-  audit: AuditLog;
-  /** Listens when it resolves; `url` has no slash at its end. The system's error where the port is taken. */
-  listen(): Promise<{ url: string; port: number }>;
-}
+export type HttpService = ReturnType<typeof openService>;
 
 const MAX_CONNECTIONS = 4_000;
 
@@ -59,14 +51,20 @@ const IDLE_TIMEOUT_MS = 90_000;
 const LONGEST_CHECK_MS = 5_000;
 
 /** The system's error where the audit file cannot be opened. */
-export function openService<Needs, Caller extends Identity, Permission>(
-  options: HttpServiceOptions,
-  parts: OwnParts<Needs, Caller, Permission>,
-): HttpService<Needs, Caller, Permission> {
-  const { host = '127.0.0.1', port = 0, tls, trustedProxies = [], onAnswered, onUnexpected = () => {} } = options;
-  const { limits, uiOrigins, hasPage, write } = parts;
-  const isTrustedProxy = trustedProxies.length > 0 ? createProxyCheck(trustedProxies) : undefined;
+export function openService<Caller extends Identity>(options: HttpServiceOptions, parts: OwnParts<Caller>) {
+  const { host = '127.0.0.1', port = 0, tls, onAnswered, onUnexpected = () => {} } = options;
+  const { limits, write } = parts;
+  const isTrustedProxy = createProxyCheck(options.trustedProxies);
   const audit = openAuditLog(options.audit ?? process.stderr);
+  const refuse = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply) => {
+    const { status, headers, retryAfterSeconds } = refusal;
+    reply.code(status).headers(headers);
+    if (status === 401) reply.header('www-authenticate', 'Bearer');
+    if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+    // Does not wait for the rest of the body.
+    if (status === 413 || status === 408) reply.header('connection', 'close');
+    write(refusal, request, reply);
+  };
   // Node checks every 30 s by default: a slow sender would stay that long.
   const connectionsCheckingInterval = Math.min(LONGEST_CHECK_MS, limits.requestTimeoutMs / 2);
   const app = fastify({
@@ -74,11 +72,9 @@ export function openService<Needs, Caller extends Identity, Permission>(
     requestTimeout: limits.requestTimeoutMs,
     connectionTimeout: limits.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
     exposeHeadRoutes: false,
-    frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      reply.code(400);
-      write(new Refusal('address'), request, reply);
-    },
-    ...(isTrustedProxy ? { trustProxy: (address: string) => isTrustedProxy(address) } : {}),
+    frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      refuse(new Refusal('address'), request, reply),
+    trustProxy: isTrustedProxy,
     ...parts.server,
     ...(tls
       ? { https: { ...tls, minVersion: 'TLSv1.2', connectionsCheckingInterval } }
@@ -105,37 +101,28 @@ export function openService<Needs, Caller extends Identity, Permission>(
     });
   });
   parts.prepare?.(app);
-  const guard = new RequestGuard({ policy: parts.policy(isTrustedProxy), limits, uiOrigins, hasPage, isTrustedProxy });
-  addGuard(app, guard);
+  addGuard(app, { ...parts, isTrustedProxy });
   app.setNotFoundHandler((request, reply) => {
-    reply.code(404);
-    write(new Refusal('notFound', 'there is nothing at this address'), request, reply);
+    refuse(new Refusal('notFound', 'there is nothing at this address'), request, reply);
   });
   app.setErrorHandler((error, request, reply) => {
     let refusal = parts.translate?.(error) ?? toRefusal(error);
     if (refusal.reason === 'failed') onUnexpected(error);
-    const access = guard.findAccess(request);
     // Not 429, which could fill the disk.
-    if (access && refusal.status !== 429) {
+    if (request.access && refusal.status !== 429) {
       try {
-        audit.record({ ...access.record, status: refusal.status, refused: refusal.reason });
+        audit.record({ ...request.access.record, status: refusal.status, refused: refusal.reason });
       } catch (auditError) {
         onUnexpected(auditError);
         refusal = new Refusal('audit');
       }
     }
-    reply.headers(refusal.headers);
-    if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
-    if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', String(refusal.retryAfterSeconds));
-    // Does not wait for the rest of the body.
-    if (refusal.status === 413 || refusal.status === 408) reply.header('connection', 'close');
-    reply.code(refusal.status);
-    write(refusal, request, reply);
+    refuse(refusal, request, reply);
   });
   return {
     app,
-    guard,
     audit,
+    /** Listens when it resolves; `url` has no slash at its end. The system's error where the port is taken. */
     async listen() {
       try {
         await app.listen({ port, host });

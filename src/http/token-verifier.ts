@@ -12,11 +12,9 @@ export interface TokenSettings {
   algorithms?: readonly (typeof ALGORITHMS)[number][] | undefined;
 }
 
-/** The caller that the token names. */
+/** The caller that the token names: its `sub` and `iss`. */
 export interface Identity {
-  /** `sub` of the token. */
   subject: string;
-  /** `iss` of the token. */
   issuer?: string;
 }
 

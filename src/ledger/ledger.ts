@@ -12,23 +12,16 @@ import type { AttemptView } from '../model/inquiry.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import { verifyChain } from './audit/audit-chain.ts';
-import { readAttemptsPage } from './audit/inquiry-pages.ts';
+import { readAttemptsPage, readSharesPage } from './audit/inquiry-pages.ts';
 import {
   readAccessesPage,
   readConsentsPage,
   readDecisionsPage,
   readDisposalsPage,
   readNamed,
+  readUnmatchedPage,
 } from './audit/record-pages.ts';
-import { readSharesPage } from './audit/share-pages.ts';
-import {
-  adoptConsents,
-  keepConsent,
-  markConsentsSeen,
-  readFault,
-  readUnmatched,
-  recordConsents,
-} from './consents/consents.ts';
+import { adoptConsents, keepConsent, markConsentsSeen, readFault, recordConsents } from './consents/consents.ts';
 import { readDurability } from './database/durability.ts';
 import { readRows } from './database/rows.ts';
 import { SCHEMA_VERSION } from './database/schema.ts';
@@ -103,7 +96,8 @@ export function makeLedger(transactions: Transactions, identity: LedgerIdentity,
       acceptRestore,
     }),
     consents: {
-      ...transactions.bindReads({ unmatched: readUnmatched, fault: readFault }),
+      ...transactions.bindReads({ fault: readFault }),
+      ...transactions.bindLists({ unmatched: readUnmatchedPage }),
       ...transactions.bindWritesTo({ keep: keepConsent, adopt: adoptConsents, markSeen: markConsentsSeen }),
     },
     pauses: {

@@ -44,15 +44,10 @@ export interface ClaimRequest {
 
 export type ClaimVerdict =
   /** The row is written as `sending`: this caller, and no other, may send now. */
-  | {
-      kind: 'claimed';
-      attempt: number;
-      claimedAt: string;
-      position: number;
-      resendFrom?: string;
-      /** The number to send, where it is not the inquiry's own. */
-      sentTraceNumber?: string;
-    }
+  | ({ kind: 'claimed' } & Pick<
+      Row<'attempts'>,
+      'attempt' | 'claimedAt' | 'position' | 'resendFrom' | 'sentTraceNumber'
+    >)
   /** The caller must not send. `latest` is the state of the latest attempt (never `sending` past its time). */
   | { kind: 'latest'; latest: AttemptView }
   | ({ kind: 'withdrawn' } & RunWithdrawal)
@@ -66,18 +61,13 @@ export interface CloseRequest extends Pick<ClaimRequest, 'ledgerId' | 'inquiry' 
 }
 
 /** The end of an attempt, or a fact about it that became known later. */
-export interface OutcomeRecord {
+export interface OutcomeRecord
+  extends ReportOrigin,
+    Pick<Row<'attempts'>, 'failureType' | 'httpStatus' | 'retryAfterMs' | 'requestedAt'> {
   ledgerId: string;
-  customerTraceNumber: string;
-  attempt: number;
   state: Exclude<AttemptState, 'sending' | 'accepted' | 'abandoned'>;
-  failureType?: FailureType;
-  httpStatus?: number;
-  retryAfterMs?: number;
   /** For `answered`. */
   answer?: Answer;
-  /** The instant just before the first byte, RFC 3339. */
-  requestedAt?: string;
 }
 
 /**
@@ -109,23 +99,20 @@ export type DecisionVerdict =
 export type ConsentVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] };
 
 /** An inquiry with all of its attempts, for people and programs that read. */
-export interface InquiryView
-  extends InquiryDescription,
-    Pick<Row<'inquiries'>, 'createdAt' | 'applicantIds' | 'workflowId' | 'runId' | 'abandonedAt' | 'disposedAt'> {
-  firstClaimedAt?: string;
+export type InquiryView = Row<'inquiries'> & {
   attempts: (AttemptView & { requestedAt?: string; lateAnswerAt?: string; answeredLate?: true })[];
   decisions: DecisionRecord[];
-}
+};
 
 /** Reasons why an inquiry needs an operator although no run waits for it. */
 export type AttentionReason = (typeof LATE_NEWS)[number];
 
-export interface OpenInquiry extends InquiryView {
+export type OpenInquiry = InquiryView & {
   /** The latest attempt needs a decision for this reason, and has none. */
   undecided?: { attempt: number; failureType: FailureType };
   /** The late news that no operator has acknowledged. */
   attention: AttentionReason[];
-}
+};
 
 export interface SeenRecord {
   decisionId: string;
@@ -137,10 +124,7 @@ export interface SeenRecord {
 }
 
 /** The attempt that a report came from. */
-export interface ReportOrigin {
-  customerTraceNumber: string;
-  attempt: number;
-}
+export type ReportOrigin = Pick<Row<'attempts'>, 'customerTraceNumber' | 'attempt'>;
 
 export interface ConsentsQuery {
   /** The share whose consents are asked for. */

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
@@ -14,14 +15,14 @@ const TRIES = 20;
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, listenAnywhere));
   const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map(close));
+  await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
   return ports;
 }
 
 /** Whether a server may listen on this port of loopback now. */
 export async function isPortFree(port: number): Promise<boolean> {
   try {
-    await close(await listen(port));
+    await using _ = await listen(port);
     return true;
   } catch {
     return false;
@@ -39,14 +40,8 @@ async function listenAnywhere(): Promise<Server> {
   return listen(0);
 }
 
-function listen(port: number): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen({ port, host: LOOPBACK, exclusive: true }, () => resolve(server));
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()));
+async function listen(port: number): Promise<Server> {
+  const server = createServer().listen({ port, host: LOOPBACK, exclusive: true });
+  await once(server, 'listening');
+  return server;
 }

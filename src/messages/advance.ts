@@ -1,11 +1,12 @@
 /** `advance`: passes the gate before a stage, or repeats the stage that was answered last by a person's decision. */
 import { z } from 'zod';
+import { getMessageFields } from '../fields/fields.ts';
 import type { Applicant } from '../model/applicant.ts';
 import type { Problem } from '../model/problems.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
-import { defineMessage, getSharedFields, type Loose } from './message.ts';
+import { defineMessage, type Loose } from './message.ts';
 
-const { journeyId, stage, proof, signature } = getSharedFields();
+const { journeyId, stage, proof, signature } = getMessageFields();
 
 const SKIPS_OR_ACCEPTS = { anyOf: [{ required: ['acceptAge'] }, { required: ['skip'] }] };
 
@@ -52,9 +53,7 @@ export function repeatStageSchema(applicants: z.ZodType<Applicant[]>) {
   });
 }
 
-/** Passes the gate before a stage. */
 export type PassGateMessage = z.infer<ReturnType<typeof passGateSchema>>;
-/** Repeats the stage that was answered last: one further inquiry, by a person's decision. */
 export type RepeatStageMessage = z.infer<ReturnType<typeof repeatStageSchema>>;
 export type AdvanceMessage = PassGateMessage | RepeatStageMessage;
 

@@ -29,13 +29,11 @@ export const MESSAGES = {
 
 type Row = (typeof MESSAGES)[keyof typeof MESSAGES];
 
-/** The message that a kind of run takes as the update of this name. */
 export type MessageTo<Kind extends RunKind, Update extends string> = Extract<
   Row,
   { to: Kind; updates: Readonly<Record<Update, string>> }
 >;
 
-/** The wire names of the updates that a kind of run takes. */
 export type UpdateOf<Kind extends RunKind> =
   Extract<Row, { to: Kind }> extends infer Definition
     ? Definition extends { updates: infer Updates }
@@ -76,7 +74,6 @@ export const QUERIES = {
 export const LOOK_UP_CONSENTS =
   'Makes the run read its consents from the ledger. recordLateConsent and ledger compare send it. No input.';
 
-/** The wire name of every message and query. */
 export const WIRE_NAMES: readonly string[] = [
   'lookUpConsents',
   ...Object.values<Message>(MESSAGES).flatMap(({ updates, signals }) => Object.keys({ ...updates, ...signals })),

@@ -20,10 +20,12 @@ function updateAnswer<Status extends z.ZodType>(status: Status) {
 /** The further members in the answers of runs that receive consents. */
 const consentFields = {
   stands: standsSchema.optional(),
-  unmatched: z.literal('share').optional().meta({
-    description:
+  unmatched: z
+    .literal('share')
+    .optional()
+    .describe(
       'Answer to a consent only: its share has not been requested yet. The consent is kept, and listed by unmatched-consents.',
-  }),
+    ),
 };
 
 export const ANSWERS = {

@@ -1,11 +1,11 @@
 /** A consent, denial or revocation: to a journey, to a share by itself, and to the ledger where no run is open. */
 import { z } from 'zod';
-import { requiredInstant, requireSecondaryUser } from '../fields/fields.ts';
+import { getMessageFields, requiredInstant, requireSecondaryUser } from '../fields/fields.ts';
 import type { Problem } from '../model/problems.ts';
 import { parseRunKey } from '../model/run-key.ts';
-import { defineMessage, getSharedFields, hasValue, implies, type Loose } from './message.ts';
+import { defineMessage, hasValue, implies, type Loose } from './message.ts';
 
-const fields = getSharedFields();
+const fields = getMessageFields();
 
 const schema = z.strictObject({
   /** A journey's id; of a share by itself `share:<shareId>`. */

@@ -1,10 +1,10 @@
 /** `extend`: makes a wait longer while it lasts, of a journey at a gate, or of a share for consent. */
 import { z } from 'zod';
-import { defineMessage, getSharedFields, type MessageOf } from './message.ts';
+import { getMessageFields } from '../fields/fields.ts';
+import { defineMessage, type MessageOf } from './message.ts';
 
-const { journeyId, shareId, stage, instant, signature } = getSharedFields();
+const { journeyId, shareId, stage, instant, signature } = getMessageFields();
 
-/** The members of every extension: who makes which wait longer, and until when. */
 const extension = {
   /** The wait lasts until then, at least: later than it would, RFC 3339 with an offset. */
   until: instant,
@@ -16,7 +16,6 @@ const ofJourney = z
     journeyId,
     /** The stage behind the gate that the journey waits at. This, or `shareId`. */
     gate: stage.optional(),
-    /** The share that waits for consent. */
     shareId: shareId.optional(),
     ...extension,
   })
@@ -24,7 +23,6 @@ const ofJourney = z
 
 const ofShare = z.strictObject({ shareId, ...extension });
 
-/** A wait is made longer once until each instant. */
 const key = ({ gate, shareId, until }: { gate?: string; shareId?: string; until: string }) =>
   `extend-${gate ?? shareId}-${until}`;
 
@@ -62,7 +60,5 @@ export const extendShareReport = defineMessage({
   key,
 });
 
-/** Makes the wait at a gate, or of a share for consent, longer. */
 export type ExtendMessage = MessageOf<typeof extend>;
-/** Makes the share's wait for consent longer. */
 export type ExtendShareReportMessage = MessageOf<typeof extendShareReport>;

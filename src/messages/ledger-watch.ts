@@ -25,9 +25,7 @@ export interface HighWaterMark {
   claimedAt: string;
 }
 
-/** A ledger's report about itself. */
 export interface RestoreState {
-  /** The newest attempt in the ledger. */
   newest?: HighWaterMark;
   /**
    * An attempt that a watch has seen and that the ledger no longer has. Absent once an operator has accepted the loss.

@@ -9,7 +9,6 @@
  */
 import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
-import { getMessageFields, refuseRepeated, requireSecondaryUser, text } from '../fields/fields.ts';
 import { findSchemaProblems } from '../fields/problems.ts';
 import type { Problem } from '../model/problems.ts';
 import { type MessageRefusal, refuse } from '../model/refusals.ts';
@@ -36,7 +35,6 @@ export interface Checked {
   rules?: (value: Loose) => Problem[];
 }
 
-/** The input of a workflow. */
 export interface InputDefinition extends Checked {
   workflows: readonly string[];
 }
@@ -57,7 +55,6 @@ interface MessageDefinition extends Checked {
   inTheClear?: (value: Loose) => boolean;
 }
 
-/** The object that a definition's schema admits. */
 export type MessageOf<D extends Checked> = z.infer<ReturnType<D['schema']>>;
 
 interface MessageChecks {
@@ -67,7 +64,6 @@ interface MessageChecks {
    * against the table of fields.
    */
   findProblem(value: unknown): string | null;
-  /** Returns the problem of its shape, or says that it names another run. */
   objection(run: object, value: unknown): MessageRefusal | null;
   toKey(update: string, message: object): string;
   /** Whether a value of any shape counts although it came in the clear. */
@@ -145,58 +141,6 @@ function buildCheck({ schema, forms = [schema], chooseForm, rules }: MessageDefi
     const shown = problems.slice(0, MOST_SHOWN).map(({ path, rule }) => `${path || '/'} ${rule}`);
     return shown.join('; ');
   };
-}
-
-const fields = getMessageFields();
-
-/** A secondary user. `requireSecondaryUser` checks that at least one of the two is given. */
-const secondaryUserFields = {
-  /** The gateway's code of the company that gets the report. Give it where there is one: a name alone is weaker. */
-  endUserCode: fields.endUserCode.optional(),
-  /** Its name, where it has no code, or beside the code. */
-  endUser: fields.endUser.optional(),
-};
-
-const share = requireSecondaryUser(
-  z.strictObject({
-    /** Your own, unique in its journey, 1 to 40 characters. Consents name it. */
-    shareId: fields.shareId,
-    ...secondaryUserFields,
-    /** Default: the journey's `permissiblePurposeCodes.SECONDUSE`. */
-    permissiblePurposeCode: fields.permissiblePurposeCode.optional(),
-    /**
-     * The stage whose report is shared: its newest, if the stage was repeated. Default: the last stage with a record.
-     */
-    reportOf: fields.stage.optional(),
-    /** How long the share waits for consent once its report exists: ISO 8601 in days and time. Default P30D. */
-    awaitConsentFor: fields.duration.optional(),
-    /** How old a grant may be when an attempt is scheduled. Default: any age. */
-    consentValidFor: fields.duration.optional(),
-  }),
-).meta({ id: 'share' });
-
-const reference = z.strictObject({
-  reportReferenceNumber: fields.reportReferenceNumber,
-  requestedAt: fields.instant,
-  applicants: z
-    .array(z.strictObject({ applicantId: fields.applicantId, consumerId: fields.consumerId }))
-    .min(1, 'must be a list that is not empty')
-    // A `consumerId` of two applicants is a typing error, and would share the wrong person's report.
-    .superRefine(refuseRepeated(['applicantId', 'consumerId'])),
-});
-
-const SHARED = {
-  ...fields,
-  secondaryUserFields,
-  share,
-  reference,
-  /** The person who decides, and the reason. */
-  signature: { by: text(100), reason: text(500) },
-};
-
-/** The fields by themselves, and groups of them. */
-export function getSharedFields(): typeof SHARED {
-  return SHARED;
 }
 
 /** JSON Schema: `conclusion` holds where `condition` does. */

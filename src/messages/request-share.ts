@@ -1,9 +1,10 @@
 /** `requestShare`: asks a journey for one more share. */
 import { z } from 'zod';
 import { parseDurationMs } from '../base/instants.ts';
-import { defineMessage, getSharedFields } from './message.ts';
+import { getMessageFields } from '../fields/fields.ts';
+import { defineMessage } from './message.ts';
 
-const { journeyId, share } = getSharedFields();
+const { journeyId, share } = getMessageFields();
 
 const schema = z.strictObject({ journeyId, share });
 

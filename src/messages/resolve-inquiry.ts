@@ -1,22 +1,15 @@
 /** An operator's decision about an inquiry on hold, for each kind of run. */
 import { z } from 'zod';
+import { getMessageFields } from '../fields/fields.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import { HOLD_ACTIONS } from '../model/failure-types.ts';
 import type { Problem } from '../model/problems.ts';
 import { PROVIDER_SAID } from '../model/provider-word.ts';
 import { REPORT_OUTCOMES } from '../model/report-outcome.ts';
 import { ID_NAMES, type RunKind } from '../model/run-key.ts';
-import {
-  defineMessage,
-  getSharedFields,
-  hasValue,
-  implies,
-  type Loose,
-  type MessageOf,
-  SIGNED_EXAMPLES,
-} from './message.ts';
+import { defineMessage, hasValue, implies, type Loose, type MessageOf, SIGNED_EXAMPLES } from './message.ts';
 
-const { journeyId, pullId, shareId, reviewId, ...fields } = getSharedFields();
+const { journeyId, pullId, shareId, reviewId, ...fields } = getMessageFields();
 
 /** A limit against typing errors: a run holds long before it has made so many attempts. */
 const MAX_ATTEMPT = 100_000;

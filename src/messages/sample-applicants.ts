@@ -29,7 +29,6 @@ export const ALEX_UNANSWERED: Applicant = { ...ALEX, ssn: '900114002' };
 
 const SAMPLE_SSNS: ReadonlySet<string> = new Set([ALEX, BLAKE, ALEX_UNANSWERED].map(({ ssn }) => ssn));
 
-/** Whether the applicant is one of these people, by SSN and last name. */
 export function isSampleApplicant({ ssn, names }: Pick<Applicant, 'ssn' | 'names'>): boolean {
   return SAMPLE_SSNS.has(ssn) && names.some(({ last }) => last.toLowerCase() === 'sample');
 }

@@ -1,64 +1,57 @@
 /** Withdrawals, of each kind of run and of one share of a journey; and `pause` and `resume` of a review, which say the same. */
 import { z } from 'zod';
+import { getMessageFields } from '../fields/fields.ts';
 import { ID_NAMES, RUN_NAMES, type RunKind } from '../model/run-key.ts';
-import { defineMessage, getSharedFields, type MessageOf, SIGNED_EXAMPLES } from './message.ts';
+import { defineMessage, type MessageOf, SIGNED_EXAMPLES } from './message.ts';
 
-const { signature, journeyId, pullId, shareId, reviewId } = getSharedFields();
+const { signature, journeyId, pullId, shareId, reviewId } = getMessageFields();
 
 /** An unencrypted withdrawal is valid, since it can only stop work. */
 const inTheClear = () => true;
 
-function describeWithdrawal(to: RunKind) {
-  const withdrawal = JSON.stringify(SIGNED_EXAMPLES[to]);
-  return {
-    withdraw: `Ends the ${RUN_NAMES[to]} after any attempt in flight; an inquiry on hold still waits for a decision. Fields: ${ID_NAMES[to]}, by, reason. Example: ${withdrawal}`,
-    requestWithdrawal: `The same as withdraw, without an answer. Example: ${withdrawal}`,
-  };
-}
-
-/** @param file of the published schema */
-function defineWithdrawal<Kind extends Exclude<RunKind, 'portfolio'>, Schema extends z.ZodObject>(
+/** @param others the kind's updates beside `withdraw` */
+function defineWithdrawal<Kind extends RunKind, Schema extends z.ZodObject, Others extends object>(
   to: Kind,
-  file: string,
   schema: Schema,
+  published: { file: string; description?: string },
+  others: Others,
 ) {
-  const { withdraw, requestWithdrawal } = describeWithdrawal(to);
+  const example = JSON.stringify(SIGNED_EXAMPLES[to]);
   return defineMessage({
     to,
-    updates: { withdraw },
-    signals: { requestWithdrawal },
-    published: { file, description: `Ends the ${to} after any attempt in flight.` },
+    updates: {
+      ...others,
+      withdraw: `Ends the ${RUN_NAMES[to]} after any attempt in flight; an inquiry on hold still waits for a decision. Fields: ${ID_NAMES[to]}, by, reason. Example: ${example}`,
+    },
+    signals: { requestWithdrawal: `The same as withdraw, without an answer. Example: ${example}` },
+    published: { description: `Ends the ${to} after any attempt in flight.`, ...published },
     schema: () => schema,
     inTheClear,
   });
 }
 
-export const withdrawJourney = defineWithdrawal('journey', 'withdraw', z.strictObject({ journeyId, ...signature }));
-export const withdrawPull = defineWithdrawal('pull', 'withdraw-pull', z.strictObject({ pullId, ...signature }));
+const ofJourney = z.strictObject({ journeyId, ...signature });
+export const withdrawJourney = defineWithdrawal('journey', ofJourney, { file: 'withdraw' }, {});
+const ofPull = z.strictObject({ pullId, ...signature });
+export const withdrawPull = defineWithdrawal('pull', ofPull, { file: 'withdraw-pull' }, {});
 const ofShareReport = z.strictObject({ shareId, ...signature });
-export const withdrawShareReport = defineWithdrawal('share', 'withdraw-share-report', ofShareReport);
+export const withdrawShareReport = defineWithdrawal('share', ofShareReport, { file: 'withdraw-share-report' }, {});
 
-const ofReview = z.strictObject({ reviewId, ...signature });
 const example = JSON.stringify(SIGNED_EXAMPLES.portfolio);
-const reviewWords = describeWithdrawal('portfolio');
 
-export const steerReview = defineMessage({
-  to: 'portfolio',
-  updates: {
+export const steerReview = defineWithdrawal(
+  'portfolio',
+  z.strictObject({ reviewId, ...signature }),
+  { file: 'portfolio-message', description: 'Who sends the message, and why.' },
+  {
     pause: `Sends nothing more until resume; attempts in flight finish. Fields: reviewId, by, reason. Example: ${example}`,
     resume: `Continues after pause. Example: ${example}`,
-    withdraw: reviewWords.withdraw,
   },
-  signals: { requestWithdrawal: reviewWords.requestWithdrawal },
-  published: { file: 'portfolio-message', description: 'Who sends the message, and why.' },
-  schema: () => ofReview,
-  inTheClear,
-});
+);
 
 export type WithdrawMessage = MessageOf<typeof withdrawJourney>;
 export type WithdrawPullMessage = MessageOf<typeof withdrawPull>;
 export type WithdrawShareReportMessage = MessageOf<typeof withdrawShareReport>;
-/** Input of the updates `pause`, `resume` and `withdraw`. */
 export type PortfolioMessage = MessageOf<typeof steerReview>;
 
 const ofShare = z.strictObject({

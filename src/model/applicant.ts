@@ -7,7 +7,6 @@ export interface Applicant {
   names: { first: string; middle?: string; last: string; gen?: string }[];
   /** Nine digits, without dashes. */
   ssn: string;
-  /** `YYYY-MM-DD`. */
   dob: string;
   /** `phoneNumber` is ten digits, without formatting. */
   phones: { phoneNumber: string; phoneType?: 'HOME' | 'MOBL' | 'WORK' }[];
@@ -19,11 +18,9 @@ export interface Applicant {
     line1: string;
     line2?: string;
     city: string;
-    /** Two letters. */
     state: string;
     /** Five digits, or nine; those beyond five become `zip4`. */
     zip: string;
-    /** Four digits. */
     zip4?: string;
   }[];
 }

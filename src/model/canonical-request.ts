@@ -5,6 +5,7 @@
  */
 
 import type { FailsafeApplicant } from './applicant.ts';
+import { toCanonicalJson } from './decision-content.ts';
 import type { InquiryContent } from './inquiry.ts';
 
 /**
@@ -17,9 +18,9 @@ export function toCanonicalRequest({ inquiry, applicants = [], reference }: Inqu
   const { customerId, productCode, endUserCode, endUser, permissiblePurposeCode } = inquiry;
   switch (productCode) {
     case 'FAILSAFE':
-      return toSortedJson({ form: 'v1', customerId, productCode, applicants: applicants.map(failsafePartV1) });
+      return toCanonicalJson({ form: 'v1', customerId, productCode, applicants: applicants.map(failsafePartV1) });
     case 'SECONDUSE':
-      return toSortedJson({
+      return toCanonicalJson({
         form: 'v1',
         customerId,
         productCode,
@@ -30,7 +31,7 @@ export function toCanonicalRequest({ inquiry, applicants = [], reference }: Inqu
         consumerIds: reference?.applicants.map(({ consumerId }) => consumerId),
       });
     default:
-      return toSortedJson({ form: 'v1', customerId, productCode, endUserCode, permissiblePurposeCode, applicants });
+      return toCanonicalJson({ form: 'v1', customerId, productCode, endUserCode, permissiblePurposeCode, applicants });
   }
 }
 
@@ -49,15 +50,4 @@ function failsafePartV1({ names, dob, ssn, phones, addresses }: FailsafeApplican
       zip,
     })),
   };
-}
-
-/** JSON with members in one order. Leaves out `undefined` members, which Temporal drops on the way to an activity. */
-function toSortedJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(toSortedJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${toSortedJson(member)}`);
-  return `{${members.join(',')}}`;
 }

@@ -100,8 +100,11 @@ export function computeMemberDigests(message: object): Record<string, string> {
   );
 }
 
-/** JSON without spaces and with the members of objects in order, as RFC 8785 defines it for what messages hold. */
-function toCanonicalJson(value: unknown): string {
+/**
+ * JSON without spaces and with the members of objects in order, as RFC 8785 defines it for what messages hold. Leaves out
+ * `undefined` members, which Temporal drops on the way to an activity.
+ */
+export function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   );

@@ -18,7 +18,6 @@ type FailedState =
 interface Failure {
   /** The message of Temporal's failure and of the gateway's error. Histories and logs keep it in the clear. */
   message: string;
-  /** The part of the system that reports it. */
   source: 'gateway' | 'answer' | 'ledger' | 'worker';
   /** The state that it gives a claimed attempt in the ledger. `null`: nothing was claimed. */
   state: FailedState | null;
@@ -42,7 +41,6 @@ interface Failure {
    * - `abandon`: nothing more is ever sent under this trace number.
    */
   actions: readonly HoldAction[];
-  /** The event in a sentence, for an operator. */
   happened: string;
   /** The possible postings of this attempt: in short, as the runbook has it, and the rest of the sentence. */
   file: readonly [brief: string, more: string];

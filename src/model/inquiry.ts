@@ -132,7 +132,6 @@ export interface RefusalBody {
   isWhole: boolean;
 }
 
-/** An attempt as the ledger knows it. */
 export interface AttemptView {
   attempt: number;
   /** The number of the inquiry's latest attempt, if this is an earlier one that decides the inquiry's state. */

@@ -23,7 +23,6 @@ export function parseProblem(text: string): Problem {
   return { path: path === '/' ? '' : path, rule };
 }
 
-/** Formats a problem for a line or a sentence. */
 export function formatProblem({ path, rule }: Problem): string {
   return `${path || '/'} ${rule}`;
 }

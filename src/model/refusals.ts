@@ -1,7 +1,6 @@
 /** Why a run, or the ledger, refuses a message: the cause for programs, the reason for people. Pure. */
 import { describeDifference, findDifferingPaths } from '../base/differing-paths.ts';
 
-/** The closed list. The HTTP API answers with the problem of the same name (http/refusal.ts). */
 export const REFUSAL_CAUSES = [
   'differs',
   'inFuture',

@@ -13,7 +13,6 @@ export interface ReportReference {
   applicants: { applicantId: string; consumerId: string }[];
 }
 
-/** The gateway's outcome for one applicant. Nothing personal. */
 export interface ApplicantOutcome {
   applicantId: string;
   outcome: ReportOutcome;

@@ -18,7 +18,6 @@ export const ID_NAMES = {
   portfolio: 'reviewId',
 } as const satisfies Record<RunKind, string>;
 
-/** The name of each kind in texts. */
 export const RUN_NAMES: Readonly<Record<RunKind, string>> = {
   journey: 'journey',
   pull: 'pull',

@@ -42,7 +42,6 @@ export function toRowInquiry(review: { reviewId: string } & InquiryTerms, accoun
   return { runKey: toRowRunKey(review.reviewId, accountId), productCode: 'ACCTRVW' as const, ...pickTerms(review) };
 }
 
-/** The rule of a share's end user. */
 export const OWN_END_USER = 'must not be the journey’s own end user';
 
 /**

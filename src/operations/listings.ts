@@ -1,7 +1,6 @@
 /** Every listing of the ledger's records that HTTP and the command line print. */
-import { InquiryTotals, type ListedConsent, RECORDS, type UnmatchedConsent } from '../ledger/audit/audited.ts';
+import { InquiryTotals, type ListedConsent, RECORDS } from '../ledger/audit/audited.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { ReadersReach } from '../ledger/owners.ts';
 import { defineListing, type Listing } from './operation.ts';
 
 export const inquiries = defineListing({
@@ -13,10 +12,7 @@ export const inquiries = defineListing({
   ...RECORDS.inquiries,
   at: 'claimedAt',
   key: ['customerTraceNumber', 'attempt'],
-  read: (ledger, { applicants, ...query }) => {
-    const count = applicants === undefined ? undefined : Number(applicants);
-    return ledger.inquiriesBetween({ ...query, applicants: count });
-  },
+  read: (ledger, query) => ledger.inquiriesBetween(query),
   totals: {
     summary: 'Count the attempts that were sent and posted, by product and end user, to compare with an invoice',
     row: RECORDS.inquiries.total,
@@ -65,24 +61,8 @@ export const unmatchedConsents = defineListing({
   ...RECORDS.unmatchedConsents,
   at: 'since',
   key: ['runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
-  read: readUnmatched,
+  read: (ledger, query) => ledger.consents.unmatched(query),
 });
-
-const READ_AT_ONCE = 200;
-
-async function* readUnmatched(
-  ledger: Ledger,
-  { from, ...reach }: ReadersReach & { from?: string },
-): AsyncGenerator<UnmatchedConsent> {
-  const nothing = { runKey: '', shareId: '', applicantId: '', consentId: '', decision: '' };
-  let after = from === undefined ? undefined : ({ ...nothing, since: from } as unknown as UnmatchedConsent);
-  for (let isFull = true; isFull; ) {
-    const rows = await ledger.consents.unmatched({ limit: READ_AT_ONCE, after, ...reach });
-    yield* rows;
-    after = rows.at(-1);
-    isFull = rows.length === READ_AT_ONCE;
-  }
-}
 
 export const shares = defineListing({
   name: 'shares',

@@ -39,7 +39,6 @@ interface ListingOf<Input extends z.ZodObject, Output extends z.ZodObject, Row e
 // biome-ignore lint/suspicious/noExplicitAny: a table has listings of any row
 export type Listing = ListingOf<z.ZodObject, z.ZodObject, any>;
 
-/** Checks a listing's types, and returns the general type. */
 export function defineListing<Input extends z.ZodObject, Output extends z.ZodObject, Row extends z.infer<Output>>(
   listing: ListingOf<Input, Output, Row>,
 ): Listing {

@@ -5,8 +5,8 @@
  */
 import type { Client } from '@temporalio/client';
 import { runInParallel } from '../base/in-parallel.ts';
-import { describeRun } from '../client/connection/describe-run.ts';
 import { translateCallError } from '../client/connection/errors.ts';
+import { describeRun } from '../client/connection/temporal-runs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { parseRunKey, parseWorkflowId, toWorkflowId } from '../model/run-key.ts';
@@ -21,7 +21,6 @@ export interface ComparedRun {
   kind: 'noRun' | 'open';
   /** The run's owner (model/run-key.ts); of a portfolio's rows, the review. */
   runKey: string;
-  /** Time of the newest record. */
   lastAt: string;
   attempts: number;
   consents: number;
@@ -55,7 +54,6 @@ export async function compareWithTemporal(client: Client, ledger: Ledger, since:
   return { since, compared: known.size, runs };
 }
 
-/** Counts records by workflow id. */
 async function readKnownSince(ledger: Ledger, from: string): Promise<Map<string, KnownOfRun>> {
   const known = new Map<string, KnownOfRun>();
   const sources = {

@@ -1,15 +1,14 @@
-import type { ClientUse } from '../config/client.ts';
-import { loadClientLedgerAccess } from '../config/config.ts';
-import type { LedgerAccess } from '../config/ledger.ts';
+import { type LedgerAccess, loadLedgerAccess } from '../config/ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
 /**
- * Opens the ledger that the environment names, as a client may. It never creates a ledger or a key ring.
+ * Opens the ledger that the environment names, for a program that may: a client in production that runs elsewhere does not
+ * connect where a variable names a ledger (config/client.ts). It never creates a ledger or a key ring.
  *
  * @throws ConfigError, KeyRingError, and what `openLedger` throws
  */
-export async function openConfiguredLedger(env: NodeJS.ProcessEnv, use: ClientUse = {}): Promise<Ledger> {
-  return openLedgerAccess(loadClientLedgerAccess(env, use));
+export async function openConfiguredLedger(env: NodeJS.ProcessEnv): Promise<Ledger> {
+  return openLedgerAccess(loadLedgerAccess(env));
 }
 
 /**

@@ -3,25 +3,17 @@
  * command line and the HTTP API decide by these functions alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runInParallel } from '../base/in-parallel.ts';
 import type { CallOptions } from '../client/connection/calls.ts';
-import { isRunOpen } from '../client/connection/describe-run.ts';
 import { hasCode } from '../client/connection/errors.ts';
-import { getSdkClient } from '../client/credit-journeys.ts';
+import { isRunOpen } from '../client/connection/temporal-runs.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { DecisionRecord } from '../ledger/records.ts';
 import type { Decision } from '../messages/resolve-inquiry.ts';
+import { type JudgedDecision, type JudgedHold, judgeDecision } from '../model/provider-word.ts';
 import { refuse } from '../model/refusals.ts';
 import { toWorkflowId } from '../model/run-key.ts';
 import { describeHold } from './holds.ts';
-import {
-  type DecidableHold,
-  describeAttempt,
-  type JudgedDecision,
-  readLeftBehind,
-  validateDecision,
-} from './judge-decision.ts';
-import { decideInLedger, refuseIf } from './ledger-decisions.ts';
+import { decideInLedger, describeLeftBehind, refuseIf } from './ledger-decisions.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
 
 /** Names an inquiry on hold. */
@@ -37,28 +29,22 @@ export interface NamedInquiry {
 export async function readDecidable(
   journeys: LedgerJourneys,
   { runKey, customerTraceNumber }: NamedInquiry,
-): Promise<DecidableHold | undefined> {
+): Promise<JudgedHold | undefined> {
   const ledger = await journeys.getLedger();
   const { rows } = await ledger.work.open({ customerTraceNumber, kind: 'held', limit: 1 });
   const [row] = rows.filter((found) => isOwnRun(runKey, found.runKey));
   if (!row) return undefined;
   const [inquiry, isOpen] = await Promise.all([
     ledger.inquiry(customerTraceNumber),
-    isRunOpen(getSdkClient(journeys), toWorkflowId(runKey)),
+    isRunOpen(journeys.getSdkClient(), toWorkflowId(runKey)),
   ]);
-  const hold: DecidableHold = {
-    ...(inquiry ? describeAttempt(inquiry, row.attempt) : {}),
-    ...describeHold(row),
-    // Every hold has its product.
-    customerTraceNumber,
-    productCode: row.productCode ?? 'CR',
-    heldBy: isOpen ? 'run' : 'ledger',
-  };
-  if (isOpen) return hold;
+  const undecided = inquiry?.undecided;
+  if (!isOpen && undecided && undecided.attempt === row.attempt) return describeLeftBehind(inquiry, undecided);
+  const { reason, attempt, allowedActions, applicantIds = inquiry?.applicantIds, resendFrom } = describeHold(row);
+  // Every hold has its product.
+  const hold = { reason, attempt, productCode: row.productCode ?? 'CR', applicantIds, resendFrom };
   // When the run has closed, no run waits for an inquiry that was never sent or already has an answer.
-  return inquiry?.undecided && inquiry.undecided.attempt === row.attempt
-    ? { ...hold, ...readLeftBehind(inquiry, inquiry.undecided) }
-    : { ...hold, allowedActions: ['seen'] };
+  return isOpen ? { ...hold, allowedActions, heldBy: 'run' } : { ...hold, allowedActions: ['seen'], heldBy: 'ledger' };
 }
 
 interface DecisionMade {
@@ -112,65 +98,19 @@ interface EarlierDecision {
   at: string;
 }
 
-/** The reason why one inquiry of a batch gets no decision. */
-export interface Failed {
-  error: Error;
-  earlier?: EarlierDecision;
-}
-
-/** Outcome of one decision in a batch. */
-export type Decided<Named> = Named & ({ made: DecisionMade; error?: never } | Failed);
-
-/** Judgment on one decision in a batch, before it is made. */
-export type Previewed<Named> = Named & { hold?: DecidableHold } & ({ error?: never } | Failed);
-
-/** Enough to be quick, little enough for a development server. */
-const AT_ONCE = 8;
-
 /**
- * Decides about each inquiry separately, so that one refusal affects no other. If another operator decided first, the
- * result names that decision.
+ * Judges a decision by the ledger's row and by whether its run is open. Decides nothing, and needs no worker.
  *
- * @param prepare makes the decision about one of them, or throws why there shall be none
+ * @throws CallError
  */
-export function decideMany<Named extends { runKey: string }>(
+export async function requireDecidable(
   journeys: LedgerJourneys,
-  inquiries: readonly Named[],
-  prepare: (named: Named) => Promise<{ decision: Decision; options?: CallOptions }>,
-): Promise<Decided<Named>[]> {
-  return runInParallel(inquiries, AT_ONCE, async (named) => {
-    let decision: Decision | undefined;
-    try {
-      const prepared = await prepare(named);
-      decision = prepared.decision;
-      return { ...named, made: await decide(journeys, named.runKey, decision, prepared.options) };
-    } catch (error) {
-      return { ...named, ...(await readFailure(journeys, named.runKey, decision, error)) };
-    }
-  });
-}
-
-/** Judges each by the ledger's row and by whether its run is open. Decides nothing, and needs no worker. */
-export function previewMany<Named extends NamedInquiry>(
-  journeys: LedgerJourneys,
-  inquiries: readonly Named[],
-  prepare: (named: Named) => JudgedDecision | Promise<JudgedDecision>,
-): Promise<Previewed<Named>[]> {
-  return runInParallel(inquiries, AT_ONCE, async (named): Promise<Previewed<Named>> => {
-    const { runKey, customerTraceNumber } = named;
-    let hold: DecidableHold | undefined;
-    let about: AboutAttempt | undefined;
-    try {
-      const decision = await prepare(named);
-      about = { customerTraceNumber, attempt: decision.attempt };
-      hold = await readDecidable(journeys, named);
-      const refusal = hold ? validateDecision(hold, decision) : NOTHING_WAITS;
-      refuseIf(customerTraceNumber, refusal);
-      return { ...named, hold };
-    } catch (error) {
-      return { ...named, hold, ...(await readFailure(journeys, runKey, about, error, 1)) };
-    }
-  });
+  named: NamedInquiry,
+  decision: JudgedDecision,
+): Promise<JudgedHold> {
+  const hold = await readDecidable(journeys, named);
+  refuseIf(named.customerTraceNumber, hold ? judgeDecision(hold, decision, Date.now()) : NOTHING_WAITS);
+  return hold as JudgedHold;
 }
 
 const NOTHING_WAITS = refuse('notOnHold', 'nothing waits for a decision about it');
@@ -181,25 +121,14 @@ const PAUSE_MS = 200;
 
 type AboutAttempt = Pick<Decision, 'customerTraceNumber' | 'attempt'> & Partial<Pick<Decision, 'decisionId'>>;
 
-async function readFailure(
-  journeys: LedgerJourneys,
-  runKey: string,
-  about: AboutAttempt | undefined,
-  error: unknown,
-  tries = TRIES,
-): Promise<Failed> {
-  if (!(error instanceof Error)) throw error;
-  const isRefused = hasCode(error, 'updateRefused', 'decisionRefused');
-  const earlier = about && isRefused ? await findEarlier(journeys, runKey, about, tries) : undefined;
-  return { error, earlier };
-}
-
-/** Returns `undefined` also where the ledger cannot say. */
-async function findEarlier(
+/**
+ * Finds the decision that came before a refused one. Returns `undefined` if there is none, and if the ledger cannot say.
+ */
+export async function findEarlier(
   journeys: LedgerJourneys,
   runKey: string,
   { customerTraceNumber, attempt, decisionId }: AboutAttempt,
-  tries: number,
+  tries = TRIES,
 ): Promise<EarlierDecision | undefined> {
   const ledger = await journeys.getLedger();
   for (let left = tries; left > 0; left--) {

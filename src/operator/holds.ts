@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { WorkQuery, WorkRow } from '../ledger/holds/work.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { holdStatusSchema } from '../messages/journey/shapes.ts';
+import { holdStatusSchema, optionalText } from '../messages/journey/shapes.ts';
 import { FAILURES, HOLD_ACTIONS, isFailureType } from '../model/failure-types.ts';
 import { LASTING_FLAGS } from '../model/inquiry.ts';
 import { PRODUCTS } from '../model/products.ts';
@@ -10,45 +10,36 @@ import { PROVIDER_SAID } from '../model/provider-word.ts';
 import { REPORT_OUTCOMES } from '../model/report-outcome.ts';
 import { parseRunKey } from '../model/run-key.ts';
 import { MAX_ORDINAL } from '../model/trace-number.ts';
-import {
-  type DecidedInquiry,
-  describeAction,
-  describeMeaning,
-  describeQuestion,
-  findPage,
-  PROVIDER_WORDS,
-} from '../words/holds.ts';
+import { describeAction, describeQuestion, describeReason, PROVIDER_WORDS } from '../words/holds.ts';
 import { AS_TEXT } from '../words/writer.ts';
 
-const said = z.array(z.enum(PROVIDER_SAID)).meta({ description: 'The decision needs one of these.' });
+const said = z.array(z.enum(PROVIDER_SAID)).describe('The decision needs one of these.');
 const deed = {
-  words: z.string().meta({ description: 'A short label for the choice.' }),
-  does: z.string().meta({ description: 'What the decision will do, in sentences.' }),
+  words: z.string().describe('A short label for the choice.'),
+  does: z.string().describe('What the decision will do, in sentences.'),
   providerSaid: said,
   needs: z
     .array(z.enum(['outcome', 'reference']))
     .optional()
-    .meta({ description: 'Further members that the decision needs.' }),
+    .describe('Further members that the decision needs.'),
 };
 
 const guideSchema = z
   .object({
     meaning: z.string(),
-    onFile: z.string().optional().meta({ description: 'What may be on the consumer’s file.' }),
-    ask: z.string().optional().meta({ description: 'What to ask the provider.' }),
-    runbook: z.string().optional().meta({ description: 'Its page in this repository.' }),
-    providerWords: z
-      .record(z.enum(PROVIDER_SAID), z.string())
-      .meta({ description: 'The wording of each value of `providerSaid`.' }),
+    onFile: optionalText.describe('What may be on the consumer’s file.'),
+    ask: optionalText.describe('What to ask the provider.'),
+    runbook: optionalText.describe('Its page in this repository.'),
+    providerWords: z.record(z.enum(PROVIDER_SAID), z.string()).describe('The wording of each value of `providerSaid`.'),
     actions: z.array(
       z.object({
         action: z.enum([...HOLD_ACTIONS, 'seen']),
         ...deed,
-        needsProviderSaid: z.boolean().meta({ description: 'Whether the operator has to ask the provider.' }),
+        needsProviderSaid: z.boolean().describe('Whether the operator has to ask the provider.'),
         outcomes: z
           .array(z.object({ outcome: z.enum(REPORT_OUTCOMES), ...deed }))
           .optional()
-          .meta({ description: 'For `accept`: one for each outcome.' }),
+          .describe('For `accept`: one for each outcome.'),
       }),
     ),
   })
@@ -60,21 +51,19 @@ const instant = z.string().meta({ format: 'date-time' });
 export const holdSchema = z
   .object({
     holdId: z.string(),
-    kind: z.enum(['held', 'flagged']).meta({
-      description: 'held: an inquiry waits for a decision. flagged: an operator should look, and nothing waits for it.',
-    }),
-    reason: z.string().meta({ description: 'The runbook has a page about each.' }),
+    kind: z
+      .enum(['held', 'flagged'])
+      .describe('held: an inquiry waits for a decision. flagged: an operator should look, and nothing waits for it.'),
+    reason: z.string().describe('The runbook has a page about each.'),
     since: instant,
-    runKey: z
-      .string()
-      .meta({ description: 'The run: a journeyId, pull:<pullId>, share:<shareId>, portfolio:<reviewId>.' }),
+    runKey: z.string().describe('The run: a journeyId, pull:<pullId>, share:<shareId>, portfolio:<reviewId>.'),
     profile: z.string(),
-    endUserCode: z.string().optional(),
-    endUser: z.string().optional(),
+    endUserCode: optionalText,
+    endUser: optionalText,
     productCode: z.enum(PRODUCTS).optional(),
-    shareId: z.string().optional(),
-    customerTraceNumber: z.string().optional(),
-    attempt: z.int().min(0).optional().meta({ description: 'The attempt that a decision judges.' }),
+    shareId: optionalText,
+    customerTraceNumber: optionalText,
+    attempt: z.int().min(0).optional().describe('The attempt that a decision judges.'),
     // From the run. Absent if the inquiry itself has it: GET /v1/inquiries.
     applicantIds: fields.applicantIds,
     httpStatus: fields.httpStatus,
@@ -83,15 +72,14 @@ export const holdSchema = z
     otherTraceNumber: fields.otherTraceNumber,
     resendFrom: fields.resendFrom,
     problems: fields.problems,
-    refusalKept: z.literal(true).optional().meta({ description: 'The ledger keeps what the gateway wrote.' }),
-    allowedActions: z.array(z.enum([...HOLD_ACTIONS, 'seen'])).meta({
-      description:
+    refusalKept: z.literal(true).optional().describe('The ledger keeps what the gateway wrote.'),
+    allowedActions: z
+      .array(z.enum([...HOLD_ACTIONS, 'seen']))
+      .describe(
         'Follows from the reason. A lost run accepts no amend; if it sent nothing either, the row can only be marked as seen.',
-    }),
-    decideAt: z.string().optional().meta({ description: 'The address to POST the decision to.' }),
-    guide: guideSchema.meta({
-      description: 'The meaning of the hold, and what each decision will do, in plain sentences.',
-    }),
+      ),
+    decideAt: optionalText.describe('The address to POST the decision to.'),
+    guide: guideSchema.describe('The meaning of the hold, and what each decision will do, in plain sentences.'),
   })
   .meta({ id: 'hold' });
 
@@ -129,24 +117,21 @@ function listActions({
   return customerTraceNumber !== undefined || LASTING_FLAGS.includes(reason) ? ['seen'] : [];
 }
 
-function writeGuide(hold: Omit<Hold, 'guide'>): Hold['guide'] {
-  const { reason, productCode, customerTraceNumber } = hold;
+function writeGuide({ runKey, reason, productCode, shareId, customerTraceNumber, ...hold }: Omit<Hold, 'guide'>) {
+  const { meaning, page: runbook } = describeReason(reason);
   const isAskable = productCode !== undefined && customerTraceNumber !== undefined;
-  return {
-    meaning: describeMeaning(reason),
-    onFile: isFailureType(reason) ? FAILURES[reason].file.join('') : undefined,
-    ask: isAskable ? describeQuestion({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
-    runbook: findPage(reason),
-    providerWords: { ...PROVIDER_WORDS },
-    actions: hold.allowedActions.map((action) => describeAction(action, toDecidedInquiry(hold))),
-  };
-}
-
-/** Every hold has its product. The words for a row that was only flagged do not mention one. */
-function toDecidedInquiry(hold: Omit<Hold, 'guide'>): DecidedInquiry {
-  const { runKey, reason, productCode = 'CR', shareId, attempt = 0 } = hold;
   const failureType = isFailureType(reason) ? reason : null;
-  return { run: parseRunKey(runKey).kind, failureType, productCode, shareId, attempt };
+  // Every hold has its product. The words for a row that was only flagged do not mention one.
+  const inquiry = { failureType, productCode: productCode ?? 'CR', shareId, attempt: hold.attempt ?? 0 } as const;
+  const run = parseRunKey(runKey).kind;
+  return {
+    meaning,
+    onFile: failureType ? FAILURES[failureType].file.join('') : undefined,
+    ask: isAskable ? describeQuestion({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
+    runbook,
+    providerWords: { ...PROVIDER_WORDS },
+    actions: hold.allowedActions.map((action) => describeAction(action, { run, ...inquiry })),
+  };
 }
 
 /** Reads the open rows page by page, the oldest first. */

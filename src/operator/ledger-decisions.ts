@@ -4,9 +4,8 @@
  * abandoned.
  */
 
-import { isRunOpen } from '../client/connection/describe-run.ts';
 import { CallError } from '../client/connection/errors.ts';
-import { getSdkClient } from '../client/credit-journeys.ts';
+import { isRunOpen } from '../client/connection/temporal-runs.ts';
 import { loadDecisionTrust } from '../config/config.ts';
 import type { FlagReason } from '../ledger/holds/work.ts';
 import { findDecisionDifferences } from '../ledger/inquiries/rules.ts';
@@ -15,11 +14,12 @@ import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { type Decision, decision as decisionDefinition } from '../messages/resolve-inquiry.ts';
 import { decisionContent } from '../model/decision-content.ts';
+import { FAILURES, type FailureType } from '../model/failure-types.ts';
 import { describeSupersedingFact } from '../model/inquiry.ts';
+import { type JudgedHold, judgeDecision } from '../model/provider-word.ts';
 import { type MessageRefusal, refuse, refusePaths } from '../model/refusals.ts';
 import { formatRunName, toWorkflowId } from '../model/run-key.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
-import { readLeftBehind, validateDecision } from './judge-decision.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
 
 /** `duplicate`: the ledger already had the same decision. */
@@ -39,12 +39,12 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
     refuseIf(customerTraceNumber, refuseDifferences(findDecisionDifferences(same, record)));
     return { duplicate: true };
   }
-  const isRunning = await isRunOpen(getSdkClient(journeys), row.workflowId ?? '');
+  const isRunning = await isRunOpen(journeys.getSdkClient(), row.workflowId ?? '');
   const refusal = isRunning
     ? // The run has the inquiry in hand, and would not learn of it.
       refuse('notNow', `${formatRunName(row.runKey)} is running: send the decision to the run instead`)
     : row.undecided
-      ? validateDecision(readLeftBehind(row, row.undecided), message)
+      ? judgeDecision(describeLeftBehind(row, row.undecided), message, Date.now())
       : explainRefusal(row);
   refuseIf(customerTraceNumber, refusal);
   const judged = await judgeProof(row, message, record.decidedAt);
@@ -55,6 +55,16 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
     refuseIf(customerTraceNumber, refuse('notNow', describeSupersedingFact(verdict.latest)));
   if (verdict.kind === 'refused') refuseIf(customerTraceNumber, verdict);
   return { duplicate: false };
+}
+
+/** Describes, as a hold, an undecided inquiry whose run is gone. Only a run can amend: corrections need a new start. */
+export function describeLeftBehind(
+  { productCode, applicantIds, attempts }: OpenInquiry,
+  { attempt, failureType: reason }: { attempt: number; failureType: FailureType },
+): JudgedHold {
+  const { resendFrom } = attempts.find((known) => known.attempt === attempt) ?? {};
+  const allowedActions = FAILURES[reason].actions.filter((action) => action !== 'amend');
+  return { reason, attempt, productCode, allowedActions, applicantIds, resendFrom, heldBy: 'ledger' };
 }
 
 /**
@@ -90,7 +100,7 @@ export async function markRunSeen(
 }
 
 async function readEnd(journeys: LedgerJourneys, runKey: string): Promise<{ runIsGone?: true }> {
-  return (await isRunOpen(getSdkClient(journeys), toWorkflowId(runKey))) ? {} : { runIsGone: true };
+  return (await isRunOpen(journeys.getSdkClient(), toWorkflowId(runKey))) ? {} : { runIsGone: true };
 }
 
 async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {

@@ -3,7 +3,7 @@
  * and writes the ledger, and traces its calls.
  */
 
-import { type ClientParts, type ConnectOptions, connectParts, toClientUse } from '../client/connection/connect.ts';
+import { type ClientParts, type ConnectOptions, connectParts } from '../client/connection/connect.ts';
 import { CreditJourneys } from '../client/credit-journeys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openConfiguredLedger } from './configured-ledger.ts';
@@ -29,7 +29,7 @@ export class LedgerJourneys extends CreditJourneys {
    * @throws ConfigError, InvalidInputError, KeyRingError, CallError
    */
   static override async connect(options: LedgerConnectOptions = {}): Promise<LedgerJourneys> {
-    const { openLedger = () => openConfiguredLedger(process.env, toClientUse(options)) } = options;
+    const { openLedger = () => openConfiguredLedger(process.env) } = options;
     const loadTracing = async () => (await import('../telemetry/client-tracing.ts')).createClientTracing();
     return new LedgerJourneys(await connectParts(options, loadTracing), openLedger);
   }

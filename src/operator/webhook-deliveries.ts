@@ -14,7 +14,6 @@ import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { formatRunName, parseWorkflowId, toTaskQueueFilter, toWorkflowId } from '../model/run-key.ts';
 import { listRegisteredSearchAttributes } from '../temporal/registered-search-attributes.ts';
 
-/** Queries at a time. */
 const AT_ONCE = 8;
 
 interface OpenDelivery extends WebhookDeliveryStatus {

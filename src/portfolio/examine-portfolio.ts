@@ -41,7 +41,12 @@ export interface PortfolioExamination {
   /** For CSV. */
   columns?: Column[];
   /** The place of the first row. */
-  first: { offset: number; line: number };
+  first: Place;
+}
+
+export interface Place {
+  offset: number;
+  line: number;
 }
 
 export interface ExaminePortfolioOptions {
@@ -88,11 +93,8 @@ async function examineLines(
   const duplicates = new Set<number>();
   const bad: BadRow[] = [];
   const report = (line: number, problems: readonly Problem[]) => {
-    const withColumns = problems.map(({ path, rule }) => {
-      const column = format === 'csv' ? findColumn(path) : undefined;
-      return { path, ...(column === undefined ? {} : { column }), rule };
-    });
-    bad.push({ line, problems: withColumns });
+    const toColumn = (path: string) => (format === 'csv' ? findColumn(path) : undefined);
+    bad.push({ line, problems: problems.map(({ path, rule }) => ({ path, column: toColumn(path), rule })) });
   };
   let form: RowForm | undefined;
   let first = { offset: 0, line: 1 };
@@ -104,9 +106,10 @@ async function examineLines(
   for await (const found of readLines(handle, { offset: 0, line: 1, onBlock: readBlock })) {
     const line = total++ === 0 ? withoutMark(found) : found;
     if (!form) {
-      form = { format, ...(format === 'csv' ? { columns: parseHeader(line) } : {}) };
-      first = format === 'csv' ? { offset: line.nextOffset, line: 2 } : { offset: line.offset, line: 1 };
-      if (format === 'csv') continue;
+      const columns = format === 'csv' ? parseHeader(line) : undefined;
+      form = { format, columns };
+      first = columns ? { offset: line.nextOffset, line: 2 } : { offset: line.offset, line: 1 };
+      if (columns) continue;
     }
     // The review sends nothing for such a file, so the rest need not be read.
     if (bad.length > MAX_BAD_ROWS) break;
@@ -135,7 +138,7 @@ async function examineLines(
   return {
     digest: hash.digest('hex'),
     rows: ids.size - [...ids.values()].filter((line) => duplicates.has(line)).length,
-    ...(form?.columns ? { columns: [...form.columns] } : {}),
+    columns: form?.columns && [...form.columns],
     first,
     bad,
   };
@@ -173,11 +176,6 @@ function refuseWhere(isWrong: boolean, rule: string): void {
   if (isWrong) throw createRefusal(rule);
 }
 
-export interface Place {
-  offset: number;
-  line: number;
-}
-
 /** A history contains each row twice, encrypted: this is far below the 2 MB that Temporal takes at once. */
 const MAX_BYTES = 256 * 1024;
 
@@ -206,9 +204,10 @@ export async function readRows(
   let bytes = 0;
   for await (const line of readLines(handle, from)) {
     if (rows.length >= limit || bytes >= MAX_BYTES) return { rows, next: { offset: line.offset, line: line.line } };
-    const row = bad.has(line.line) ? null : parseRow(form, line);
-    if (row === null) continue;
-    rows.push(row);
+    const read = bad.has(line.line) ? null : readRow(form, line);
+    if (read === null) continue;
+    if ('problems' in read) throw new PortfolioUnavailableError('ROW');
+    rows.push(read.row);
     bytes += line.bytes?.length ?? 0;
   }
   return { rows };
@@ -222,26 +221,15 @@ export async function readRows(
  */
 export async function readRowsAt(
   handle: FileHandle,
-  form: RowForm,
+  form: ExaminedForm,
   places: readonly (Place & { accountId: string })[],
 ): Promise<PortfolioRow[]> {
   const rows: PortfolioRow[] = [];
   for (const { accountId, offset, line } of places) {
-    const row = await readFirstRow(handle, form, { offset, line });
-    if (row?.accountId !== accountId) throw new PortfolioChangedError();
+    const { rows: found } = await readRows(handle, form, { from: { offset, line }, limit: 1 });
+    const [row] = found;
+    if (row?.accountId !== accountId || row.line !== line) throw new PortfolioChangedError();
     rows.push(row);
   }
   return rows;
-}
-
-async function readFirstRow(handle: FileHandle, form: RowForm, place: Place): Promise<PortfolioRow | null> {
-  for await (const line of readLines(handle, place)) return parseRow(form, line);
-  return null;
-}
-
-/** `null`: an empty line. */
-function parseRow(form: RowForm, line: Line): PortfolioRow | null {
-  const read = readRow(form, line);
-  if (read && 'problems' in read) throw new PortfolioUnavailableError('ROW');
-  return read?.row ?? null;
 }

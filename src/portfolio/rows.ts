@@ -69,7 +69,7 @@ function checkRow(
   const rule = typeof accountId === 'string' ? checkOpaqueId(accountId, MAX_ID_LENGTH) : 'is required';
   if (rule) problems.push({ path: '/accountId', rule });
   try {
-    const checked = parseApplicants(applicants, profile?.limits);
+    const checked = parseApplicants('report', applicants, profile?.limits);
     const row = { accountId: accountId as string, ...place, applicants: checked };
     if (profile) problems.push(...findMadeUpProblems(profile, row.applicants));
     return problems.length > 0 ? { problems } : { row };

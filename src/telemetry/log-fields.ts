@@ -102,12 +102,11 @@ const MAX_CAUSES = 5;
 /** The permitted description of an error: its class, its failure type or code, and where it was thrown. No message. */
 export function toErrorFields(error: unknown): Record<string, unknown> {
   if (!isError(error)) return { name: typeof error };
-  const at = findThrownAt(error);
   return {
     name: SAFE_WORD.test(error.name) ? error.name : 'Error',
-    ...readWord(error, 'code'),
-    ...findType(error),
-    ...(at === undefined ? {} : { at }),
+    code: readWord(error, 'code'),
+    type: findType(error),
+    at: findThrownAt(error),
   };
 }
 
@@ -116,20 +115,21 @@ function isError(value: unknown): value is Error {
   return types.isNativeError(value) || value instanceof Error;
 }
 
-function readWord(error: Error, name: 'code' | 'type'): Record<string, unknown> {
+function readWord(error: Error, name: 'code' | 'type'): string | number | undefined {
   const value = (error as { code?: unknown; type?: unknown })[name];
-  return (typeof value === 'string' && SAFE_WORD.test(value)) || typeof value === 'number' ? { [name]: value } : {};
+  const isSafe = typeof value === 'number' || (typeof value === 'string' && SAFE_WORD.test(value));
+  return isSafe ? value : undefined;
 }
 
 /** The failure type is often that of the cause. */
-function findType(error: Error): Record<string, unknown> {
+function findType(error: Error): string | number | undefined {
   let at: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && isError(at); depth++) {
     const type = readWord(at, 'type');
-    if ('type' in type) return type;
+    if (type !== undefined) return type;
     at = at.cause;
   }
-  return {};
+  return undefined;
 }
 
 /** Finds the first frame. The stack begins with the message, which may have lines that look like a frame. */

@@ -10,7 +10,7 @@ import { LATE_NEWS, REPORT_CHANGED, SSN_MISMATCH } from '../model/inquiry.ts';
 import { PRODUCTS } from '../model/products.ts';
 import type { ReportOutcome } from '../model/report-outcome.ts';
 import { UNDECODABLE_REASONS } from '../model/undecodable.ts';
-import type { VersionState } from '../temporal/worker-deployment.ts';
+import { VERSION_STATES, type VersionState } from '../temporal/worker-deployment.ts';
 
 /** Why something needs a person. */
 const ATTENTION_REASONS = [
@@ -36,14 +36,6 @@ const WORK_KINDS = [...(['held', 'flagged'] satisfies WorkRow['kind'][]), 'unmat
 /** Kinds of queues; the gateway queues of all profiles count together. */
 const QUEUES = ['journeys', 'gateway', 'webhooks'] as const;
 export type QueueKind = (typeof QUEUES)[number];
-const VERSION_STATES = [
-  'current',
-  'ramping',
-  'draining',
-  'drained',
-  'inactive',
-  'unknown',
-] as const satisfies readonly VersionState[];
 
 /** The label's permitted values, by name; `null` for names from the configuration. Never an id. */
 type LabelWords = Readonly<Record<string, readonly string[] | null>>;
@@ -58,7 +50,6 @@ interface MetricDefinition {
   labels: LabelWords;
   /** Upper bounds in seconds, of a histogram. */
   buckets?: number[];
-  /** Its series begin with the first known value, and not at 0. */
   unknownAtFirst?: true;
 }
 
@@ -77,8 +68,9 @@ function histogram<const L extends LabelWords>(name: string, buckets: number[], 
   return { name: `${PREFIX}${name}_seconds`, base: `${PREFIX}${name}`, kind, help, labels, buckets };
 }
 
-function unknownAtFirst<Metric>(metric: Metric): Metric & { unknownAtFirst: true } {
-  return { ...metric, unknownAtFirst: true };
+/** A gauge that begins with its first known value, and not at 0. */
+function reading(name: string, help: string) {
+  return { ...gauge(name, help), unknownAtFirst: true as const };
 }
 
 /** Seconds. A gateway answers in about one; a request is given up after 90 at most (docs/configuration.md). */
@@ -114,10 +106,8 @@ export const METRICS = {
     operation: null,
     result: null,
   }),
-  ledgerUp: unknownAtFirst(gauge('ledger_up', '1 where the ledger answered when it was last asked, else 0')),
-  temporalUp: unknownAtFirst(
-    gauge('temporal_up', '1 where Temporal answered this worker when it was last asked, else 0'),
-  ),
+  ledgerUp: reading('ledger_up', '1 where the ledger answered when it was last asked, else 0'),
+  temporalUp: reading('temporal_up', '1 where Temporal answered this worker when it was last asked, else 0'),
   needsPerson: gauge(
     'needs_person',
     'What needs a person, each thing once; kinds held and flagged: as `credit-journey holds` lists it; kind runs: without a row of this ledger',
@@ -133,11 +123,9 @@ export const METRICS = {
     'Running journeys, pulls, shares and reviews by their JourneyStage: at the gate after it, or in flight',
     { stage: PRODUCTS },
   ),
-  failingRuns: unknownAtFirst(
-    gauge(
-      'failing_runs',
-      'Running workflows whose tasks fail again and again, as Temporal reports them; absent where the server does not',
-    ),
+  failingRuns: reading(
+    'failing_runs',
+    'Running workflows whose tasks fail again and again, as Temporal reports them; absent where the server does not',
   ),
   taskBacklog: gauge(
     'task_backlog',
@@ -152,23 +140,20 @@ export const METRICS = {
     'ledger_loses_commits',
     '1 where a failover or a power cut may lose what the ledger has confirmed, as the last readiness probe found: production is not ready then',
   ),
-  keyDaysLeft: unknownAtFirst(
-    gauge('key_days_left', 'Days for which the current key may still encrypt, by its use; below 0 it is overdue', {
-      use: null,
-    }),
+  keyDaysLeft: gauge(
+    'key_days_left',
+    'Days for which the current key may still encrypt, by its use; below 0 it is overdue',
+    { use: null },
   ),
-  started: unknownAtFirst(gauge('started_timestamp_seconds', 'When this process began, in seconds since the epoch')),
-  versionState: unknownAtFirst(
-    gauge('version_state', '1 for the state that this worker’s version has; unversioned workers count as current', {
-      build_id: null,
-      state: VERSION_STATES,
-    }),
+  started: reading('started_timestamp_seconds', 'When this process began, in seconds since the epoch'),
+  versionState: gauge(
+    'version_state',
+    '1 for the state that this worker’s version has; unversioned workers count as current',
+    { build_id: null, state: VERSION_STATES },
   ),
-  deploymentHasCurrent: unknownAtFirst(
-    gauge(
-      'deployment_has_current',
-      '1 where some version of this worker’s deployment is current, or workers are unversioned, else 0',
-    ),
+  deploymentHasCurrent: reading(
+    'deployment_has_current',
+    '1 where some version of this worker’s deployment is current, or workers are unversioned, else 0',
   ),
   paused: gauge('paused', '1 where an operator has paused inquiries, of one profile or of all, else 0'),
   webhooks: counter('webhooks', 'Attempts to deliver an event to an endpoint: delivered, or the failure type', {
@@ -183,12 +168,10 @@ export const METRICS = {
     '1 where a request was answered that undici had not reported as begun: the worker sends nothing more',
     { profile: null },
   ),
-  httpRequests: unknownAtFirst(
-    counter('http_requests', 'Requests that the HTTP API or the codec server answered; other: an unknown address', {
-      service: null,
-      operation: null,
-      status: null,
-    }),
+  httpRequests: counter(
+    'http_requests',
+    'Requests that the HTTP API or the codec server answered; other: an unknown address',
+    { service: null, operation: null, status: null },
   ),
   httpSeconds: histogram('http_request', HTTP_BUCKETS, 'From the beginning of a request to the end of its answer', {
     service: null,
@@ -231,7 +214,8 @@ export class Metrics {
     const names = [...profiles];
     for (const key of KEYS) {
       const { kind, labels, unknownAtFirst }: MetricDefinition = METRICS[key];
-      if (kind === 'histogram' || unknownAtFirst) continue;
+      const isUnknown = Object.entries(labels).some(([name, words]) => words === null && name !== 'profile');
+      if (kind === 'histogram' || unknownAtFirst || isUnknown) continue;
       for (const profile of 'profile' in labels ? names : ['']) this.setEach(key, () => 0, { profile });
     }
     this.put('started', performance.timeOrigin / 1_000, {});

@@ -12,36 +12,17 @@ import {
 import { mayHoldSsn } from '../model/opaque-id.ts';
 import type { Environment } from '../model/products.ts';
 
-// Carries OpenTelemetry's current context along with Node's own AsyncLocalStorage.
-
-class AsyncContextManager implements ContextManager {
-  readonly #storage = new AsyncLocalStorage<Context>();
-
-  active(): Context {
-    return this.#storage.getStore() ?? ROOT_CONTEXT;
-  }
-
-  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
-    context: Context,
-    fn: F,
-    thisArg?: ThisParameterType<F>,
-    ...args: A
-  ): ReturnType<F> {
-    return this.#storage.run(context, () => fn.apply(thisArg, args));
-  }
-
-  /** This project never binds a context. */
-  bind<T>(_context: Context, target: T): T {
-    return target;
-  }
-
-  enable(): this {
-    return this;
-  }
-
-  disable(): this {
-    return this;
-  }
+/** Carries OpenTelemetry's current context along with Node's own AsyncLocalStorage. This project never binds a context. */
+function createContextManager(): ContextManager {
+  const storage = new AsyncLocalStorage<Context>();
+  const manager: ContextManager = {
+    active: () => storage.getStore() ?? ROOT_CONTEXT,
+    with: (context, fn, thisArg, ...args) => storage.run(context, () => fn.apply(thisArg as never, args)),
+    bind: (_context, target) => target,
+    enable: () => manager,
+    disable: () => manager,
+  };
+  return manager;
 }
 
 interface TracingOptions {
@@ -74,7 +55,7 @@ export function startTracing({ endpoint, serviceName, environment }: TracingOpti
   });
   const processor = new BatchSpanProcessor(wrapExporter(exporter), { exportTimeoutMillis: EXPORT_TIMEOUT_MS });
   const provider = new BasicTracerProvider({ resource, spanProcessors: [processor] });
-  if (trace.setGlobalTracerProvider(provider)) provider.register({ contextManager: new AsyncContextManager() });
+  if (trace.setGlobalTracerProvider(provider)) provider.register({ contextManager: createContextManager() });
   return {
     /** Sends the remaining spans, within the exporter's time-out. Never rejects: traces fail no program. */
     close: () => provider.shutdown().catch(() => {}),
@@ -122,7 +103,7 @@ function toSafeSpan(span: ReadableSpan): ReadableSpan {
     name: toSafeName(span.name),
     kind: span.kind,
     spanContext: () => span.spanContext(),
-    ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
+    parentSpanId: span.parentSpanId,
     startTime: span.startTime,
     endTime: span.endTime,
     // Omits the status's message, which is an error's.

@@ -79,13 +79,8 @@ function tracer() {
   return trace.getTracer('credit-journey');
 }
 
-/** Gives each value the name of its span attribute, and leaves out those that are absent. */
-function toSpanAttributes(
-  values: Partial<Record<keyof typeof SPAN_ATTRIBUTES, string | number | undefined>>,
-): Attributes {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([key, value]) =>
-      value === undefined ? [] : [[SPAN_ATTRIBUTES[key as keyof typeof SPAN_ATTRIBUTES], value]],
-    ),
-  );
+/** Gives each value the name of its span attribute. A span leaves out those that are undefined. */
+function toSpanAttributes(values: Partial<Record<keyof typeof SPAN_ATTRIBUTES, string | number>>): Attributes {
+  const name = (key: string) => SPAN_ATTRIBUTES[key as keyof typeof SPAN_ATTRIBUTES];
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [name(key), value]));
 }

@@ -16,7 +16,8 @@ export interface DeploymentVersion {
  * - `inactive`: has never been made current.
  * - `unknown`: the server does not know the version. No worker of it has polled yet, or it was removed long ago.
  */
-export type VersionState = 'current' | 'ramping' | 'draining' | 'drained' | 'inactive' | 'unknown';
+export const VERSION_STATES = ['current', 'ramping', 'draining', 'drained', 'inactive', 'unknown'] as const;
+export type VersionState = (typeof VERSION_STATES)[number];
 
 export interface DeploymentView {
   /** Absent where unversioned workers get the work. */
@@ -46,13 +47,12 @@ export async function describeDeployment(
 ): Promise<DeploymentView | null> {
   try {
     const { workerDeploymentInfo: info } = await service.describeWorkerDeployment({ namespace, deploymentName });
-    const currentBuildId = info?.routingConfig?.currentDeploymentVersion?.buildId;
+    const currentBuildId = info?.routingConfig?.currentDeploymentVersion?.buildId || undefined;
     const versions = (info?.versionSummaries ?? []).map(({ deploymentVersion, status }) => ({
       buildId: deploymentVersion?.buildId ?? '',
       state: STATES[status ?? 0] ?? 'unknown',
     }));
-    const manager = info?.managerIdentity;
-    return { ...(currentBuildId ? { currentBuildId } : {}), ...(manager ? { manager } : {}), versions };
+    return { currentBuildId, manager: info?.managerIdentity || undefined, versions };
   } catch (error) {
     // The server gives the same code if the namespace does not exist.
     if (isGrpcServiceError(error) && error.code === NOT_FOUND && !/^namespace\b/i.test(error.details)) return null;

@@ -136,15 +136,15 @@ function translateError(error: unknown): WebhookError {
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
   readonly code: WebhookFailureType;
-  readonly httpStatus?: number;
+  readonly httpStatus: number | undefined;
   /** The wait that the endpoint asked for, in milliseconds; not bounded here. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs: number | undefined;
 
-  constructor(code: WebhookFailureType, details: { httpStatus?: number; retryAfterMs?: number | undefined } = {}) {
+  constructor(code: WebhookFailureType, details: { httpStatus?: number; retryAfterMs?: number } = {}) {
     super(WEBHOOK_FAILURES[code]);
     this.code = code;
-    if (details.httpStatus !== undefined) this.httpStatus = details.httpStatus;
-    if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
+    this.httpStatus = details.httpStatus;
+    this.retryAfterMs = details.retryAfterMs;
   }
 }
 

@@ -67,10 +67,6 @@ export const ATTENTION_GUIDE = {
   },
 } as const;
 
-function findAttention(reason: string): { words: string; page: string; meaning?: string } | undefined {
-  return Object.hasOwn(ATTENTION_GUIDE, reason) ? ATTENTION_GUIDE[reason as keyof typeof ATTENTION_GUIDE] : undefined;
-}
-
 /** The runbook's page about a hold: `OutcomeUnknown` has `docs/runbook/outcome-unknown.md`. */
 export function toRunbookPage(failureType: FailureType): string {
   return `docs/runbook/${failureType.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()}.md`;
@@ -81,7 +77,6 @@ export function formatHoldRow(reason: string, what: string): string {
   return `ON HOLD · ${reason} · ${what} · see User Metadata`;
 }
 
-/** The row of one inquiry on hold. Nothing personal. */
 export function formatInquiryHoldRow({
   failureType,
   ...inquiry
@@ -144,7 +139,7 @@ export function resolveCommand({
 /** `PREQUAL · OutcomeUnknown · attempt 1` */
 export function formatHoldTitle(hold: HeldInquiry, w: Writer): string {
   const attempt = hold.attempt === undefined ? [] : [`attempt ${hold.attempt}`];
-  return [w.plain(formatInquiryName(hold)), describeReason(hold.reason), ...attempt].join(' · ');
+  return [w.plain(formatInquiryName(hold)), describeReason(hold.reason).words, ...attempt].join(' · ');
 }
 
 /** The query `status` has the rest. */
@@ -154,10 +149,10 @@ const PROBLEMS_LISTED = 5;
 export function listHoldFacts(hold: HeldInquiry, w: Writer): [name: string, fact: string][] {
   const { reason, customerTraceNumber, attempt, since, refusedDecision, problems = [] } = hold;
   const { otherTraceNumber, resendFrom } = hold;
-  const page = findPage(reason);
+  const { meaning, page } = describeReason(reason);
   const answer = listAnswerParts(hold, w);
   const facts: [string, string | undefined | false][] = [
-    ['What happened', describeMeaning(reason)],
+    ['What happened', meaning],
     ['The gateway answered', answer.join(', ')],
     ['On the consumer’s file', isFailureType(reason) && FAILURES[reason].file.join('')],
     ['Trace number', `${w.code(customerTraceNumber)}${since === undefined ? '' : `, since ${w.time(since)}`}`],
@@ -205,19 +200,15 @@ function describeOutcome({ applicantId, outcome, returnCode, returnReasonCode }:
   return `${applicantId} ${splitCamelCase(outcome)}${codes.length === 0 ? '' : ` (${codes.join(' ')})`}`;
 }
 
-/** `undefined` for a reason that has no page. */
-export function findPage(reason: string): string | undefined {
-  return isFailureType(reason) ? toRunbookPage(reason) : findAttention(reason)?.page;
-}
-
-export function describeReason(reason: string): string {
-  return findAttention(reason)?.words ?? reason;
-}
-
-/** Describes the event behind a hold or a flag in a sentence. */
-export function describeMeaning(reason: string): string {
-  if (isFailureType(reason)) return capitalize(FAILURES[reason].happened);
-  return findAttention(reason)?.meaning ?? `${capitalize(describeReason(reason))}.`;
+/** Describes a hold or a flag by its reason: its name in lists, the event in a sentence, and the runbook's page. */
+export function describeReason(reason: string): { words: string; meaning: string; page?: string } {
+  if (isFailureType(reason)) {
+    return { words: reason, meaning: capitalize(FAILURES[reason].happened), page: toRunbookPage(reason) };
+  }
+  const guides: Partial<Record<string, { words: string; meaning?: string; page: string }>> = ATTENTION_GUIDE;
+  const guide = Object.hasOwn(guides, reason) ? guides[reason] : undefined;
+  const { words, meaning = `${capitalize(words)}.`, page } = guide ?? { words: reason };
+  return { words, meaning, page };
 }
 
 /** Returns the question for the provider; `undefined` if the provider cannot know anything about the inquiry. */
@@ -296,60 +287,34 @@ export function describeEffects(
   }
 }
 
-export interface DescribedAction {
-  action: HoldAction | 'seen';
-  words: string;
-  /** The decision's effect, in sentences. */
-  does: string;
-  /** The provider's statements that permit the decision. */
-  providerSaid: ProviderSaid[];
-  needsProviderSaid: boolean;
-  needs?: 'outcome'[];
-  /** For `accept`: one entry for each outcome. */
-  outcomes?: {
-    outcome: ReportOutcome;
-    words: string;
-    does: string;
-    providerSaid: ProviderSaid[];
-    needs?: 'reference'[];
-  }[];
-}
-
 /** Describes a decision that an operator may make: its effect, and the facts that it requires. */
-export function describeAction(action: HoldAction | 'seen', inquiry: DecidedInquiry): DescribedAction {
-  const words = describeHoldAction(action, inquiry);
+export function describeAction(action: HoldAction | 'seen', inquiry: DecidedInquiry) {
   const { failureType, productCode } = inquiry;
-  const sentences = (more?: Parameters<typeof describeEffects>[2]) => describeEffects(action, inquiry, more).join(' ');
-  if (action === 'seen' || failureType === null) {
-    return { action, words, does: sentences(), providerSaid: [], needsProviderSaid: false };
-  }
-  const judged = { failureType, productCode };
-  if (action !== 'accept') {
-    const permitting = [...listPermittingStatements(judged, { action })];
-    return {
-      action,
-      words,
-      does: sentences(),
-      providerSaid: permitting,
-      needsProviderSaid: !permitting.includes('notAsked'),
-    };
-  }
-  const outcomes = REPORT_OUTCOMES.map((outcome) => ({
-    outcome,
-    words: outcome === 'record' && productCode === 'SECONDUSE' ? 'it was posted' : OUTCOME_WORDS[outcome],
-    does: sentences({ outcome, isPosted: outcome === 'record' }),
-    providerSaid: [...listPermittingStatements(judged, { action, outcome })],
-    ...(outcome === 'record' ? { needs: ['reference' as const] } : {}),
-  }));
-  const permitting = PROVIDER_SAID.filter((word) => outcomes.some(({ providerSaid }) => providerSaid.includes(word)));
+  const listStatements = (outcome?: ReportOutcome): ProviderSaid[] =>
+    action === 'seen' || failureType === null
+      ? []
+      : [...listPermittingStatements({ failureType, productCode }, { action, outcome })];
+  const outcomes =
+    action === 'accept'
+      ? REPORT_OUTCOMES.map((outcome) => ({
+          outcome,
+          words: outcome === 'record' && productCode === 'SECONDUSE' ? 'it was posted' : OUTCOME_WORDS[outcome],
+          does: describeEffects(action, inquiry, { outcome, isPosted: outcome === 'record' }).join(' '),
+          providerSaid: listStatements(outcome),
+          needs: outcome === 'record' ? ['reference' as const] : undefined,
+        }))
+      : undefined;
+  const providerSaid = outcomes
+    ? PROVIDER_SAID.filter((word) => outcomes.some((outcome) => outcome.providerSaid.includes(word)))
+    : listStatements();
   return {
     action,
-    words,
-    does: sentences(),
-    providerSaid: permitting,
-    needs: ['outcome'],
+    words: describeHoldAction(action, inquiry),
+    does: describeEffects(action, inquiry).join(' '),
+    providerSaid,
+    needs: outcomes && ['outcome' as const],
     outcomes,
-    needsProviderSaid: !permitting.includes('notAsked'),
+    needsProviderSaid: providerSaid.length > 0 && !providerSaid.includes('notAsked'),
   };
 }
 

@@ -16,7 +16,6 @@ import { AS_TEXT } from './writer.ts';
 
 const POSTED_WORDS: Record<Posted, string> = { yes: 'posted', no: 'not posted', unknown: 'perhaps posted' };
 
-/** A record of the ledger in words. */
 export interface RecordLine {
   at: string;
   text: string;
@@ -96,7 +95,7 @@ export function describeWork({ kind, reason, productCode, shareId }: NamedWork):
   const about =
     productCode === undefined ? '' : ` ${formatInquiryName({ productCode, ...(shareId ? { shareId } : {}) })}:`;
   if (isFailureType(reason)) return `On hold:${about} ${reason}; ${FAILURES[reason].happened}`;
-  return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${describeReason(reason)}.`;
+  return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${describeReason(reason).words}.`;
 }
 
 /** Absent if the record of a decision has it. */

@@ -25,7 +25,6 @@ export type AnyStatus = RunAnswers[RunKind]['status'];
 
 export interface Gate {
   before: StageCode;
-  /** Absent if unknown. */
   since?: string;
   until: string;
 }
@@ -45,7 +44,6 @@ export interface RunView<Status extends AnyStatus = AnyStatus> {
   since?: string | undefined;
   /** The secondary user of a `shareReport` run. */
   sharedWith?: SecondaryUser;
-  /** The answer of FAILSAFE. */
   consumers?: readonly ConsumerResult[] | undefined;
   /** A review's file, and why it cannot be reached. */
   files?: { path: string; away: string } | undefined;
@@ -74,7 +72,6 @@ export function needsPerson(
   );
 }
 
-/** Makes a view from a status alone. */
 export function toRunView<Status extends AnyStatus>(status: Status): RunView<Status> {
   return { status, holds: status.holds, ...('stages' in status ? { gate: findGate(status) } : {}) };
 }
@@ -320,6 +317,48 @@ function describeFiles({ path, away }: { path: string; away?: string }, w: Write
   return `${w.strong(`The portfolio’s files cannot be reached${why}.`)} Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${w.code(path)} in its \`PORTFOLIO_DIR\`, which must be writable. The review asks again every minute, and continues by itself. ${w.page('docs/runbook/portfolio-unavailable.md')}`;
 }
 
+/** A command that passes a closed gate. */
+export interface GateWay {
+  words?: string;
+  command: string;
+}
+
+const SIGNED = '--by WHO --reason WHY';
+
+/** Returns the ways that end the run's wait at a gate; none if it waits for something else. */
+export function listGateWays({ status, gate, stages, holds, isEnding = false }: RunView): GateWay[] {
+  if (!gate || holds.length > 0 || isEnding || !('stages' in status)) return [];
+  const { reportTooOld: tooOld } = status;
+  const { before } = gate;
+  const shell = `credit-journey advance ${readRunKey(status)} \\\n`;
+  const known = stages ?? status.stages;
+  const pending = known.filter(({ state }) => state === 'pending').map(({ productCode }) => productCode);
+  const after = pending[pending.indexOf(before) + 1];
+  const ways: GateWay[] = [];
+  if (tooOld === undefined) {
+    ways.push({ command: `${shell} --to ${before}` });
+  } else {
+    const occurrence = (known.findLast(({ productCode }) => productCode === tooOld)?.occurrence ?? 1) + 1;
+    ways.push(
+      {
+        words: `Pull ${tooOld} once more, a further inquiry:`,
+        command: `${shell} --repeat ${tooOld} --occurrence ${occurrence} \\\n ${SIGNED}`,
+      },
+      {
+        words: 'Or accept the report as it is:',
+        command: `${shell} --to ${before} --accept-age \\\n ${SIGNED}`,
+      },
+    );
+  }
+  if (after !== undefined) {
+    ways.push({
+      words: `Or ${after} follows without ${before}, which is never pulled:`,
+      command: `${shell} --to ${after} --skip ${before} \\\n ${SIGNED}`,
+    });
+  }
+  return ways;
+}
+
 // The words of each end.
 
 type Status<Kind extends RunKind> = RunAnswers[Kind]['status'];
@@ -368,7 +407,6 @@ const ENDS: { readonly [Kind in RunKind]: Readonly<Record<Exclude<Status<Kind>['
   },
 };
 
-/** Returns `null` for a run that has not ended. */
 export function describeEnd(kind: RunKind, state: AnyStatus['state']): string | null {
   const ends: Readonly<Partial<Record<string, string>>> = ENDS[kind];
   return ends[state] ?? null;

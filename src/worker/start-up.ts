@@ -3,7 +3,7 @@
 import { Client, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { readWatchedAttempt } from '../client/connection/describe-run.ts';
+import { readWatchedAttempt } from '../client/connection/temporal-runs.ts';
 import type { Config } from '../config/config.ts';
 import { judgeDurability, readDurability } from '../ledger/database/durability.ts';
 import { inspect } from '../ledger/inspect-ledger.ts';
@@ -45,7 +45,7 @@ class LedgerNotDurableError extends Error {
   override readonly name = 'LedgerNotDurableError';
 }
 
-type JudgedConfig = Pick<Config, 'environment' | 'ledger'>;
+type JudgedConfig = Pick<Config, 'environment'> & { ledger: Pick<Config['ledger'], 'url' | 'durability'> };
 
 function isJudged({ environment, ledger }: JudgedConfig): boolean {
   return environment !== 'sandbox' && !ledger.url.startsWith('file:');

@@ -2,10 +2,9 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
-import type { MetricTags } from '@temporalio/common';
 import { type NativeConnection, Runtime } from '@temporalio/worker';
 import type { Config } from '../config/config.ts';
-import type { ExchangeBegun, ExchangeEnded, ExchangeObserver } from '../gateway/observer.ts';
+import type { ExchangeObserver } from '../gateway/observer.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createObservedLedger } from '../ledger/observed-ledger.ts';
 import { WEBHOOK_ATTENTION } from '../messages/webhooks/delivery.ts';
@@ -29,8 +28,8 @@ interface FleetFigures {
   metrics: Metrics;
   everyMs: number;
   signal: AbortSignal;
-  /** Returns true if runs can be searched by the attribute. */
-  knows(name: SearchAttributeName): Promise<boolean>;
+  /** Runs can be searched by these alone. */
+  registeredSearchAttributes(): Promise<readonly SearchAttributeName[]>;
   ledger: Pick<Ledger, 'work' | 'restoreState' | 'consents' | 'pauses'>;
   /** Milliseconds since the epoch; tests let time pass by it. */
   now?: () => number;
@@ -48,59 +47,56 @@ export async function watchFleetFigures(figures: FleetFigures): Promise<void> {
   }
 }
 
-/** More than operators can handle in a day. Above it the count of consents stops growing; the oldest stays exact. */
-const MAX_CONSENTS = 1_000;
+interface Work {
+  kind: string;
+  reason: string | undefined;
+  count: number;
+  oldest?: string | undefined;
+}
 
 /** Counts the work for operators: rows of the ledger, consents that match nothing, and runs that have no row. */
 async function readWork(figures: FleetFigures): Promise<void> {
   const { metrics, now = Date.now } = figures;
-  const [work, runs] = await Promise.all([
+  const [rows, runs] = await Promise.all([
     readLedger(figures).catch(() => undefined),
     countRuns(figures).catch(() => undefined),
   ]);
-  metrics.put('ledgerUp', work !== undefined, {});
-  const find = ({ kind, reason }: MetricTags) => work?.find((found) => found.kind === kind && found.reason === reason);
-  metrics.setEach('needsPerson', (labels) => {
-    if (labels.kind === 'runs') return runs && (runs.get(String(labels.reason)) ?? 0);
-    return work && (find(labels)?.count ?? 0);
-  });
-  metrics.setEach('oldestAge', (labels) => {
-    const oldest = find(labels)?.oldest;
-    return work && (oldest === undefined ? 0 : Math.max(0, now() - Date.parse(oldest)) / 1_000);
-  });
+  metrics.put('ledgerUp', rows !== undefined, {});
+  const show = (metric: 'needsPerson' | 'oldestAge', toValue: (work: Partial<Work>) => number) =>
+    metrics.setEach(metric, ({ kind, reason }) => {
+      const found = kind === 'runs' ? runs : rows;
+      return found && toValue(found.find((work) => work.kind === kind && work.reason === reason) ?? {});
+    });
+  show('needsPerson', ({ count = 0 }) => count);
+  show('oldestAge', ({ oldest }) => (oldest ? Math.max(0, now() - Date.parse(oldest)) / 1_000 : 0));
 }
 
-async function readLedger({ ledger, metrics }: FleetFigures) {
+async function readLedger({ ledger, metrics }: FleetFigures): Promise<Work[]> {
   const [counts, pauses, unmatched] = await Promise.all([
     ledger.work.counts(),
     ledger.pauses.list(),
-    ledger.consents.unmatched({ limit: MAX_CONSENTS }),
+    Array.fromAsync(ledger.consents.unmatched()),
   ]);
   const isPaused = pauses.some(({ ended }) => !ended);
   metrics.put('paused', isPaused, {});
   // The oldest consent comes first.
-  const consents = Map.groupBy(unmatched, (consent) => consent.unmatched);
-  return [
-    ...counts,
-    ...[...consents].map(([reason, rows]) => ({
-      kind: 'unmatched',
-      reason,
-      count: rows.length,
-      oldest: rows[0]?.since,
-    })),
-  ];
+  const consents = [...Map.groupBy(unmatched, (consent) => consent.unmatched)].map(([reason, rows]) => {
+    return { kind: 'unmatched', reason, count: rows.length, oldest: rows[0]?.since };
+  });
+  return [...counts, ...consents];
 }
 
 /** Reasons that no row of this ledger can have: the run began with another ledger, or has given events up. */
 const REASONS_OF_RUNS = ['LedgerChanged', WEBHOOK_ATTENTION] as const;
 
-async function countRuns({ client, taskQueue, knows }: FleetFigures): Promise<Map<string, number>> {
-  if (!(await knows('NeedsAttention'))) return new Map();
+async function countRuns({ client, taskQueue, registeredSearchAttributes }: FleetFigures): Promise<Work[]> {
+  if (!(await registeredSearchAttributes()).includes('NeedsAttention')) return [];
   const running = `ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
-  const counts = REASONS_OF_RUNS.map(async (reason): Promise<[string, number]> => {
-    return [reason, (await client.workflow.count(`NeedsAttention = '${reason}' AND ${running}`)).count];
+  const counts = REASONS_OF_RUNS.map(async (reason) => {
+    const { count } = await client.workflow.count(`NeedsAttention = '${reason}' AND ${running}`);
+    return { kind: 'runs', reason, count };
   });
-  return new Map(await Promise.all(counts));
+  return Promise.all(counts);
 }
 
 async function readCopy({ ledger, metrics }: FleetFigures): Promise<void> {
@@ -108,8 +104,8 @@ async function readCopy({ ledger, metrics }: FleetFigures): Promise<void> {
   metrics.put('ledgerOlderCopy', lost !== undefined, {});
 }
 
-async function readRuns({ client, taskQueue, metrics, knows }: FleetFigures): Promise<void> {
-  if (!(await knows('JourneyStage'))) return;
+async function readRuns({ client, taskQueue, metrics, registeredSearchAttributes }: FleetFigures): Promise<void> {
+  if (!(await registeredSearchAttributes()).includes('JourneyStage')) return;
   const counts = await Promise.all(
     PRODUCTS.map(async (stage) => {
       const query = `JourneyStage = '${stage}' AND ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
@@ -167,10 +163,8 @@ async function readKeys({ keys, metrics }: FleetFigures): Promise<void> {
 
 export type WorkerTelemetry = Awaited<ReturnType<typeof startWorkerTelemetry>>;
 
-interface WatchedParts extends Pick<FleetFigures, 'ledger'> {
+interface WatchedParts extends Pick<FleetFigures, 'ledger' | 'keys' | 'registeredSearchAttributes'> {
   connection: NativeConnection;
-  keys: KeyRing;
-  registeredSearchAttributes(): Promise<readonly SearchAttributeName[]>;
 }
 
 /** Short enough to show a pause in the minute when it happened, and longer than any pause. */
@@ -193,25 +187,23 @@ export async function startWorkerTelemetry(config: Config) {
     metrics,
     /** Outermost first. */
     activityInterceptors: [...(tracing ? [tracing.traceActivity] : []), createActivityMetrics(metrics)],
-    observeGateway: combineObservers(createExchangeMetrics(metrics), tracing?.observeExchange),
-    observeTokens: combineObservers(createTokenMetrics(metrics), tracing?.observeExchange),
+    observeExchange: observeExchanges(metrics, tracing?.observeExchange),
     observeLedger: (ledger: Ledger) =>
       createObservedLedger(ledger, ({ durationMs, ...labels }) =>
         metrics.put('ledgerLatency', durationMs / 1_000, labels),
       ),
     /** Counts open work until `close`. Does nothing if metrics are off. */
-    watch({ ledger, connection, keys, registeredSearchAttributes }: WatchedParts) {
+    watch({ connection, ...parts }: WatchedParts) {
       if (!telemetry.metricsAddress) return;
-      const watched = {
-        ledger,
+      watching = watchFleetFigures({
+        ...parts,
         client: new Client({ connection, namespace: temporal.namespace }),
         taskQueue,
         metrics,
         everyMs: telemetry.metricsRefreshMs,
         signal: end.signal,
-        knows: async (name: SearchAttributeName) => (await registeredSearchAttributes()).includes(name),
-      };
-      watching = watchFleetFigures({ ...watched, keys, profiles: [...profiles.keys()] });
+        profiles: [...profiles.keys()],
+      });
     },
     async close() {
       end.abort();
@@ -222,27 +214,17 @@ export async function startWorkerTelemetry(config: Config) {
   };
 }
 
-function createExchangeMetrics(metrics: Metrics): ExchangeObserver {
-  return ({ profile, productCode }) =>
-    ({ httpStatus, durationMs, markersBroken }) => {
-      if (httpStatus !== undefined && productCode)
-        metrics.put('timeToAnswer', durationMs / 1_000, { product: productCode });
-      metrics.put('markersBroken', markersBroken === true, { profile: profile.name });
-    };
-}
-
-function createTokenMetrics(metrics: Metrics): ExchangeObserver {
-  return ({ profile }) =>
-    ({ failure }) =>
-      metrics.put('tokenFetches', 1, { profile: profile.name, result: failure ?? 'fetched' });
-}
-
-function combineObservers(a: ExchangeObserver, b: ExchangeObserver | undefined): ExchangeObserver {
-  if (!b) return a;
-  return (begun: ExchangeBegun) => {
-    const ends = [a(begun), b(begun)];
-    return (ended: ExchangeEnded) => {
-      for (const end of ends) end(ended);
+/** Counts exchanges with the gateway, and with its token service, which have no product. */
+function observeExchanges(metrics: Metrics, trace: ExchangeObserver | undefined): ExchangeObserver {
+  return (begun) => {
+    const { profile, productCode: product } = begun;
+    const endSpan = trace?.(begun);
+    return (ended) => {
+      const { httpStatus, durationMs, markersBroken = false, failure = 'fetched' } = ended;
+      if (product && httpStatus !== undefined) metrics.put('timeToAnswer', durationMs / 1_000, { product });
+      if (product) metrics.put('markersBroken', markersBroken, { profile: profile.name });
+      else metrics.put('tokenFetches', 1, { profile: profile.name, result: failure });
+      endSpan?.(ended);
     };
   };
 }

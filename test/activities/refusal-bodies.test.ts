@@ -16,7 +16,7 @@ import { computeProfileFingerprint } from '../../src/gateway/profile.ts';
 import { LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { type SealedRefusal, toCarriedRefusal } from '../../src/ledger/reports/reports.ts';
+import { mayBeCarried, type SealedRefusal } from '../../src/ledger/reports/reports.ts';
 import { applicant, profileFor } from '../gateway/fixtures.ts';
 import { httpAnswer, startServer } from '../gateway/scripted-server.ts';
 import { INQUIRY, keyRing, TRACE } from '../ledger/fixtures.ts';
@@ -126,6 +126,9 @@ test('a refusal that the ledger cannot record is handed to recordOutcome with it
 });
 
 test('a body that is too long for Temporal is dropped, and the failure is kept', () => {
-  const sealed = { body: Buffer.alloc(400_000), wrappedKey: Buffer.alloc(60), keyId: 'k', algorithm: 'A256GCM' };
-  assert.equal(toCarriedRefusal({ sealed, isWhole: true }), undefined);
+  const sealed = { wrappedKey: 'AA==', keyId: 'k', algorithm: 'A256GCM', isWhole: true };
+  assert.deepEqual(
+    [1, 400_000, 400_001].map((length) => mayBeCarried({ ...sealed, body: 'A'.repeat(length) })),
+    [true, true, false],
+  );
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { createOpenApiDocument } from '../../src/api/openapi.ts';
+import { createOpenApiDocument } from '../../src/api/documents.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { isScope } from '../../src/operations/scopes.ts';
 

@@ -10,8 +10,8 @@ import {
   readRefusalAnswer,
   readReportAnswer,
 } from '../../src/api/routes/reports.ts';
+import type { SealedChanges } from '../../src/changes/changes-between.ts';
 import { changesBetween, encodeSealedChanges } from '../../src/changes/changes-between.ts';
-import type { SealedChanges } from '../../src/changes/report-changes.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -75,7 +75,8 @@ async function ledgerWithReport(): Promise<Ledger> {
     customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA00',
   };
   const consumers = [{ applicantId: '02', outcome: 'noRecord' as const, consumerId: 'CONSUMER-SENTINEL' }];
-  await answered(failsafe, { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', applicants: consumers });
+  const named = { kind: 'outcome', outcome: 'noRecord', returnCode: 'No Record', applicants: consumers } as const;
+  await answered(failsafe, named, undefined, ['02']);
   const unnamed = { ...failsafe, runKey: 'pull:P-2', customerTraceNumber: 'FSAAAAAAAAAAAAAAAAAAAAAAAA01' };
   await answered(unnamed, NO_RECORD, undefined, ['02', '01']);
   const reference = { reportReferenceNumber: 'REF-2', requestedAt: '2026-01-03T00:00:00Z', applicants: [] };

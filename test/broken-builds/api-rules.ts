@@ -16,7 +16,7 @@ export const BROKEN_API: readonly BrokenBuild[] = [
           '    const isNew = true;\n    void services.journeys.start(input as never, { ...call.sending, ...(call.query as object) }).catch(() => {});\n    const run = {};\n',
       },
       {
-        file: 'src/api/routes/journeys.ts',
+        file: 'src/api/routes/run-kinds.ts',
         find: '      return services.journeys.get(journeyId).advance(message, sending);\n',
         replace:
           '      void services.journeys.get(journeyId).advance(message, sending).catch(() => {});\n      return { accepted: true, duplicate: false };\n',

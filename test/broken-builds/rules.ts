@@ -34,12 +34,12 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a consent is acknowledged before the ledger has it',
     edits: [
       {
-        file: 'src/workflows/run/messages/message-answers.ts',
+        file: 'src/workflows/run/message-answers.ts',
         find: 'await condition(() => message.verdict !== undefined, ANSWER_WITHIN_MS, { summary });',
         replace: 'message.verdict !== undefined || !(await condition(() => true, ANSWER_WITHIN_MS, { summary }));',
       },
       {
-        file: 'src/workflows/run/messages/message-answers.ts',
+        file: 'src/workflows/run/message-answers.ts',
         find: "recorded: verdict === 'recorded' };",
         replace: "recorded: verdict !== 'inNoLedger' };",
       },
@@ -152,8 +152,8 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/activities/ledger-activities.ts',
-        find: '        if (!verdict.accepted) throw',
-        replace: '        if (!verdict.accepted && content.occurrence < 0) throw',
+        find: '      if (!verdict.accepted) throw',
+        replace: '      if (!verdict.accepted && content.occurrence < 0) throw',
       },
     ],
     tests: [{ path: DECISION_PROOFS, title: 'needs a proof also as a repeat' }],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ApplicantChanges } from '../../src/changes/changes-between.ts';
 import { changesBetween } from '../../src/changes/changes-between.ts';
-import type { ApplicantChanges } from '../../src/changes/report-changes.ts';
 import type { ChangeOptions } from '../../src/fields/change-options.ts';
 import type { Consumer, ConsumerAccount, GatewayResponse, ResponseEntry } from '../../src/gateway/responses.ts';
 import { reportOf } from './report-worlds.ts';

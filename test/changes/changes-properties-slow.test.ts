@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { ApplicantChanges, ReportChanges } from '../../src/changes/changes-between.ts';
 import { changesBetween } from '../../src/changes/changes-between.ts';
-import type { ApplicantChanges, ReportChanges } from '../../src/changes/report-changes.ts';
 import type { GatewayResponse } from '../../src/gateway/responses.ts';
 import type { ChangeCounts } from '../../src/messages/journey/change-summary.ts';
 import { anyReport, reordered, reportOf } from './report-worlds.ts';

@@ -4,7 +4,6 @@ import { parseSince } from '../../src/cli/commands/command.ts';
 import { formatRowTable, wrapCommand } from '../../src/cli/output/output.ts';
 import type { WorkRow } from '../../src/ledger/holds/work.ts';
 import { describeHold } from '../../src/operator/holds.ts';
-import type { DecidableHold } from '../../src/operator/judge-decision.ts';
 import { resolveCommand } from '../../src/words/holds.ts';
 
 const TRACE = 'PQABCDEFGHIJKLMNOPQRSTUVWX00';
@@ -15,7 +14,7 @@ const ROW: WorkRow = {
 };
 const INQUIRY = { customerTraceNumber: TRACE, productCode: 'SECONDUSE' } as const;
 
-const HOLD: DecidableHold = { ...describeHold({ ...ROW, ...INQUIRY }), ...INQUIRY, heldBy: 'run' };
+const HOLD = { ...describeHold({ ...ROW, ...INQUIRY }), ...INQUIRY };
 
 describe('the list of holds on a terminal', () => {
   test('fits 80 columns, and its commands can be copied whole', () => {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { describe, mock, test } from 'node:test';
 import type { Command } from 'commander';
 import { createSampleJourney } from '../../src/cli/demo/sample-runs.ts';
-import { EXIT } from '../../src/cli/output/exit-codes.ts';
+import { EXIT } from '../../src/cli/output/errors.ts';
 import { adaptCommands, resolveProgramCall } from '../../src/cli/output/program-call.ts';
 import { INPUTS } from '../../src/messages/inputs/all-inputs.ts';
 import { parseMessage } from '../../src/messages/inputs/parse-message.ts';

@@ -8,8 +8,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { inspect } from 'node:util';
 import { diagnoseUnreachable } from '../../src/client/connection/connect.ts';
-import { hasCode, TEMPORAL_AWAY, TEMPORAL_REFUSES } from '../../src/client/connection/errors.ts';
-import { getSdkClient } from '../../src/client/credit-journeys.ts';
+import { hasCode, TEMPORAL_AWAY } from '../../src/client/connection/errors.ts';
 import {
   type CallError,
   type CallErrorCode,
@@ -39,7 +38,7 @@ before(async () => {
 });
 
 after(async () => {
-  const { workflow } = getSdkClient(journeys);
+  const { workflow } = journeys.getSdkClient();
   for (const { workflowId } of started) await workflow.getHandle(workflowId).terminate();
   await journeys.close();
 });
@@ -264,7 +263,6 @@ describe('a failed connection', () => {
   test('reports a namespace that the server does not have', async () => {
     await using elsewhere = await connected({ namespace: 'never-registered' });
     const error = await errorOf(elsewhere.start(journeyInput()));
-    assert.ok(hasCode(error, ...TEMPORAL_REFUSES));
     assert.equal(error.code, 'namespaceNotFound');
   });
 });
@@ -279,7 +277,7 @@ test('inspecting clients, handles and errors shows ids, and never the API key or
   // The SDK sends an API key this way, but accepts one only with TLS.
   set('TEMPORAL_GRPC_META_AUTHORIZATION', `Bearer ${secret}`);
   await using own = await connected();
-  assert.ok(inspect(getSdkClient(own), { depth: 20 }).includes(secret), 'the connection has the key');
+  assert.ok(inspect(own.getSdkClient(), { depth: 20 }).includes(secret), 'the connection has the key');
   const journey = await begun(own);
   const handles = [own.run('pull:P-1'), own.run('share:S-1'), own.run('portfolio:R-1')];
   assert.equal(

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
-import { findRuns } from '../../src/client/connection/journey-runs.ts';
+import { findRuns } from '../../src/client/connection/temporal-runs.ts';
 import { startLateConsent } from '../../src/client/runs/consents.ts';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { CodecServerConnection, createRemoteCodec } from '../../src/client/connection/codec-server.ts';
+import { CodecServer } from '../../src/client/connection/codec-server.ts';
 import { CodecServerError, type CodecServerErrorCode } from '../../src/client/connection/errors.ts';
 import { loadClientSettings } from '../../src/config/client.ts';
 import type { CodecServerAccess } from '../../src/config/codec-server-access.ts';
@@ -27,9 +27,9 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 const SERVICE = ['encode', 'decode'];
 
 function codecAt(t: TestContext, access: CodecServerAccess, namespace = NAMESPACE): PayloadCodec {
-  const connection = new CodecServerConnection(access, namespace);
-  t.after(() => connection.close());
-  return createRemoteCodec(connection);
+  const codec = new CodecServer(access, namespace);
+  t.after(() => codec.close());
+  return codec;
 }
 
 /** Creates the codec of a caller with these roles. */
@@ -169,7 +169,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
     const remote = codecAt(t, { url: server.endpoint });
     assert.ok((await remote.encode([payloadOf(1)])).every(wasEncrypted));
     await server.close();
-    await refusal(remote.encode([payloadOf(1)]), 'unreachable', [(server.path ?? '').slice(1)]);
+    await refusal(remote.encode([payloadOf(1)]), 'unreachable', [server.path.slice(1)]);
   });
 
   test('retries briefly if the server is busy or restarting', async (t) => {

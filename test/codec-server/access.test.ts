@@ -199,13 +199,13 @@ describe('authentication by a secret path', () => {
 
   test('encodes and decodes with redaction, and does not permit revealing', async (t) => {
     const server = await startServer(t, { environment: 'sandbox', authentication: path });
-    assert.match(server.path ?? '', /^\/[\w-]{43}$/);
+    assert.match(server.path, /^\/[\w-]{43}$/);
     const { status, json } = await server.call('/decode', { body: BODY, origin: UI });
     assert.equal(status, 200);
     assert.ok(!JSON.stringify(decodedOf(json.payloads[0])).includes('Annabel'));
     assert.equal((await server.call('/encode', { body: { payloads: [clear(1)] } })).status, 200);
     assert.equal((await server.call('/reveal/decode', { body: BODY })).status, 403);
-    assert.ok(!server.lines.join('').includes(server.path ?? ''));
+    assert.ok(!server.lines.join('').includes(server.path));
     assert.equal(server.audited().at(-1)?.subject, 'path');
   });
 

@@ -74,6 +74,8 @@ export async function token(parts: TokenParts = {}): Promise<string> {
 
 export interface Server extends RunningCodecServer {
   ring: KeyRing;
+  /** The unguessable path, where that is what authenticates. */
+  path: string;
   /** The lines of the audit log. */
   lines: string[];
   /** The parsed lines of the audit log. */
@@ -115,6 +117,7 @@ export async function startServer(
   return {
     ...server,
     ring,
+    path: server.endpoint.slice(server.url.length),
     lines,
     unexpected,
     audited: () => lines.map((line) => JSON.parse(line).audit),

@@ -126,7 +126,7 @@ describe('a masked value', () => {
   test('is refused by path in every field of an applicant', () => {
     const applicants = redact([APPLICANT]);
     assert.throws(
-      () => parseApplicants(applicants, { maxApplicants: 2 }),
+      () => parseApplicants('report', applicants, { maxApplicants: 2 }),
       (error: unknown) => {
         assert.ok(error instanceof InvalidInputError);
         const paths = new Set(error.problems.map(({ path }) => path));

@@ -34,7 +34,7 @@ function faults(env: Record<string, string>): string[] {
 
 test('the sandbox needs no variables', () => {
   const { options, keyRingFile } = loadCodecServerSettings({});
-  assert.deepEqual(options.authentication, { kind: 'path' });
+  assert.deepEqual(options.authentication, { kind: 'path', roles: undefined });
   assert.deepEqual(
     [options.host, options.port, options.namespaces],
     ['127.0.0.1', DEFAULT_PORTS.codecServer, ['default']],

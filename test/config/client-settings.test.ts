@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { type ClientUse, loadClientSettings } from '../../src/config/client.ts';
-import { loadClientLedgerAccess } from '../../src/config/config.ts';
 import { variablesOf } from './problems.ts';
 
 type Env = Record<string, string>;
@@ -35,7 +34,7 @@ describe('a client in production', () => {
   it('must use TLS to Temporal unless it has its own connection', () => {
     const inTheClear = { ...PRODUCTION, TEMPORAL_TLS: 'false', TEMPORAL_ADDRESS: 'temporal.example.com:7233' };
     assert.deepEqual(variablesOf(() => loadClientSettings(inTheClear)).toSorted(), ['TEMPORAL_TLS']);
-    assert.deepEqual(variablesOf(() => loadClientSettings(inTheClear, { ownConnection: true })).toSorted(), []);
+    assert.deepEqual(variablesOf(() => loadClientSettings(inTheClear, { connection: {} })).toSorted(), []);
   });
 
   const beside: ClientUse = { besideLedger: true };
@@ -84,17 +83,8 @@ describe('a client in production', () => {
     });
   }
 
-  it('cannot open the ledger unless it runs beside it', () => {
-    const env = { ...PRODUCTION, ...LEDGER };
-    assert.deepEqual(variablesOf(() => loadClientLedgerAccess(env)).toSorted(), ['LEDGER_URL']);
-    assert.equal(loadClientLedgerAccess(env, beside).ledger.expectedId, 'ledger-1');
-  });
-
   it('needs no payload settings if the program has its own data converter', () => {
-    assert.deepEqual(
-      variablesOf(() => loadClientSettings(WITHOUT_CODEC_SERVER, { ownDataConverter: true })).toSorted(),
-      [],
-    );
+    assert.deepEqual(variablesOf(() => loadClientSettings(WITHOUT_CODEC_SERVER, { dataConverter: {} })).toSorted(), []);
   });
 });
 

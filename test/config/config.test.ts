@@ -57,7 +57,8 @@ describe('the configuration of the sandbox', () => {
     const profile = config.profiles.get('default');
     assert.equal(config.environment, 'sandbox');
     assert.equal(config.taskQueue, 'credit-journeys-sandbox');
-    assert.deepEqual(config.ledger, { url: 'file:.credit-journey/ledger.db', durability: { kind: 'replication' } });
+    const durability = { kind: 'replication', by: undefined };
+    assert.deepEqual(config.ledger, { url: 'file:.credit-journey/ledger.db', durability, expectedId: undefined });
     assert.equal(config.keyRingMayBeMade, true);
     assert.deepEqual(config.temporal, {
       address: '127.0.0.1:7233',

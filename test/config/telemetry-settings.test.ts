@@ -13,7 +13,8 @@ function read(env: NodeJS.ProcessEnv, environment: Environment = 'sandbox') {
 }
 
 test('telemetry is off by default', () => {
-  assert.deepEqual(read({}), { settings: { metricsRefreshMs: 60_000 }, wrong: [] });
+  const off = { metricsAddress: undefined, healthAddress: undefined, traceEndpoint: undefined };
+  assert.deepEqual(read({}), { settings: { metricsRefreshMs: 60_000, ...off }, wrong: [] });
 });
 
 const ADDRESSES: [string, { host: string; port: number } | undefined][] = [

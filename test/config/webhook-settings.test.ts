@@ -26,9 +26,9 @@ before(async () => {
 after(() => rm(directory, { recursive: true, force: true }));
 
 function rulesOf(change: Partial<DeclaredWebhooks[number]>, environment: Environment = 'sandbox'): string[] {
-  const reader = new EnvironmentReader({});
+  const reader = new EnvironmentReader({ GATEWAY_ENVIRONMENT: environment });
   const declared = { name: 'ops', url: 'https://hooks.example.com/in', secretFiles: [file('one')], ...change };
-  readWebhookEndpoints(reader, [declared], { environment, place: '/w' });
+  readWebhookEndpoints(reader, [declared], '/w');
   return reader.problems.map(({ rule }) => rule);
 }
 

@@ -96,7 +96,7 @@ property({
     const journey = new Journey(input as never);
     journey.status();
     journey.references();
-    journey.config = { environment: 'sandbox' } as never;
+    journey.state.config = { environment: 'sandbox' } as never;
     journey.result('completed');
     for (const stage of ['PREQUAL', 'PREAPP', 'PRECLOSE'] as const) journey.findGateBefore(stage);
     for (const share of journey.shares.values()) journey.listApplicants(share);

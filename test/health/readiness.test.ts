@@ -62,8 +62,8 @@ async function partsOf(t: TestContext) {
         },
       ],
     ]),
-    writer: {
-      get isTooOld() {
+    tooOld: {
+      get aborted() {
         return state.isTooOld;
       },
     },

@@ -5,6 +5,7 @@ import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import type { DecisionRecord } from '../../src/ledger/records.ts';
 import { openInquiries, readAttention } from '../support/open-inquiries.ts';
 import {
+  asJson,
   attempted,
   claimAs,
   consentOf,
@@ -66,7 +67,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     await attempted(ledger, {}, { state: 'unknown' });
     assert.equal(latestState(await claimAs(ledger, { attempt: 2 })), 'unknown');
     const [inquiry] = await ledger.inquiriesOf('J-1');
-    assert.deepEqual(inquiry?.decisions, [repeat]);
+    assert.deepEqual(asJson(inquiry?.decisions), [repeat]);
   });
 
   test('the ledger keeps and returns the id of the key that signed a decision', async (t) => {
@@ -82,7 +83,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
       kind: 'recorded',
     });
     const [inquiry] = await ledger.inquiriesOf('J-1');
-    assert.deepEqual(inquiry?.decisions, [proven, unproven]);
+    assert.deepEqual(asJson(inquiry?.decisions), [proven, unproven]);
     const audited: (string | undefined)[] = [];
     for await (const { permittedBy, decision } of ledger.inquiriesBetween({})) {
       audited.push(permittedBy?.provenBy, decision?.provenBy);
@@ -102,7 +103,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     const later = await decide('D-3');
     assert.ok(later.kind === 'overtaken' && later.latest.attempt === 2 && later.latest.state === 'answered');
     const [inquiry] = await ledger.inquiriesOf('J-1');
-    assert.deepEqual(inquiry?.decisions, [decisionOf({})]);
+    assert.deepEqual(asJson(inquiry?.decisions), [decisionOf({})]);
     const permitted = await backend.execute(url, 'SELECT permitted_by FROM attempts ORDER BY attempt');
     assert.deepEqual(
       permitted.map((row) => (row as { permitted_by: unknown }).permitted_by),

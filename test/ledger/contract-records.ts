@@ -98,8 +98,8 @@ export function recordTests(opened: Open): void {
       (await Array.fromAsync(ledger.inquiriesBetween(query))).map(({ runKey }) => runKey);
     assert.deepEqual(await owners({ runKey: 'J-2' }), ['J-2']);
     assert.deepEqual(await owners({ customerTraceNumber: TRACE }), ['J-1']);
-    assert.deepEqual(await owners({ applicants: 2 }), ['J-2']);
-    assert.deepEqual(await owners({ applicants: 1, runKey: 'J-2' }), []);
+    assert.deepEqual(await owners({ applicants: '2' }), ['J-2']);
+    assert.deepEqual(await owners({ applicants: '1', runKey: 'J-2' }), []);
     assert.deepEqual(
       (await Array.fromAsync(ledger.inquiriesBetween())).map(({ applicants }) => applicants),
       [1, 2],

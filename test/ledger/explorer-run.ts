@@ -1,7 +1,7 @@
 /** What the run does next: the retry loop of `src/workflows/inquiry/inquiry-protocol.ts`, with the real `toStep` under it. */
 import { FAILURES, type HoldAction } from '../../src/model/failure-types.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
-import { type AttemptStep, mayHaveMissedAnAttempt, toStep } from '../../src/workflows/inquiry/ledger-look-ups.ts';
+import { type AttemptStep, mayHaveMissedAnAttempt, toStep } from '../../src/workflows/inquiry/attempt.ts';
 import type { Failure, Hold, Phase, Run } from './explorer-world.ts';
 
 /** Bounds the exploration: the highest number of attempts of one run. */

@@ -1,7 +1,7 @@
-/** The run's own steps, as in `src/workflows/inquiry/ledger-look-ups.ts` and `holds.ts`. */
+/** The run's own steps, as in `src/workflows/inquiry/attempt.ts` and `holds.ts`. */
 import { CLAIM_RULES } from '../../src/ledger/claim.ts';
 import type { AttemptView } from '../../src/model/inquiry.ts';
-import { toBlockingStep } from '../../src/workflows/inquiry/ledger-look-ups.ts';
+import { toBlockingStep } from '../../src/workflows/inquiry/attempt.ts';
 import {
   type Asker,
   accepted,

@@ -17,6 +17,11 @@ import { KEY_USES, KeyRing } from '../../src/protection/keys/key-ring.ts';
 
 export const TRACE = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
 
+/** Returns the value as its JSON has it: without members that are undefined. */
+export function asJson<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value));
+}
+
 export function keyRing(name = 'k'): KeyRing {
   return new KeyRing(
     KEY_USES.map((use) => ({

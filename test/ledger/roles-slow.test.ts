@@ -139,7 +139,7 @@ describe('the database role of the HTTP API', () => {
     });
     assert.equal(late.kind, 'recorded');
     await ledger.consents.keep(ledgerId, consentOf({ journeyId: 'J-NONE' }));
-    assert.equal((await api.consents.unmatched({ limit: 10 })).length, 1);
+    assert.equal((await Array.fromAsync(api.consents.unmatched())).length, 1);
     assert.equal(await api.consents.markSeen(ledgerId, { runKey: 'J-NONE', by: 'ops', reason: 'asked' }), 1);
     const report = traceOf('13');
     await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: report } }));

@@ -1,6 +1,6 @@
 /**
  * Random interleavings of holds, decisions, resets, ends and late retries of writes: in the end the open rows are what
- * the runs wait for. Model runs follow the rules of `workflows/run/holds.ts` and `run-work.ts`; the ledger is real.
+ * the runs wait for. Model runs follow the rules of `workflows/run/holds.ts`; the ledger is real.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { DoctorContext } from '../../src/doctor/check.ts';
-import { createDecisionSignerChecks } from '../../src/doctor/key-checks.ts';
+import { checkDecisionSigner } from '../../src/doctor/key-checks.ts';
 import { decisionContent } from '../../src/model/decision-content.ts';
 import { loadDecisionSigner, makeSigningKey } from '../../src/protection/keys/signing-keys.ts';
 import { createDecisionProofVerifier } from '../../src/protection/proofs.ts';
@@ -87,29 +87,28 @@ test('a key that may not sign is refused, and the error quotes nothing of the fi
 test('doctor reports whether workers accept the decisions that the API signs', async () => {
   const { privateKey, publicKey } = PAIRS['P-256'];
   const named = JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid: 'api-1' });
-  const [check] = createDecisionSignerChecks(file('doctor.json', named));
+  const check = checkDecisionSigner(file('doctor.json', named));
   const found = (decisionKeysFile: string | undefined) => {
     const config = { environment: 'sandbox', ...(decisionKeysFile ? { decisionKeysFile } : {}) };
-    return check?.run({ config } as unknown as DoctorContext, new AbortController().signal);
+    return check.run({ config } as unknown as DoctorContext, new AbortController().signal);
   };
   const jwk = publicKey.export({ format: 'jwk' });
-  assert.equal((await found(keySetOf('known', jwk, 'api-1')))?.status, 'pass');
-  assert.match((await found(keySetOf('other', jwk, 'other')))?.detail ?? '', /unknownKey/);
-  assert.match((await found(undefined))?.detail ?? '', /notCheckable/);
-  const [unusable] = createDecisionSignerChecks(join(directory, 'none.pem'));
-  const missing = await unusable?.run({ config: {} } as unknown as DoctorContext, new AbortController().signal);
-  assert.equal(missing?.status, 'fail');
-  assert.deepEqual(createDecisionSignerChecks(undefined), []);
+  assert.equal((await found(keySetOf('known', jwk, 'api-1'))).status, 'pass');
+  assert.match((await found(keySetOf('other', jwk, 'other'))).detail, /unknownKey/);
+  assert.match((await found(undefined)).detail, /notCheckable/);
+  const unusable = checkDecisionSigner(join(directory, 'none.pem'));
+  const missing = await unusable.run({ config: {} } as unknown as DoctorContext, new AbortController().signal);
+  assert.equal(missing.status, 'fail');
 });
 
 test('doctor fails in production if every user of the machine may read the key', async () => {
   const [signer, keySet] = [join(directory, 'open.json'), join(directory, 'open-jwks.json')];
   const keyId = await makeSigningKey({ file: signer, keySet });
-  const [check] = createDecisionSignerChecks(signer);
+  const check = checkDecisionSigner(signer);
   const found = async (environment: string) => {
     const context = { config: { environment, decisionKeysFile: keySet } } as unknown as DoctorContext;
-    const { status, detail } = (await check?.run(context, new AbortController().signal)) ?? {};
-    return [status, detail?.includes(keyId)];
+    const { status, detail } = await check.run(context, new AbortController().signal);
+    return [status, detail.includes(keyId)];
   };
   assert.deepEqual(await found('production'), ['pass', true]);
   chmodSync(signer, 0o644);

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type RunningSandbox, startSandbox } from '../../sandbox/server.ts';
-import { getSdkClient } from '../../src/client/credit-journeys.ts';
 import { CreditJourneys } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
@@ -21,7 +20,7 @@ import { startWorkerProcess, type WorkerProcess } from '../support/worker-proces
 
 export interface Region {
   journeys: CreditJourneys;
-  client: ReturnType<typeof getSdkClient>;
+  client: ReturnType<CreditJourneys['getSdkClient']>;
   /** Runs a command of the command line in that region. */
   cli(...args: string[]): Promise<Ran>;
   startWorker(): Promise<WorkerProcess>;
@@ -85,7 +84,7 @@ export async function startTwoRegions(): Promise<TwoRegions> {
     closing.unshift(() => journeys.close());
     return {
       journeys,
-      client: getSdkClient(journeys),
+      client: journeys.getSdkClient(),
       cli: (...args) => runCli(args, { env, cwd: dataDir }),
       async startWorker() {
         const worker = await startWorkerProcess(env);

@@ -1,6 +1,6 @@
 /** Reads the ledger as the API does, and returns whole answers. */
 import { readChangesAnswer, readReferencesAnswer, readReportAnswer } from '../../src/api/routes/reports.ts';
-import type { SealedChanges } from '../../src/changes/report-changes.ts';
+import type { SealedChanges } from '../../src/changes/changes-between.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LedgerReferences } from '../../src/ledger/reports/report-references.ts';
 import type { ProductCode } from '../../src/model/products.ts';

@@ -37,7 +37,7 @@ async function figuresOf(
     },
     keys: { keys: [], ...parts.keys },
     ...{ taskQueue: 'q', profiles: ['default', 'east'], metrics, everyMs: 60_000, signal: end.signal },
-    knows: async () => true,
+    registeredSearchAttributes: async () => ['NeedsAttention', 'JourneyStage'],
     ...others,
   } as unknown as Figures;
   const watching = watchFleetFigures(figures);
@@ -105,9 +105,10 @@ async function countWork(t: TestContext, work: Work) {
     return { count: query.includes('WebhookFailed') ? givenUp : query.includes('LedgerChanged') ? 1 : 0 };
   };
   const ledger = { work: real.work, consents: real.consents, pauses: real.pauses };
+  const registered = isRegistered ? (['NeedsAttention'] as const) : [];
   const of = await figuresOf(
     { ledger, workflow: { count } },
-    { knows: async (name) => isRegistered && name === 'NeedsAttention', now: () => Date.now() + minutes * 60_000 },
+    { registeredSearchAttributes: async () => registered, now: () => Date.now() + minutes * 60_000 },
   );
   assert.deepEqual([of('ledgerUp'), of('paused')], [{ '': 1 }, { '': 0 }]);
   const ages = Object.entries(aboveZero(of('oldestAge')) ?? {});

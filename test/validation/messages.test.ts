@@ -231,8 +231,8 @@ describe('requestShare', () => {
 it('problems of a separate list of applicants have paths under /applicants', () => {
   const applicants = [{ ...anApplicant(), ssn: '1' }];
   assert.deepEqual(
-    listPaths(() => parseApplicants(applicants)),
+    listPaths(() => parseApplicants('report', applicants)),
     ['/applicants/0/ssn'],
   );
-  assert.deepEqual(parseApplicants([anApplicant()]), [anApplicant()]);
+  assert.deepEqual(parseApplicants('report', [anApplicant()]), [anApplicant()]);
 });

@@ -8,7 +8,7 @@ import { MESSAGES } from '../../src/messages/all-messages.ts';
 import type { StageStatus } from '../../src/messages/journey/shapes.ts';
 import { checkAdvance, takeAdvance } from '../../src/workflows/journey/advances.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
-import { checkShareRequest } from '../../src/workflows/journey/share-requests.ts';
+import { checkShareRequest } from '../../src/workflows/journey/journey-handlers.ts';
 import { journeyInput } from '../support/journey-harness.ts';
 
 const who = { by: 'loan officer', reason: 'the closing was put off' };
@@ -19,6 +19,7 @@ function repeatOf(repeat: StageStatus['productCode'], occurrence = 2): AdvanceMe
 
 /** Makes a journey whose stages have the given states; the others are pending. */
 const NOW = new Date().toISOString();
+const GATE = { before: 'PREAPP', since: NOW, until: NOW } as const;
 
 function journeyAt(...states: StageStatus['state'][]): Journey {
   const journey = new Journey(journeyInput());
@@ -37,10 +38,10 @@ test('a repeat is accepted only for the latest stage, whether it is answered or 
   }
   assert.match(checkAdvance(journeyAt('record', 'running'), repeatOf('PREQUAL'))?.reason ?? '', /PREAPP has begun/);
   const ended = journeyAt('noRecord', 'skipped', 'skipped');
-  ended.stagesEndedAs = 'stopped';
+  ended.state.stagesEndedAs = 'stopped';
   assert.match(checkAdvance(ended, repeatOf('PREQUAL'))?.reason ?? '', /the stages have ended: stopped/);
   const closing = journeyAt('record', 'record', 'record');
-  closing.isClosing = true;
+  closing.state.isClosing = true;
   assert.match(checkAdvance(closing, repeatOf('PRECLOSE'))?.reason ?? '', /ending/);
 });
 
@@ -112,12 +113,12 @@ test('an advance has either `to` or `repeat`, and `by` and `reason` if it accept
 test('the status leaves a gate as soon as an advance for it is accepted, and not with one for a later gate', () => {
   for (const message of [{ journeyId: 'J', to: 'PREAPP' } as const, repeatOf('PREQUAL')]) {
     const journey = journeyAt('record');
-    journey.gate = 'PREAPP';
+    journey.state.gate = GATE;
     takeAdvance(journey, message, NOW);
     assert.deepEqual([journey.status().state, journey.status().waitingFor], ['running', undefined]);
   }
   const early = journeyAt('record');
-  early.gate = 'PREAPP';
+  early.state.gate = GATE;
   takeAdvance(early, { journeyId: 'J', to: 'PRECLOSE' }, NOW);
   assert.equal(early.status().waitingFor, 'PREAPP');
 });
@@ -126,7 +127,7 @@ test('a refusal has its cause beside the reason', () => {
   const journey = journeyAt('record');
   takeAdvance(journey, repeatOf('PREQUAL'), NOW);
   const closing = journeyAt('record', 'record', 'record');
-  closing.isClosing = true;
+  closing.state.isClosing = true;
   const share = (change: object) => ({ journeyId: 'J', share: { shareId: 'S1', endUserCode: 'EU9', ...change } });
   const refusals = {
     differs: checkAdvance(journey, { ...repeatOf('PREQUAL'), reason: 'another' } as AdvanceMessage),

@@ -120,14 +120,14 @@ test('the first sentence of the details says what the run waits for', () => {
 });
 
 test('the details of a run without a validated input say so, and list the problems', () => {
-  assert.match(writeUncheckedDetails({ hasEndedBeforeAcceptance: false, problems: {} }), /input is being checked/);
+  assert.match(writeUncheckedDetails({ endedAs: undefined, inputProblems: undefined }), /input is being checked/);
   const problems = [{ path: '/applicants/0/ssn', rule: 'must have 9 digits' }];
   const asking = writeUncheckedDetails({
-    hasEndedBeforeAcceptance: false,
-    problems: { problems: [{ path: '/profile', rule: 'is new' }] },
+    endedAs: undefined,
+    inputProblems: [{ path: '/profile', rule: 'is new' }],
   });
   assert.match(asking, /^\*\*No worker that was asked has its gateway profile[\s\S]*`\/profile` is new/);
-  const refused = writeUncheckedDetails({ hasEndedBeforeAcceptance: true, problems: { problems } });
+  const refused = writeUncheckedDetails({ endedAs: 'failed', inputProblems: problems });
   assert.match(refused, /ended before its input was accepted[\s\S]*`\/applicants\/0\/ssn` must have 9 digits/);
 });
 

@@ -44,7 +44,7 @@ function tell({ journeyId, ...message }: ConsentMessage) {
 }
 
 async function unmatchedOf(journeyId: string): Promise<string[]> {
-  const all = await ledger.consents.unmatched({ limit: 1_000 });
+  const all = await Array.fromAsync(ledger.consents.unmatched());
   return all.filter((one) => one.runKey === journeyId).map((one) => `${one.consentId} ${one.unmatched}`);
 }
 

@@ -5,10 +5,10 @@ import type { RunConfig } from '../../src/activities/contract.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import { refuse } from '../../src/model/refusals.ts';
 import type { CarriedConsents } from '../../src/workflows/consent/consents.ts';
-import type { CarriedInquiry } from '../../src/workflows/inquiry/inquiry-spec.ts';
+import type { InquiryState } from '../../src/workflows/inquiry/inquiry-spec.ts';
 import { Journey, type JourneyRunState } from '../../src/workflows/journey/journey.ts';
 import type { PullRunState } from '../../src/workflows/pull/pull.ts';
-import type { CarriedEvents } from '../../src/workflows/run/events-out.ts';
+import type { EventsState } from '../../src/workflows/run/events-out.ts';
 import type { HoldsState } from '../../src/workflows/run/holds.ts';
 import { applicant, consentMessage, journeyInput } from '../support/journey-harness.ts';
 
@@ -27,9 +27,9 @@ const REFERENCE = {
   applicants: [{ applicantId: '1A', consumerId: 'C1' }],
 };
 const FAILURE = { failureType: 'OutcomeUnknown', attempt: 2, claimed: true } as const;
-const INQUIRY: Required<CarriedInquiry> = {
+const INQUIRY: Required<InquiryState> = {
   ...{ ordinal: 1, amends: TRACE, attempt: 3, retriedSinceMs: 1, failures: 2, tokenFetchedAfter: AT },
-  pausedSinceMs: 1,
+  ...{ pausedSinceMs: 1, waitsSinceMs: 1 },
   ...{
     retry: { atMs: 1, summary: 'waiting' },
     waitsFor: 'gateway',
@@ -42,7 +42,7 @@ const HOLD: HoldStatus = {
   allowedActions: ['resend'],
 };
 const HOLDS: Required<HoldsState> = {
-  open: [HOLD],
+  open: [{ status: HOLD }],
   settled: [
     {
       ...{ customerTraceNumber: TRACE, decisionId: 'D0', digests: { action: 'x' } },
@@ -50,7 +50,7 @@ const HOLDS: Required<HoldsState> = {
     },
   ],
 };
-const EVENTS: Required<CarriedEvents> = {
+const EVENTS: Required<EventsState> = {
   occurrences: { '["gate.reached","PREAPP"]': 2 },
   // The run's profile has no endpoints.
   waiting: [],
@@ -82,19 +82,17 @@ function consentsTo(journeyId: string, shareId: string): Required<CarriedConsent
   return {
     waiting: [{ record }],
     standings: [
-      [
+      {
         shareId,
-        {
-          applicants: [
-            { applicantId: '1A', stands: 'granted', since, grant: { ...key, receivedAt: AT }, youngUntilMs: 9 },
-            { applicantId: '2A', stands: 'denied', since, consentId: 'C2' },
-            { applicantId: '3A', stands: 'none', fault: 'tooOld', grant: key },
-          ],
-          position: 7,
-          withdrawn: true,
-          reportGone: true,
-        },
-      ],
+        applicants: [
+          { applicantId: '1A', stands: 'granted', since, grant: { ...key, receivedAt: AT }, youngUntilMs: 9 },
+          { applicantId: '2A', stands: 'denied', since, consentId: 'C2' },
+          { applicantId: '3A', stands: 'none', fault: 'tooOld', grant: key },
+        ],
+        position: 7,
+        withdrawn: true,
+        reportGone: true,
+      },
     ],
     faults: [{ ...key, fault: 'otherPerson' }],
   };
@@ -107,7 +105,7 @@ function copied<T>(state: T): T {
 
 test('the next run of a journey restores each member of its state', () => {
   const input = journeyInput({ shares: [{ shareId: 'S1', endUserCode: 'EU999' }] });
-  const withdrawal = { journeyId: input.journeyId, by: 'borrower', reason: 'bought elsewhere' };
+  const withdrawal = { by: 'borrower', reason: 'bought elsewhere' };
   const past: Required<JourneyRunState> = {
     ...COMMON,
     config: RUN,
@@ -127,10 +125,10 @@ test('the next run of a journey restores each member of its state', () => {
         withdrawn: { by: 'ops', reason: 'typed wrong' },
       },
     ],
-    advances: [{ journeyId: input.journeyId, to: 'PREAPP' }],
-    skips: [{ skip: 'PREAPP', to: 'PRECLOSE', by: 'ops', reason: 'one will do' }],
+    advances: { PREAPP: { to: 'PREAPP' } },
+    acceptedAges: { PREAPP: { by: 'ops', reason: 'young enough' } },
+    skips: { PREAPP: { skip: 'PREAPP', to: 'PRECLOSE', by: 'ops', reason: 'one will do' } },
     applicants: [applicant('2A')],
-    applicantIds: ['1A', '2A'],
     persons: [
       { applicantId: '1A', person: { names: [{ first: 'A', last: 'B' }], ssn: '900110001', dob: '1985-04-12' } },
       {
@@ -143,7 +141,7 @@ test('the next run of a journey restores each member of its state', () => {
     withdrawal,
     stageWasAbandoned: true,
     isClosing: true,
-    gate: { before: 'PREAPP', since: AT, until: AT },
+    gate: { before: 'PREAPP', since: AT, until: AT, tooOld: 'PREQUAL' },
     extensions: [{ gate: 'PREAPP', until: AT, by: 'ops', reason: 'late' }],
     stagesEndedAs: 'expired',
     openUntil: AT,

@@ -22,7 +22,8 @@ function resolved(verdict: Parameters<Holds['settle']>[1]): { key: string; body:
   const emitted: Parameters<EventsOut['emit']>[] = [];
   const events = { emit: (...event: (typeof emitted)[number]) => void emitted.push(event) };
   const run = { publish: () => undefined, events } as unknown as ConstructorParameters<typeof Holds>[0];
-  new Holds(run, { open: [status] }).settle({ message: decision }, verdict);
+  const taken = { customerTraceNumber, decisionId: 'D1', digests: {}, message: decision };
+  new Holds(run, { open: [{ status }], settled: [] }).settle(taken, verdict);
   const [[type, key, body] = []] = emitted;
   assert.equal(type, 'hold.resolved');
   return { key: JSON.stringify(key), body };

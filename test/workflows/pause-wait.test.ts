@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { InquiryFailure, RunConfig } from '../../src/activities/contract.ts';
-import { computeWaitMs, findListedReason } from '../../src/workflows/inquiry/retries.ts';
+import { computeWaitMs, findListedReason } from '../../src/workflows/inquiry/inquiry-protocol.ts';
 
 const SETTINGS = { backoffInitialMs: 1_000, backoffMaxMs: 60_000 } as RunConfig['settings'];
 const HOUR_MS = 3_600_000;

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { findRuns } from '../../src/client/connection/journey-runs.ts';
+import { findRuns } from '../../src/client/connection/temporal-runs.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
 import { webhookEventSchema } from '../../src/messages/webhooks/schemas.ts';
 import { parseWorkflowId, toWorkflowId } from '../../src/model/run-key.ts';

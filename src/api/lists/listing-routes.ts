@@ -67,15 +67,14 @@ export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
  */
 function readListing(listing: Listing, call: Call): Promise<Page<Row>> {
   const { caller, services } = call;
-  const query = call.query as { after?: string; limit?: string };
-  const { after: _, limit: __, ...filter } = query;
+  const { after, limit, ...filter } = call.query as { after?: string; limit?: string };
   return readPage<Row, Place>(call, {
     name: listing.name,
-    query,
-    async *read(place, limit) {
+    query: { after, limit, ...filter },
+    async *read(place, size) {
       const from = place ? { from: place.at } : {};
       const rows = listing.read(await services.openLedger(), { ...filter, ...from, ...toReadersReach(caller) });
-      yield* readBatches(listing, rows, place, Math.min(limit, reachesAll(caller) ? limit : ROWS_PER_REACH_CHECK));
+      yield* readBatches(listing, rows, place, reachesAll(caller) ? size : Math.min(size, ROWS_PER_REACH_CHECK));
     },
   });
 }
@@ -97,25 +96,22 @@ async function* readBatches(listing: Listing, all: AsyncIterable<Row>, place: Pl
  * Yields the rows after the place. Those of its instant up to it come first, and are left out; if the row at the place is
  * gone, they are yielded again.
  */
-async function* readRowsAfter(
-  listing: Listing,
-  rows: AsyncIterable<Row>,
-  place: Place | undefined,
-): AsyncGenerator<Row> {
+async function* readRowsAfter(listing: Listing, rows: AsyncIterable<Row>, place?: Place): AsyncGenerator<Row> {
   let upToPlace: Row[] = [];
   let isAfter = place === undefined;
   for await (const row of rows) {
     const { at, key } = toPlace(listing, row);
-    if (isAfter) yield row;
-    else if (at !== place?.at) {
-      isAfter = true;
-      yield* [...upToPlace, row];
-    } else if (key === place.key) {
-      isAfter = true;
-      upToPlace = [];
-    } else upToPlace.push(row);
+    if (!isAfter && at === place?.at) {
+      isAfter = key === place.key;
+      if (isAfter) upToPlace = [];
+      else upToPlace.push(row);
+      continue;
+    }
+    isAfter = true;
+    yield* [...upToPlace, row];
+    upToPlace = [];
   }
-  if (!isAfter) yield* upToPlace;
+  yield* upToPlace;
 }
 
 function toPlace({ at, key }: Listing, row: Row): Place {

@@ -61,14 +61,6 @@ const CURSOR_PROBLEM = { path: '/after', rule: 'must be the next of a previous p
 
 type Asking = Pick<Call, 'caller' | 'services' | 'note'>;
 
-/** Names the one caller, list and filter that a cursor is good for. */
-function describeUse({ caller }: Asking, list: string, query: PagedList<never, never>['query']): string {
-  const { after: _after, limit: _limit, ...filter } = query;
-  const { issuer, subject } = caller;
-  // The query's schema has put the members in their order.
-  return JSON.stringify([list, issuer, subject, toReadersReach(caller), filter]);
-}
-
 /** The ledger's key seals it. A program beside the ledger reads lists for its own user: it needs no seal, and so no ledger. */
 async function sealPlace({ caller, services }: Asking, place: unknown, use: string): Promise<string> {
   if (caller.isLocal) return Buffer.from(JSON.stringify(place)).toString('base64url');
@@ -103,10 +95,13 @@ export async function readPage<Row extends { runKey: string }, Place>(
   asking: Asking,
   { name, query, read }: PagedList<Row, Place>,
 ): Promise<Page<Row>> {
-  const use = describeUse(asking, name, query);
-  const place = query.after === undefined ? undefined : ((await openPlace(asking, query.after, use)) as Place);
+  const { after, limit = DEFAULT_LIMIT, ...filter } = query;
+  const { issuer, subject } = asking.caller;
+  // A cursor is good for one caller, list and filter. The query's schema has put the members in their order.
+  const use = JSON.stringify([name, issuer, subject, toReadersReach(asking.caller), filter]);
+  const place = after === undefined ? undefined : ((await openPlace(asking, after, use)) as Place);
   let judged = 0;
-  for await (const { rows, next } of read(place, Number(query.limit ?? DEFAULT_LIMIT))) {
+  for await (const { rows, next } of read(place, Number(limit))) {
     const data = await keepReached(asking, rows);
     judged += rows.length;
     if (next !== undefined && data.length === 0 && judged < MOST_JUDGED_IN_VAIN) continue;

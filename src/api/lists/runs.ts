@@ -1,8 +1,9 @@
 /** Lists of runs by visibility, in pages: what a token does not reach is not in them. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import { decodeSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
+import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import { z } from 'zod';
-import { parseJson } from '../../base/json-safety.ts';
 import { translateServerError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import {
@@ -16,7 +17,7 @@ import {
 import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../../model/search-attributes.ts';
 import { askWhereKnown } from '../../temporal/failing-runs.ts';
 import { reachFilter } from '../reach.ts';
-import type { Call } from '../route.ts';
+import { type Call, instant } from '../route.ts';
 import { afterParameter, createPageSchema, limitParameter, type Page, readPage } from './pages.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;
@@ -25,8 +26,8 @@ export const listedRunSchema = z
   .object({
     runKey: z.string().meta({ description: 'The id with its kind in front, such as `pull:<pullId>` for a pull.' }),
     run: z.enum(RUN_STATUSES),
-    startedAt: z.string().meta({ format: 'date-time' }),
-    closedAt: z.string().meta({ format: 'date-time' }).optional(),
+    startedAt: instant,
+    closedAt: instant.optional(),
     stage: z.string().optional(),
     needsAttention: z.string().optional().meta({ description: 'Why an operator should look.' }),
     waitsFor: z.enum(WAITS_FOR).optional().meta({ description: 'What the run waits for, other than an operator.' }),
@@ -88,7 +89,7 @@ export async function listRuns(
       ];
       const asked = { query: conditions.join(' AND '), pageSize: limit };
       do {
-        const { rows, token } = await askPage(client, { ...asked, token: place.token });
+        const { rows, token } = await askPage(client, place.token, asked);
         place = { ...place, token };
         yield { rows, next: token === '' ? undefined : place };
       } while (place.token !== '');
@@ -108,14 +109,10 @@ type RawInfo = NonNullable<
  *
  * @throws Refusal 400; CallError
  */
-async function askPage(client: Client, asked: { query: string; pageSize: number; token: string }) {
-  const { token, ...rest } = asked;
-  const read = () =>
-    client.workflowService.listWorkflowExecutions({
-      namespace: client.options.namespace,
-      ...rest,
-      nextPageToken: Buffer.from(token, 'base64url'),
-    });
+async function askPage(client: Client, token: string, asked: { query: string; pageSize: number }) {
+  const { namespace } = client.options;
+  const nextPageToken = Buffer.from(token, 'base64url');
+  const read = () => client.workflowService.listWorkflowExecutions({ namespace, ...asked, nextPageToken });
   const page = await askWhereKnown(() => client.withDeadline(Date.now() + TIMEOUT_MS, read)).catch((error: unknown) => {
     throw translateServerError(error);
   });
@@ -135,17 +132,19 @@ const STATUS_OF: readonly (typeof RUN_STATUSES)[number][] = [
 
 function toListedRun(raw: RawInfo): ListedRun | undefined {
   const runKey = parseWorkflowId(raw.execution?.workflowId ?? '');
-  const startedAt = toInstant(raw.startTime);
+  const startedAt = optionalTsToDate(raw.startTime)?.toISOString();
   if (runKey === null || startedAt === undefined) return undefined;
   const run = STATUS_OF[raw.status ?? 0] ?? 'unknown';
-  const waitsFor = readAttribute(raw, 'WaitsFor');
+  const attributes = decodeSearchAttributes(raw.searchAttributes?.indexedFields);
+  const read = (name: SearchAttributeName) => attributes[name]?.[0] as string | undefined;
+  const waitsFor = read('WaitsFor');
   return {
     runKey,
     run,
     startedAt,
-    closedAt: toInstant(raw.closeTime),
-    stage: readAttribute(raw, 'JourneyStage'),
-    needsAttention: readAttribute(raw, 'NeedsAttention'),
+    closedAt: optionalTsToDate(raw.closeTime)?.toISOString(),
+    stage: read('JourneyStage'),
+    needsAttention: read('NeedsAttention'),
     waitsFor: run === 'running' && isWaitsFor(waitsFor) ? waitsFor : undefined,
   };
 }
@@ -166,17 +165,4 @@ export async function readRun(client: Client, runKey: string, timeoutMs = TIMEOU
     if (!(error instanceof WorkflowNotFoundError)) throw translateServerError(error);
   }
   throw new Refusal('notFound');
-}
-
-function toInstant(time: { seconds?: unknown; nanos?: number | null } | null | undefined): string | undefined {
-  if (!time) return undefined;
-  return new Date(Number(time.seconds ?? 0) * 1000 + Math.floor((time.nanos ?? 0) / 1e6)).toISOString();
-}
-
-/** Search attributes are JSON in the clear. */
-function readAttribute({ searchAttributes }: RawInfo, name: SearchAttributeName): string | undefined {
-  const data = searchAttributes?.indexedFields?.[name]?.data;
-  const value = data ? parseJson(Buffer.from(data).toString('utf8'))?.[0] : undefined;
-  const [text] = [value].flat();
-  return typeof text === 'string' ? text : undefined;
 }

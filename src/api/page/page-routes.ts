@@ -1,12 +1,42 @@
-/** Operations for the operators' page alone: the signed-in caller, and a search. */
+/** Operations for the operators' page alone: the signed-in caller, a search, and the story of one run in words. */
+
 import { z } from 'zod';
 import { runInParallel } from '../../base/in-parallel.ts';
+import { Refusal } from '../../http/refusal.ts';
 import type { NamedRecord } from '../../ledger/audit/audited.ts';
+import type { WorkRow } from '../../ledger/holds/work.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
+import { isFailureType } from '../../model/failure-types.ts';
 import { ENVIRONMENTS } from '../../model/products.ts';
-import { checkRunKey, parseRunKey, RUN_KINDS, type RunKind, toRunKey } from '../../model/run-key.ts';
+import {
+  checkRunKey,
+  formatRunName,
+  parseRunKey,
+  RUN_KINDS,
+  type RunKind,
+  toRunKey,
+  toWorkflowId,
+} from '../../model/run-key.ts';
+import { consents, decisions, disposals } from '../../operations/listings.ts';
+import type { Listing } from '../../operations/operation.ts';
+import {
+  describeAttempt,
+  describeConsent,
+  describeDecision,
+  describeDisposal,
+  describeLateAnswer,
+  describeWork,
+  describeWorkEnd,
+  type RecordLine,
+} from '../../words/records.ts';
+import { type AnyStatus, describePendingDecision, describeStanding, toRunView } from '../../words/runs.ts';
+import { AS_TEXT } from '../../words/writer.ts';
 import type { Reach } from '../caller.ts';
+import { readRun } from '../lists/runs.ts';
 import { isReached, reaches } from '../reach.ts';
-import { type Call, defineRoute, type Route } from '../route.ts';
+import { type Call, defineRoute, instant, type Route } from '../route.ts';
+import type { ApiServices } from '../services.ts';
 
 const reach = z.union([z.literal('*'), z.array(z.string())]);
 
@@ -27,31 +57,28 @@ const sessionSchema = z
   })
   .meta({ id: 'session' });
 
-export const sessionRoutes: readonly Route[] = [
-  defineRoute({
-    at: 'GET /v1/session',
-    operationId: 'readSession',
-    summary: 'Show what the token permits, for which runs, and in whose name',
-    scope: 'holds:read',
-    answer: sessionSchema,
-    async run({ services, caller }) {
-      const { environment, temporalUi, runbookUrl, signOutPath } = services;
-      const { by, scopes, profiles, endUsers, signedInBy } = caller;
-      const signOutAt = signedInBy === 'header' ? signOutPath : undefined;
-      return {
-        by,
-        temporalUi,
-        runbookUrl,
-        signOutAt,
-        scopes: [...scopes],
-        profiles: toNameList(profiles),
-        endUsers: toNameList(endUsers),
-        environment,
-        signOut: signedInBy === 'cookie',
-      };
-    },
-  }),
-];
+const sessionRoute = defineRoute({
+  at: 'GET /v1/session',
+  operationId: 'readSession',
+  summary: 'Show what the token permits, for which runs, and in whose name',
+  scope: 'holds:read',
+  answer: sessionSchema,
+  async run({ services, caller }) {
+    const { environment, temporalUi, runbookUrl, signOutPath } = services;
+    const { by, scopes, profiles, endUsers, signedInBy } = caller;
+    return {
+      by,
+      scopes: [...scopes],
+      profiles: toNameList(profiles),
+      endUsers: toNameList(endUsers),
+      environment,
+      temporalUi,
+      runbookUrl,
+      signOutAt: signedInBy === 'header' ? signOutPath : undefined,
+      signOut: signedInBy === 'cookie',
+    };
+  },
+});
 
 function toNameList(names: Reach): '*' | string[] {
   return names === '*' ? '*' : [...names];
@@ -85,29 +112,27 @@ const searchQuery = z.strictObject({
     .describe('1 to 64 characters: a whole id, also as `<kind>:<id>`.'),
 });
 
-export const searchRoutes: readonly Route[] = [
-  defineRoute({
-    at: 'GET /v1/search',
-    operationId: 'search',
-    summary: 'Find runs by a whole id: of the run, of a share, an inquiry or a decision',
-    description: 'The answer has only runs that the token reaches.',
-    scope: 'holds:read',
-    query: searchQuery,
-    answer: searchSchema,
-    async run(call) {
-      const { q } = call.query;
-      // No record has a name of this form. The text may be personal, so the search does not use it.
-      if (checkRunKey(q) !== null) return { matches: [] };
-      const sources = await Promise.allSettled([findRunsNamed(call, q), recordsNamed(call, q)]);
-      const matches = sources.flatMap((source) => (source.status === 'fulfilled' ? source.value : [])).slice(0, MOST);
-      // If one source fails, the answer has the matches of the other.
-      const failed = sources.find((source) => source.status === 'rejected');
-      if (failed && matches.length === 0) throw failed.reason;
-      call.note({ count: matches.length });
-      return { matches };
-    },
-  }),
-];
+const searchRoute = defineRoute({
+  at: 'GET /v1/search',
+  operationId: 'search',
+  summary: 'Find runs by a whole id: of the run, of a share, an inquiry or a decision',
+  description: 'The answer has only runs that the token reaches.',
+  scope: 'holds:read',
+  query: searchQuery,
+  answer: searchSchema,
+  async run(call) {
+    const { q } = call.query;
+    // No record has a name of this form. The text may be personal, so the search does not use it.
+    if (checkRunKey(q) !== null) return { matches: [] };
+    const sources = await Promise.allSettled([findRunsNamed(call, q), recordsNamed(call, q)]);
+    const matches = sources.flatMap((source) => (source.status === 'fulfilled' ? source.value : [])).slice(0, MOST);
+    // If one source fails, the answer has the matches of the other.
+    const failed = sources.find((source) => source.status === 'rejected');
+    if (failed && matches.length === 0) throw failed.reason;
+    call.note({ count: matches.length });
+    return { matches };
+  },
+});
 
 type Asking = Pick<Call, 'services' | 'caller'>;
 
@@ -139,3 +164,187 @@ async function recordsNamed({ services, caller }: Asking, q: string): Promise<Ma
   const reached = records.filter((record) => mine.has(record.runKey) && !isOwnRun(record));
   return reached.map((record) => (record.what === 'decision' ? { ...record, decisionId: q } : record));
 }
+
+const storySchema = z
+  .object({
+    asOf: instant,
+    runKey: z.string(),
+    headline: z.string().meta({ description: 'The state of the run, in a sentence or two.' }),
+    state: z
+      .string()
+      .meta({ description: 'The state from the run’s status. Without a status: held, running, closed or lost.' }),
+    lines: z
+      .array(
+        z.object({
+          at: instant,
+          text: z.string(),
+          by: z.string().optional().meta({ description: 'Who decided it.' }),
+          reason: z.string().optional().meta({ description: 'Why, as that person wrote it.' }),
+          customerTraceNumber: z.string().optional(),
+          attempt: z.int().min(0).optional(),
+        }),
+      )
+      .meta({ description: 'What has happened, the oldest first.' }),
+    isWhole: z.boolean().meta({ description: 'false: the run has more entries of some kind than this answer lists.' }),
+    messages: z.array(refusedMessageSchema).meta({ description: 'Messages that the run has refused: the last 50.' }),
+    temporalUi: z.string().optional().meta({ description: 'The run’s address in the Temporal UI.' }),
+    fromLedger: z
+      .boolean()
+      .meta({ description: 'true: no worker answered, or there is no run. The story is from the ledger alone.' }),
+  })
+  .meta({ id: 'runStory' });
+
+type Story = z.infer<typeof storySchema>;
+
+/** Limits the wait for a worker, since an operator looks at the page. After it the story uses the ledger alone. */
+const STATUS_MS = 2_000;
+
+const storyRoute = defineRoute({
+  at: 'GET /v1/runs/{runKey}/story',
+  operationId: 'readStory',
+  summary: 'Tell the story of a run in words: its state, and what has happened',
+  description:
+    'It contains nothing personal. If no worker answers, the story is from the ledger alone, and `headline` says so.',
+  scope: 'holds:read',
+  answer: storySchema,
+  async run({ services, params: { runKey }, sending: { signal } }) {
+    const asOf = new Date().toISOString();
+    const ledger = await services.openLedger();
+    const [asked, known] = await Promise.all([askRun(services, runKey, signal), readLedgerStory(ledger, runKey)]);
+    if (asked.isNowhere && known.lines.length === 0) throw new Refusal('notFound');
+    return { asOf, ...buildStory(services, runKey, asked, known) };
+  },
+});
+
+/** Queries the status and describes the run, both at once and with a time limit. A failed answer is left out. */
+async function askRun({ journeys, client }: ApiServices, runKey: string, signal: AbortSignal) {
+  // A row belongs to the run of its review, whose status covers all rows.
+  const isRow = parseRunKey(runKey).accountId !== undefined;
+  const [status, run] = await Promise.allSettled([
+    isRow ? undefined : journeys.run(runKey).status({ signal, timeoutMs: STATUS_MS }),
+    readRun(client, runKey, STATUS_MS),
+  ]);
+  return {
+    status: status.status === 'fulfilled' ? (status.value as AnyStatus | undefined) : undefined,
+    run: run.status === 'fulfilled' ? run.value : undefined,
+    /** Temporal has no run with this key. */
+    isNowhere: run.status === 'rejected' && run.reason instanceof Refusal,
+  };
+}
+
+type RunAnswer = Awaited<ReturnType<typeof askRun>>;
+
+function buildStory(
+  { client, temporalUi }: ApiServices,
+  runKey: string,
+  answer: RunAnswer,
+  { lines, isWhole, open }: LedgerStory,
+): Omit<Story, 'asOf'> {
+  const { status, run, isNowhere } = answer;
+  const held = open.filter(({ kind }) => kind === 'held');
+  const isClosed = run !== undefined && run.run !== 'running';
+  const standing = held.length > 0 ? 'held' : isNowhere ? 'lost' : isClosed ? 'closed' : 'running';
+  const [namespace, workflowId] = [client.options.namespace, toWorkflowId(runKey)].map(encodeURIComponent);
+  return {
+    runKey,
+    headline: status ? describeStanding(toRunView(status)) : writeLedgerHeadline(runKey, answer, held),
+    state: status?.state ?? standing,
+    lines: sortLines([
+      ...(run ? [{ at: run.startedAt, text: 'The run was started.' }] : []),
+      ...(run?.closedAt === undefined ? [] : [{ at: run.closedAt, text: 'The run ended.' }]),
+      ...lines,
+    ]),
+    isWhole,
+    messages: status?.refusedMessages ?? [],
+    temporalUi: temporalUi && run && `${temporalUi}/namespaces/${namespace}/workflows/${workflowId}`,
+    fromLedger: status === undefined,
+  };
+}
+
+/** Returns a headline from the ledger alone, and the reason why the run's status is missing. */
+function writeLedgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held: readonly WorkRow[]): string {
+  const reason = isNowhere
+    ? `Temporal has no run of ${formatRunName(runKey)}`
+    : run && run.run !== 'running'
+      ? 'The run has ended, and no worker can answer for it'
+      : run
+        ? 'No worker answers'
+        : 'Temporal does not answer';
+  const [first] = held;
+  const words = `${reason}: this is what the ledger has.`;
+  return first ? `${words} ${describeHeld(first, held.length - 1)}` : words;
+}
+
+function describeHeld({ reason, since, productCode }: WorkRow, others: number): string {
+  return isFailureType(reason) && productCode !== undefined
+    ? describePendingDecision({ failureType: reason, since, productCode }, AS_TEXT, others)
+    : `An operator must look at it: ${reason}.`;
+}
+
+// The ledger's records of a run.
+
+interface LedgerStory {
+  /** Oldest first. */
+  lines: RecordLine[];
+  /** `false` if the ledger has more records of a kind than the story. */
+  isWhole: boolean;
+  /** Work that needs an operator now. */
+  open: WorkRow[];
+}
+
+/** Limit for each kind of record. A journey has some dozens at most, but consents are unlimited. */
+const MOST_OF_A_KIND = 500;
+
+const MOST_OPEN = 100;
+
+/**
+ * Reads the story of a run. The events of a review's rows are in the stories of the rows: a review may have 100,000.
+ */
+export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<LedgerStory> {
+  const { kind, id, accountId } = parseRunKey(runKey);
+  const isReview = kind === 'portfolio' && accountId === undefined;
+  // Legal holds and disposals are recorded for the whole review, so they concern each row.
+  const owners = accountId === undefined ? [runKey] : [runKey, toRunKey(kind, id)];
+  const readLines = async <Row>({ read }: Listing, describe: (row: Row) => RecordLine, owner = runKey) =>
+    (await collect<Row>(read(ledger, { runKey: owner }))).map(describe);
+  const [{ rows: open, hasMore }, state, attempts, ...records] = await Promise.all([
+    ledger.work.open({ runKey, limit: MOST_OPEN }),
+    isReview ? [] : ledger.work.of(runKey),
+    isReview ? [] : collect(ledger.inquiriesBetween({ runKey })),
+    readLines(decisions, describeDecision),
+    readLines(consents, describeConsent),
+    ...owners.map((owner) => readLines(disposals, describeDisposal, owner)),
+  ]);
+  const work = isReview ? open : state;
+  const lines: RecordLine[] = [
+    ...attempts.flatMap((attempt) => [describeAttempt(attempt), describeLateAnswer(attempt) ?? []].flat()),
+    ...records.flat(),
+    ...work.slice(-MOST_OF_A_KIND).flatMap(listWorkLines),
+  ];
+  return {
+    lines: sortLines(lines),
+    isWhole: !hasMore && [attempts, work, ...records].every((of) => of.length < MOST_OF_A_KIND),
+    open,
+  };
+}
+
+function sortLines(lines: readonly RecordLine[]): RecordLine[] {
+  return lines.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+function listWorkLines(row: WorkRow): RecordLine[] {
+  const { closedAt, closedHow, since, customerTraceNumber, attempt } = row;
+  const end = closedHow && describeWorkEnd(row, closedHow);
+  return [
+    { at: since, text: describeWork(row), customerTraceNumber, attempt },
+    ...(closedAt !== undefined && end !== undefined ? [{ at: closedAt, text: end, customerTraceNumber, attempt }] : []),
+  ];
+}
+
+async function collect<T>(records: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const record of records) if (found.push(record) === MOST_OF_A_KIND) break;
+  return found;
+}
+
+export const pageRoutes: readonly Route[] = [sessionRoute, searchRoute, storyRoute];

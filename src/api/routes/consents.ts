@@ -1,15 +1,11 @@
 /** Consents, denials and revocations: early, late, for a journey's share or one by itself. Its scope reads nothing. */
 import { z } from 'zod';
-import { hasCode } from '../../client/connection/errors.ts';
 import type { ConsentAnswer } from '../../client/runs/consents.ts';
-import { Refusal } from '../../http/refusal.ts';
-import { type ConsentMessage, consent as consentDefinition } from '../../messages/consent.ts';
+import { consent as consentDefinition } from '../../messages/consent.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { standsSchema } from '../../messages/journey/shapes.ts';
-import { InvalidInputError } from '../../model/problems.ts';
-import { createMessageRefusal } from '../problem.ts';
 import { requireReach } from '../reach.ts';
-import { type Call, defineRoute, Reply, type Route } from '../route.ts';
+import { defineRoute, Reply, type Route } from '../route.ts';
 
 const consentAnswerSchema = z
   .object({
@@ -57,32 +53,17 @@ export const consentRoutes: readonly Route[] = [
       const consent = parseMessage(consentDefinition, call.body);
       call.note({ journeyId: consent.journeyId });
       await requireReach(call, consent.journeyId);
-      const answer = await sendConsent(call, consent);
+      const run = call.services.journeys.run(consent.journeyId);
+      const given = await run.send('recordConsent', consent, call.sending);
+      const answer = toConsentAnswer(given as ConsentAnswer<'journey' | 'share'>);
       return new Reply(answer.answer === 'accepted' ? 200 : 202, { body: answer });
     },
   }),
 ];
-
-async function sendConsent({ services, sending }: Pick<Call, 'services' | 'sending'>, consent: ConsentMessage) {
-  try {
-    const answer = await services.journeys.run(consent.journeyId).send('recordConsent', consent, sending);
-    return toConsentAnswer(answer as ConsentAnswer<'journey' | 'share'>);
-  } catch (error) {
-    throw toRefusal(error);
-  }
-}
 
 function toConsentAnswer(given: ConsentAnswer<'journey' | 'share'>): z.infer<typeof consentAnswerSchema> {
   const { recorded = false } = given;
   const isKept = 'unmatched' in given && given.unmatched !== undefined;
   const answer = !recorded ? 'pending' : isKept ? 'kept' : 'accepted';
   return consentAnswerSchema.parse({ duplicate: false, ...given, recorded, answer });
-}
-
-/** Translates an error to a refusal. The consent was well formed, but does not count here and now. */
-function toRefusal(error: unknown): unknown {
-  if (hasCode(error, 'updateRefused')) return createMessageRefusal(error);
-  if (!(error instanceof InvalidInputError)) return error;
-  const { problems, refusalCause = 'notNow' } = error;
-  return new Refusal(refusalCause, 'the consent does not count: see problems', { problems });
 }

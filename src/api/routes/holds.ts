@@ -1,17 +1,28 @@
-/** Work that needs an operator: lists it, counts it, and marks it as seen, and unmatched consents too. Decisions: decisions.ts. */
+/** Work that needs an operator: listed, counted, decided about one by one or many at once, and marked as seen. */
 import { z } from 'zod';
+import { runInParallel } from '../../base/in-parallel.ts';
+import { hasCode } from '../../client/connection/errors.ts';
+import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { getMessageFields } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { instantText } from '../../ledger/audit/audited.ts';
 import type { FlagReason, WorkQuery, WorkRow } from '../../ledger/holds/work.ts';
+import { parseMessage } from '../../messages/inputs/parse-message.ts';
+import { acceptedSchema } from '../../messages/journey/shapes.ts';
+import { decision } from '../../messages/resolve-inquiry.ts';
+import { decisionContent } from '../../model/decision-content.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
+import type { JudgedDecision } from '../../model/provider-word.ts';
+import { decide, findEarlier, requireDecidable } from '../../operator/decide.ts';
 import { describeHold, holdSchema, readOpenWork } from '../../operator/holds.ts';
 import { markRunSeen, markSeen } from '../../operator/ledger-decisions.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { afterParameter, createPageSchema, limitParameter, readPage } from '../lists/pages.ts';
-import { requireFound, requireReach, toReadersReach } from '../reach.ts';
-import { defineRoute, PATH_PARAMETERS, type Route, recordedReason } from '../route.ts';
+import { createMessageRefusal, translateToRefusal } from '../problem.ts';
+import { isReached, requireFound, requireReach, toReadersReach, waitUntilNextStep } from '../reach.ts';
+import { type Call, defineRoute, instant, PATH_PARAMETERS, type Route, recordedReason } from '../route.ts';
+import type { ApiServices } from '../services.ts';
 
 const FLAGS = Object.keys(ATTENTION_GUIDE) as FlagReason[];
 const REASONS = [...FAILURE_TYPES, ...FLAGS] as const;
@@ -32,13 +43,11 @@ const listQuery = z.strictObject({
   ...holdFilters.shape,
 });
 
-const holdList = createPageSchema('holdList', holdSchema, 'The oldest first.', {
-  asOf: z.string().meta({ format: 'date-time' }),
-});
+const holdList = createPageSchema('holdList', holdSchema, 'The oldest first.', { asOf: instant });
 
 const countsSchema = z
   .object({
-    asOf: z.string().meta({ format: 'date-time' }),
+    asOf: instant,
     counts: z.array(
       z.object({
         kind: z.enum(['held', 'flagged']),
@@ -84,6 +93,74 @@ const consentsSeenSchema = z
       .meta({ description: 'The number of consents that this call marked as seen; 0 if they were marked before.' }),
   })
   .meta({ id: 'seenConsentsAnswer' });
+
+const given = decision.schema(failsafeApplicantsSchema).omit({ by: true }).meta({ id: 'decision' });
+
+/** The answer leaves out the run's state: the status has it, and takes a separate scope. */
+const decidedSchema = z
+  .object({
+    accepted: acceptedSchema.shape.accepted,
+    duplicate: acceptedSchema.shape.duplicate,
+    recorded: z.boolean().meta({ description: 'Whether the ledger has the decision.' }),
+    heldBy: z.enum(['run', 'ledger']).meta({
+      description:
+        'run: the run continues with the decision. ledger: there is no run; its next start continues with the decision.',
+    }),
+  })
+  .meta({ id: 'decided' });
+
+export const MOST_AT_ONCE = 100;
+
+/** One decision about many inquiries, so no field may name a single inquiry. */
+const manyBody = z
+  .strictObject({
+    decisionId: given.shape.decisionId,
+    action: given.shape.action,
+    providerSaid: given.shape.providerSaid,
+    reason: given.shape.reason,
+    outcome: z.enum(['noRecord', 'noReport']).optional(),
+    inquiries: z
+      .array(
+        z.strictObject({
+          runKey: PATH_PARAMETERS.runKey,
+          // The answer repeats it, so that it must be nothing else.
+          customerTraceNumber: PATH_PARAMETERS.customerTraceNumber,
+          attempt: given.shape.attempt,
+        }),
+      )
+      .min(1)
+      .max(MOST_AT_ONCE),
+    preview: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'A preview: the API decides nothing and says what it would decide.' }),
+  })
+  .meta({ id: 'sameDecision' });
+
+const decidedRow = z.object({
+  runKey: z.string(),
+  customerTraceNumber: z.string(),
+  attempt: z.int().min(1),
+  result: z.enum(['decided', 'duplicate', 'decidable', 'refused', 'failed']).meta({
+    description:
+      'decidable: in a preview, it would be decided. refused: nothing was decided. failed: the outcome is not known; send the same again.',
+  }),
+  recorded: z.boolean().optional().meta({ description: 'Whether the ledger has the decision.' }),
+  heldBy: decidedSchema.shape.heldBy.optional(),
+  code: z.string().optional().meta({ description: 'The code of the problem document, if nothing was decided.' }),
+  detail: z.string().optional(),
+  decided: z
+    .object({
+      decisionId: z.string(),
+      action: z.string(),
+      by: z.string(),
+      at: instant,
+    })
+    .optional()
+    .meta({ id: 'decidedBefore', description: 'The decision about this attempt that was recorded first.' }),
+});
+
+const decidedManySchema = z.object({ inquiries: z.array(decidedRow) }).meta({ id: 'decidedMany' });
 
 export const holdRoutes: readonly Route[] = [
   defineRoute({
@@ -194,4 +271,117 @@ export const holdRoutes: readonly Route[] = [
       return { accepted: true, count };
     },
   }),
+  defineRoute({
+    at: 'POST /v1/runs/{runKey}/decisions',
+    operationId: 'decideInquiry',
+    summary: 'Decide about an inquiry of a run on hold',
+    description:
+      'The token says who decides. If the run is lost, the API writes the decision into the ledger, and the next start of the run finds it.',
+    scope: 'holds:decide',
+    body: given,
+    answer: decidedSchema,
+    done: 'The decision was accepted.',
+    problems: {
+      409:
+        '`decided`: this attempt has another decision already; the member `decided` says whose, when and which. `notOnHold`, ' +
+        '`unproven`, `ending` or `notNow`: `detail` says why the decision is not possible now. `differs`: `decisionId` was used ' +
+        'with other content.',
+    },
+    run: ({ services, sending, params: { runKey }, body, by }) =>
+      decideAndSign(services, runKey, { ...body, by: by() }, sending),
+  }),
+  defineRoute({
+    at: 'POST /v1/decisions',
+    operationId: 'decideMany',
+    summary: 'Decide the same about many inquiries on hold, or preview it',
+    description:
+      'The API judges each inquiry by itself: a refused one does not stop the others. The decision takes no reference, applicants or proof, since those belong to one inquiry alone.',
+    scope: 'holds:decide',
+    sendsMessages: true,
+    body: manyBody,
+    answer: decidedManySchema,
+    done: 'The result for each inquiry, in the order given.',
+    async run(call) {
+      const { services, note } = call;
+      const { inquiries, preview, ...decision } = call.body;
+      note({ count: inquiries.length });
+      const [by, check] = [call.by(), createCheck(call)];
+      const decideOne = async (named: Named): Promise<Outcome> => {
+        const { runKey, ...inquiry } = named;
+        const options = await check(runKey);
+        const content = { ...decision, ...inquiry };
+        if (preview) return { result: 'decidable', heldBy: await previewDecision(services, runKey, content) };
+        const { duplicate, recorded } = await decideAndSign(services, runKey, { ...content, by }, options);
+        return { result: duplicate ? 'duplicate' : 'decided', recorded };
+      };
+      const rows = await runInParallel(inquiries, AT_ONCE, async (named) => ({
+        ...named,
+        ...(await decideOne(named).catch(describeRefusal)),
+      }));
+      return { inquiries: rows };
+    },
+  }),
 ];
+
+/** Enough to be quick, little enough for a development server. */
+const AT_ONCE = 8;
+
+type Named = z.infer<typeof manyBody>['inquiries'][number];
+type Outcome = Omit<z.infer<typeof decidedRow>, keyof Named>;
+
+/** @throws an error that is no refusal: a bug */
+function describeRefusal(error: unknown): Outcome {
+  const refusal = translateToRefusal(error);
+  if (!refusal) throw error;
+  const { status, reason: code, message: detail, details } = refusal;
+  return { result: status >= 500 ? 'failed' : 'refused', code, detail, ...details };
+}
+
+/**
+ * Makes the decision, in the name that the token gives. The API signs it unless its sender has.
+ *
+ * @throws InvalidInputError, CallError, Refusal 409
+ */
+async function decideAndSign(services: ApiServices, runKey: string, content: object, options: Call['sending']) {
+  const { journeys, environment, signer } = services;
+  const message = parseMessage(decision, content);
+  if (signer) message.proof ??= await signer.sign(decisionContent(environment, message));
+  return decide(journeys, runKey, message, options).catch((error) => throwRefusal(error, journeys, runKey, message));
+}
+
+async function previewDecision(
+  { journeys }: ApiServices,
+  runKey: string,
+  content: JudgedDecision & Omit<Named, 'runKey'>,
+) {
+  const { customerTraceNumber, attempt } = content;
+  const hold = await requireDecidable(journeys, { runKey, customerTraceNumber }, content).catch((error) =>
+    throwRefusal(error, journeys, runKey, { customerTraceNumber, attempt }, 1),
+  );
+  return hold.heldBy;
+}
+
+/** Names the earlier decision to the second of two operators. */
+async function throwRefusal(error: unknown, ...about: Parameters<typeof findEarlier>): Promise<never> {
+  if (!hasCode(error, 'updateRefused', 'decisionRefused')) throw error;
+  const decided = await findEarlier(...about);
+  throw decided ? createMessageRefusal(error, { decided }) : error;
+}
+
+/** For all of them: callers and proxies give up after a minute or less. */
+const LONGEST_MS = 25_000;
+
+/** Checks that there is time left for one of many, and that the caller reaches its run: the same answer as for an unknown one. */
+function createCheck(call: Pick<Call, 'services' | 'caller' | 'sending'>) {
+  const startedAt = performance.now();
+  return async (runKey: string): Promise<Call['sending']> => {
+    const leftMs = Math.floor(startedAt + LONGEST_MS - performance.now());
+    if (leftMs < 1) throw new Refusal('outOfTime');
+    if (!(await isReached(call, runKey))) {
+      // The answer takes whole steps, as any refusal.
+      await waitUntilNextStep({ startedAt });
+      throw new Refusal('notFound');
+    }
+    return { ...call.sending, timeoutMs: Math.min(call.sending.timeoutMs, leftMs) };
+  };
+}

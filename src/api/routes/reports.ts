@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
 import type { AccessRecord } from '../../http/audit.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { type ProblemCode, Refusal } from '../../http/refusal.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { ReportOrigin } from '../../ledger/records.ts';
 import { listReferences } from '../../ledger/reports/report-references.ts';
@@ -14,7 +14,7 @@ import { PRODUCTS, type ProductCode } from '../../model/products.ts';
 import { redact, redactShape } from '../../protection/redaction/redaction.ts';
 import { requireScope } from '../caller.ts';
 import { requireFound } from '../reach.ts';
-import { type Call, defineRoute, type Route } from '../route.ts';
+import { type Call, defineRoute, instant, type Route } from '../route.ts';
 
 const reveal = z
   .enum(['true', 'false'])
@@ -44,7 +44,6 @@ const reportQuery = z.strictObject({
     .describe('The trace number of the inquiry. Default: the newest.'),
 });
 
-const instant = z.string().meta({ format: 'date-time' });
 const origin = { customerTraceNumber: z.string(), attempt: z.int().min(1), storedAt: instant };
 const redacted = z.boolean().meta({ description: 'Whether personal data is masked.' });
 
@@ -91,14 +90,16 @@ interface StoredAnswer {
 /**
  * Writes the answer: facts about a stored body, and the body. A whole body is passed on unchanged: parsing
  * would round its longer numbers.
+ *
+ * @throws Refusal 404 where the ledger has none
  */
 function writeAnswer(
-  about: ReportOrigin & { storedAt: string },
-  member: 'report' | 'changes' | 'body',
-  body: string,
+  stored: (ReportOrigin & { storedAt: string; body: string }) | undefined | null,
+  [missing, member, mask = redact]: [ProblemCode, 'report' | 'changes' | 'body', ((value: unknown) => unknown)?],
   { isRedacted: redacted = false }: Reader,
-  mask: (value: unknown) => unknown = redact,
 ): StoredAnswer {
+  if (!stored) throw new Refusal(missing);
+  const { body, ...about } = stored;
   const parsed = parseJson(body);
   // Only a refusal may be plain text. The masks of reports and changes go by the names of members, and a text has none.
   if (!parsed && member !== 'body') throw new Error('a stored body is not JSON');
@@ -110,37 +111,22 @@ function writeAnswer(
   };
 }
 
-/** @throws Refusal 404; what the ledger throws */
 export async function readReportAnswer(
   ledger: Ledger,
   wanted: { runKey: string; productCode: ProductCode; customerTraceNumber?: string },
   reader: Reader,
 ): Promise<StoredAnswer> {
-  const stored = await ledger.reading.report(wanted, reader);
-  if (!stored) throw new Refusal('noReport');
-  const { body, ...about } = stored;
-  return writeAnswer(about, 'report', body, reader);
+  return writeAnswer(await ledger.reading.report(wanted, reader), ['noReport', 'report'], reader);
 }
 
-/**
- * Reads the gateway's body of a refusal. The gateway's interface shows no such body (7.5), so a masked one keeps
- * only its shape and its codes.
- *
- * @throws Refusal 404; what the ledger throws
- */
+/** The gateway's interface shows no body of a refusal (7.5), so a masked one keeps only its shape and its codes. */
 export async function readRefusalAnswer(ledger: Ledger, of: ReportOrigin, reader: Reader): Promise<StoredAnswer> {
-  const stored = await ledger.reading.refusal(of, reader);
-  if (!stored) throw new Refusal('noRefusal');
-  const { body, ...about } = stored;
-  return writeAnswer(about, 'body', body, reader, redactShape);
+  return writeAnswer(await ledger.reading.refusal(of, reader), ['noRefusal', 'body', redactShape], reader);
 }
 
-/** Reads the changes since the journey's previous report. @throws Refusal 404; what the ledger throws */
+/** Reads the changes since the journey's previous report. */
 export async function readChangesAnswer(ledger: Ledger, journeyId: string, reader: Reader): Promise<StoredAnswer> {
-  const stored = await ledger.reading.changes(journeyId, reader);
-  if (!stored) throw new Refusal('noChanges');
-  const { of, body, storedAt } = stored;
-  return writeAnswer({ ...of, storedAt }, 'changes', body, reader);
+  return writeAnswer(await ledger.reading.changes(journeyId, reader), ['noChanges', 'changes'], reader);
 }
 
 /**
@@ -166,16 +152,17 @@ export async function readReferencesAnswer(
 
 /** @throws Refusal 403; InvalidInputError */
 function toReader({ caller, by, query }: Pick<Call, 'caller' | 'by' | 'query'>): Reader {
-  const { reveal: asked, ...named } = query as Partial<z.infer<typeof reportQuery>>;
+  const { reveal: asked, purpose, endUser } = query as Partial<z.infer<typeof reportQuery>>;
   const isRedacted = asked !== 'true';
   if (!isRedacted) requireScope(caller, 'reports:reveal');
-  const said = { purpose: named.purpose, endUser: named.endUser };
-  const problems = findReaderProblems(said);
+  const problems = findReaderProblems({ purpose, endUser });
   if (problems.length > 0) throw new InvalidInputError(problems);
-  return { by: by(), via: caller.isLocal ? 'ledger' : 'api', ...said, isRedacted };
+  return { by: by(), via: caller.isLocal ? 'ledger' : 'api', purpose, endUser, isRedacted };
 }
 
-const OTHER_END_USER: Record<number, string> = { 403: 'Also: it was pulled for another end user than `endUser`.' };
+const OTHER_END_USER: Readonly<Record<number, string>> = {
+  403: 'Also: it was pulled for another end user than `endUser`.',
+};
 const LOGGED = 'The ledger records who read it, by the token, and when.';
 
 interface Reading extends Pick<Route, 'operationId' | 'summary' | 'description'> {
@@ -209,11 +196,10 @@ export const reportRoutes: readonly Route[] = [
     query: reportQuery,
     answer: reportSchema,
     async read({ params, query, note }, ledger, reader) {
-      const wanted = { runKey: params.runKey as string, productCode: params.productCode as ProductCode };
-      note({ productCode: wanted.productCode });
-      const { customerTraceNumber: asked } = query as z.infer<typeof reportQuery>;
-      const named = { ...wanted, customerTraceNumber: asked };
-      const answer = await readReportAnswer(ledger, named, reader);
+      const { runKey = '', productCode } = params as { runKey?: string; productCode: ProductCode };
+      note({ productCode });
+      const { customerTraceNumber } = query as z.infer<typeof reportQuery>;
+      const answer = await readReportAnswer(ledger, { runKey, productCode, customerTraceNumber }, reader);
       if (reader.purpose !== undefined) note({ reissued: true });
       return answer;
     },

@@ -2,11 +2,15 @@
  * Makes the routes that every kind of run has: to start it, list it, read it and send it messages. A kind's own file says
  * what differs.
  */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { JsonObject } from '../../base/json-safety.ts';
 import { hasCode } from '../../client/connection/errors.ts';
+import type { Run } from '../../client/runs/run-handle.ts';
 import { Refusal } from '../../http/refusal.ts';
+import { toCallerKey } from '../../http/request-guard.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
+import { ANSWERS, type RunAnswers } from '../../messages/answers.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import type { Checked, Loose, Message } from '../../messages/message.ts';
@@ -15,9 +19,8 @@ import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
 import { allRunsQuery, listedRunSchema, listQuery, listRuns, readRun, runListSchema } from '../lists/runs.ts';
-import { type RequiredReach, reaches, reachesAll, readRequiredReach } from '../reach.ts';
+import { reaches, reachesAll } from '../reach.ts';
 import { type AnswerForm, type Call, defineRoute, listPathParameters, Reply, type Route } from '../route.ts';
-import { STATUS_HEADERS, type StatusRun, statusReply } from '../status.ts';
 
 /** @typeParam Input of a start, once it is checked */
 export interface KindOfRun<Input extends object> {
@@ -29,7 +32,6 @@ export interface KindOfRun<Input extends object> {
   words: readonly [singular: string, plural: string];
   /** The scope that a token needs to list and read these runs. */
   reads: Scope;
-  status: z.ZodType;
   /** The answer has the members of the schema alone: a result may hold personal data. */
   result: { schema: z.ZodObject; description?: string };
   start: {
@@ -42,8 +44,6 @@ export interface KindOfRun<Input extends object> {
     findDefinition(content: Loose): Checked;
     /** Refuses what the token may not ask for. */
     check?(call: Call, input: Input): void;
-    /** Finds the reach that the new run requires. Default: what its input names. */
-    findNewRunsReach?(call: Call, input: Input): Promise<RequiredReach>;
     /** Checks the other needs of the start. Not called if the run exists already. */
     require?(call: Call, input: Input): Promise<void>;
   };
@@ -54,10 +54,10 @@ const LAGS = 'The answer comes from Temporal’s visibility, which may lag by a 
 
 /** Returns the routes that start, list and read runs of one kind, and those of its messages. */
 export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): readonly Route[] {
-  const { kind, path, name, words, reads, status, result, start, messages } = kindOfRun;
+  const { kind, path, name, words, reads, result, start, messages } = kindOfRun;
   const [singular, many] = words;
   const ofRun = `${path}/{${ID_NAMES[kind]}}` as const;
-  const findRun = ({ services, params }: Call): EndedRun<object> =>
+  const findRun = ({ services, params }: Call): Run<RunKind> =>
     services.journeys.run(toRunKey(kind, params[ID_NAMES[kind]] as string));
   return [
     defineRoute({
@@ -68,7 +68,7 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
       summary: start.summary,
       description: start.description,
       findDefinition: start.findDefinition,
-      ...(start.hasWorkClass ? { query: startQuery } : {}),
+      query: start.hasWorkClass ? startQuery : undefined,
       answers: describeStartAnswers(ID_NAMES[kind], `started${name}`),
       problems: START_PROBLEMS,
       run: (call) => startRun(kindOfRun, call),
@@ -91,7 +91,11 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
       description: 'The status contains nothing personal.',
       headers: STATUS_HEADERS,
       answers: {
-        200: { description: 'The status.', schema: status, headers: { ETag: 'The version of this status.' } },
+        200: {
+          description: 'The status.',
+          schema: ANSWERS[kind].status,
+          headers: { ETag: 'The version of this status.' },
+        },
         304: { description: 'The status is still the one that If-None-Match names.' },
       },
       run: (call) => statusReply(call, findRun(call)),
@@ -116,16 +120,11 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
 /** The run has ended, so its result is only read. */
 const RESULT_TIMEOUT_MS = 10_000;
 
-interface EndedRun<Result> extends StatusRun {
-  runKey: string;
-  result(options: { signal: AbortSignal; timeoutMs: number }): Promise<Result>;
-}
-
 /** @throws Refusal 404, 409; CallError */
-export async function readResult<Result>(
+export async function readResult<Kind extends RunKind>(
   { services, sending: { signal } }: Pick<Call, 'services' | 'sending'>,
-  run: EndedRun<Result>,
-): Promise<Result> {
+  run: Run<Kind>,
+): Promise<RunAnswers[Kind]['result']> {
   if ((await readRun(services.client, run.runKey)).run === 'running') throw new Refusal('resultNotReady');
   try {
     return await run.result({ signal, timeoutMs: RESULT_TIMEOUT_MS });
@@ -187,10 +186,8 @@ async function startRun<Input extends object>({ kind, path, start }: KindOfRun<I
   const { productCode, profile = 'default', ...members } = input as Record<string, string | undefined>;
   const id = members[ID_NAMES[kind]] as string;
   const runKey = toRunKey(kind, id);
-  note({ journeyId: runKey, ...(productCode === undefined ? {} : { productCode }) });
-  if (!reaches(caller, (await start.findNewRunsReach?.(call, input)) ?? readRequiredReach(input))) {
-    throw new Refusal('reach');
-  }
+  note({ journeyId: runKey, productCode });
+  if (!reachesAll(caller) && !reaches(caller, await services.findInputReach(kind, input))) throw new Refusal('reach');
   const lacksProfile = services.profiles?.includes(profile) === false;
   const requireUsableId = async () => {
     if (reachesAll(caller) && !start.require && !lacksProfile) return;
@@ -218,11 +215,7 @@ async function startRun<Input extends object>({ kind, path, start }: KindOfRun<I
 /** The answer does not tell the run's state: the status does, and it takes a separate scope. */
 const messageAnswerSchema = z.object(acceptedSchema.shape).meta({ id: 'messageAnswer' });
 
-interface Accepted {
-  accepted: true;
-  duplicate: boolean;
-  recorded?: boolean | undefined;
-}
+type Accepted = z.infer<typeof messageAnswerSchema>;
 
 interface RunMessage {
   message: Message;
@@ -241,8 +234,6 @@ interface RunMessage {
   send?(call: Call, id: string, content: object): Promise<Accepted>;
   /** A message that ends the run or takes back a share. */
   ends?: EndingMessage['action'];
-  /** Whether the message always has `by`, which the token gives. Default: true. */
-  namesActor?: boolean;
 }
 
 const MESSAGE_PROBLEMS = {
@@ -251,8 +242,9 @@ const MESSAGE_PROBLEMS = {
 
 /** Returns the schema of a message without what the path and the token give. */
 export function toBodySchema(schema: z.ZodType, names: readonly string[]) {
-  const given = Object.fromEntries(names.map((name) => [name, true as const]));
-  return (schema as z.ZodObject).omit(given as never);
+  const { shape } = schema as z.ZodObject;
+  const given = names.filter((name) => name in shape).map((name) => [name, true as const]);
+  return (schema as z.ZodObject).omit(Object.fromEntries(given) as never);
 }
 
 /**
@@ -269,21 +261,19 @@ function createMessageRoute(
     body,
     send,
     ends,
-    namesActor = true,
     ...form
   }: RunMessage,
 ): Route {
   const at = `POST ${path}/{${ID_NAMES[kind]}}${subpath}` as const;
+  const schema = message.schema(z.never() as never) as z.ZodObject;
+  const namesActor = 'by' in (schema.shape ?? {});
   const sendUpdate = ({ services, sending }: Call, id: string, content: object): Promise<Accepted> =>
     services.journeys.run(toRunKey(kind, id)).send(update, content, sending);
   return defineRoute({
     at,
     operationId,
     ...form,
-    body: (body ??
-      toBodySchema(message.schema(z.never() as never), [
-        ...[message.address, 'by', ...listPathParameters(at)],
-      ])) as z.ZodType<JsonObject>,
+    body: (body ?? toBodySchema(schema, [message.address, 'by', ...listPathParameters(at)])) as z.ZodType<JsonObject>,
     findDefinition: () => message,
     answer: messageAnswerSchema,
     done: 'The message was accepted, by this call or an earlier one.',
@@ -306,4 +296,65 @@ async function answerAfterEnd({ services }: Call, message: EndingMessage, error:
   if (!hasCode(error, 'journeyFinished', 'journeyNotFound')) throw error;
   if (!(await (await services.openLedger()).hasEndingMessage(message))) throw error;
   return { accepted: true, duplicate: true, recorded: true };
+}
+
+function toEtag(body: string): string {
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+}
+
+/** Whether `If-None-Match` has it. A weak tag matches, too (RFC 9110, 13.1.2). */
+function hasAlready({ headers }: Pick<Call, 'headers'>, etag: string): boolean {
+  const given = headers['if-none-match'];
+  if (given === undefined) return false;
+  return given.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+}
+
+const LONGEST_WAIT_SECONDS = 60;
+
+/** `Prefer: wait=<seconds>` (RFC 7240), at most 60; a preference that cannot be read is passed over. */
+function readWaitSeconds({ headers }: Pick<Call, 'headers'>): number {
+  const [, seconds] = /(?:^|[,;\s])wait="?(\d{1,6})"?(?:$|[,;\s])/i.exec([headers.prefer ?? ''].flat().join(',')) ?? [];
+  return Math.min(Number(seconds ?? 0), LONGEST_WAIT_SECONDS);
+}
+
+/** Documents the request headers of each operation with `statusReply`. */
+const STATUS_HEADERS = {
+  'If-None-Match': 'An ETag: the answer is 304 while the status is unchanged.',
+  Prefer: `\`wait=<seconds>\`, at most ${LONGEST_WAIT_SECONDS}: with If-None-Match, waits for the status to change.`,
+} as const;
+
+type Asking = Pick<Call, 'headers' | 'services' | 'caller' | 'sending' | 'stopping' | 'giveUpSlot'>;
+
+/**
+ * Returns a run's status. If the caller names the status it knows, waits for the next one as long as the caller allows.
+ *
+ * @throws Refusal 429 where too many callers wait
+ */
+async function statusReply(call: Asking, run: Run<RunKind>): Promise<Reply> {
+  const { headers, sending } = call;
+  const seconds = headers['if-none-match'] === undefined ? 0 : readWaitSeconds(call);
+  const waited = seconds === 0 ? undefined : await waitForNext(call, run, seconds * 1000);
+  const status = waited ?? (await run.status({ signal: sending.signal }));
+  const etag = toEtag(JSON.stringify(status));
+  const own = { etag, ...(seconds === 0 ? {} : { 'preference-applied': `wait=${seconds}` }) };
+  return hasAlready(call, etag) ? new Reply(304, { headers: own }) : new Reply(200, { body: status, headers: own });
+}
+
+/** Returns the first status that the caller does not have, or the latest one once its time is over. */
+async function waitForNext(call: Asking, run: Run<RunKind>, waitMs: number): Promise<object | undefined> {
+  const { waiters } = call.services;
+  const caller = toCallerKey(call.caller);
+  if (!(await waiters.take(caller))) throw new Refusal('waiting');
+  call.giveUpSlot();
+  let latest: object | undefined;
+  try {
+    const signal = AbortSignal.any([call.sending.signal, call.stopping, AbortSignal.timeout(waitMs)]);
+    for await (const status of run.watch({ signal })) {
+      latest = status;
+      if (!hasAlready(call, toEtag(JSON.stringify(status)))) break;
+    }
+  } finally {
+    waiters.release(caller);
+  }
+  return latest;
 }

@@ -1,14 +1,16 @@
 /** Asks on a terminal for what the options have left open. */
+
+import { createInterface } from 'node:readline/promises';
+import { getMessageFields } from '../../fields/fields.ts';
 import { findSchemaProblems } from '../../fields/problems.ts';
-import { getSharedFields } from '../../messages/message.ts';
 import type { Decision } from '../../messages/resolve-inquiry.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { formatRunName } from '../../model/run-key.ts';
 import type { Hold } from '../../operator/holds.ts';
 import { type Output, wrap } from '../output/output.ts';
+import { adaptCommands } from '../output/program-call.ts';
 import { formatHold } from '../output/status-lines.ts';
-import type { Prompter } from './prompts.ts';
 
 /** A row of the list that waits for a decision. */
 export type WaitingHold = Hold & Required<Pick<Hold, 'customerTraceNumber' | 'attempt' | 'productCode'>>;
@@ -67,7 +69,7 @@ export function describeEffect({ guide: { actions } }: Hold, { action, outcome }
 
 /** Asks for a reference as the provider's books have it. `--file` takes the whole of it. */
 async function askReference(prompter: Prompter): Promise<ReportReference> {
-  const { reportReferenceNumber, requestedAt, applicants } = getSharedFields().reference.shape;
+  const { reportReferenceNumber, requestedAt, applicants } = getMessageFields().reference.shape;
   const { applicantId, consumerId } = applicants.element.shape;
   const ask = (question: string, schema: Parameters<typeof findSchemaProblems>[0]) =>
     prompter.line(question, (text) => findSchemaProblems(schema, text)[0]?.rule ?? null);
@@ -81,4 +83,63 @@ async function askReference(prompter: Prompter): Promise<ReportReference> {
     reference.applicants.push({ applicantId: id, consumerId: await ask(`consumerId of ${id}`, consumerId) });
   } while (await prompter.confirm('Does the provider have a record of a further applicant?'));
   return reference;
+}
+
+/** Thrown after Ctrl-C, Ctrl-D or a closed terminal: no decision was made. */
+export class PromptClosedError extends Error {
+  override readonly name = 'PromptClosedError';
+}
+
+interface Choice<T extends string> {
+  value: T;
+  /** A short explanation. */
+  what?: string;
+}
+
+export type Prompter = ReturnType<typeof createPrompter>;
+
+/** Whether an operator can be asked at this terminal. */
+export function isAsking({ isJson }: { isJson: boolean }): boolean {
+  return !isJson && process.stdin.isTTY === true;
+}
+
+/** Its methods throw `PromptClosedError` once the input has ended. */
+export function createPrompter(resources: AsyncDisposableStack) {
+  const reader = createInterface({ input: process.stdin, output: process.stdout });
+  resources.defer(() => reader.close());
+  const closed = Promise.withResolvers<never>();
+  closed.promise.catch(() => {});
+  // Without this the question would never resolve, and the process would end before its answer.
+  reader.once('close', () => closed.reject(new PromptClosedError('nothing was decided')));
+  const ask = async (question: string) => (await Promise.race([reader.question(question), closed.promise])).trim();
+  const say = (lines: readonly string[]) =>
+    void process.stdout.write(lines.map((text) => `${adaptCommands(text)}\n`).join(''));
+
+  /** Asks until there is no problem with the answer. */
+  const line = async (question: string, findProblem: (text: string) => string | null = () => null): Promise<string> => {
+    for (;;) {
+      const text = await ask(`${question}: `);
+      const wrong = text === '' ? 'an answer is required' : findProblem(text);
+      if (wrong === null) return text;
+      say([`  ${wrong}`]);
+    }
+  };
+
+  return {
+    say,
+    line,
+    choice: async <T extends string>(question: string, choices: readonly Choice<T>[]): Promise<T> => {
+      say([
+        `${question}:`,
+        ...choices.map(({ value, what }, index) => `  ${index + 1}  ${value}${what === undefined ? '' : `: ${what}`}`),
+      ]);
+      const find = (text: string) => choices.find(({ value }, index) => text === value || text === String(index + 1));
+      const text = await line('Number or word', (answer) =>
+        find(answer) ? null : `one of ${choices.map(({ value }) => value).join(', ')}`,
+      );
+      return (find(text) as Choice<T>).value;
+    },
+    /** Defaults to no. */
+    confirm: async (question: string) => /^y(es)?$/i.test(await ask(`${question} [y/N] `)),
+  };
 }

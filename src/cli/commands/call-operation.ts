@@ -61,19 +61,17 @@ export function findRoute(operationId: string): Route {
   return route;
 }
 
-type Parts = Required<Pick<LocalCall, 'params' | 'query' | 'body'>> & { by?: string | undefined };
-
 /** Splits the content into its HTTP parts: path, query, body, and the token, which says who acts. */
-export function splitContent({ path, query: form }: Route, { by, ...content }: Loose): Parts {
+export function splitContent({ path, query: form }: Route, { by, ...content }: Loose): LocalCall {
   const parameters: readonly string[] = listPathParameters(path);
   const params = Object.fromEntries(parameters.map((name) => [name, String(content[name])]));
   const entries = Object.entries(content).filter(
     ([name, value]) => value !== undefined && !Object.hasOwn(params, name),
   );
   const isOfQuery = ([name]: [string, unknown]) => form !== undefined && Object.hasOwn(form.shape, name);
-  const query = entries.filter(isOfQuery).map(([name, value]) => [name, value === true ? 'true' : value]);
+  const query = Object.fromEntries(entries.filter(isOfQuery));
   const body = Object.fromEntries(entries.filter((entry) => !isOfQuery(entry)));
-  return { params, query: Object.fromEntries(query), body, by: by as string | undefined };
+  return { params, query, body, by: by as string | undefined };
 }
 
 /** Longer than the API waits for a worker. */
@@ -86,7 +84,7 @@ const TIMEOUT_MS = 60_000;
  */
 async function callRemotely(
   { method, path, body: form }: Route,
-  { params, query, body }: Parts,
+  { params, query, body }: LocalCall,
   options: CallOptions,
 ): Promise<string> {
   const address = readAddress(options.api ?? '');

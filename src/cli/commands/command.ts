@@ -11,7 +11,7 @@ import { InvalidInputError } from '../../model/problems.ts';
 import { checkRunKey, ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import type { LedgerConnectOptions, LedgerJourneys } from '../../operator/ledger-journeys.ts';
 import { UsageError } from '../output/errors.ts';
-import { createOutput, formatDocument, type Output, type OutputOptions, readDocument } from '../output/output.ts';
+import { createOutput, formatDocument, type Output, type OutputOptions, readDocument, wrap } from '../output/output.ts';
 import { type GivenOptions, type Member, mapOptionsByPath, toOption, toOptionError } from '../output/schema-options.ts';
 
 export interface CommandRow {
@@ -67,6 +67,8 @@ export interface Answer {
   answer?: object | string;
   /** The answer for people. Default: every fact of it. */
   lines?(): string[] | Promise<string[]>;
+  /** Sentences for people below it: how they continue. */
+  next?: readonly string[];
   exitCode?: number;
   /** Thrown once the answer has been printed. */
   problem?: Error | null;
@@ -181,9 +183,8 @@ async function connect(
   resources: AsyncDisposableStack,
   more: LedgerConnectOptions = {},
 ): Promise<Connected> {
-  const [{ LedgerJourneys }, { getSdkClient }, { loadTraceEndpoint }] = await Promise.all([
+  const [{ LedgerJourneys }, { loadTraceEndpoint }] = await Promise.all([
     import('../../operator/ledger-journeys.ts'),
-    import('../../client/credit-journeys.ts'),
     import('../../config/config.ts'),
   ]);
   const endpoint = loadTraceEndpoint(process.env);
@@ -195,20 +196,21 @@ async function connect(
   const journeys = resources.use(
     await LedgerJourneys.connect({ ...omitUndefined({ address, namespace, taskQueue }), ...more }),
   );
-  return { journeys, client: getSdkClient(journeys) };
+  return { journeys, client: journeys.getSdkClient() };
 }
 
 async function openLedger(resources: AsyncDisposableStack): Promise<Ledger> {
   const { openConfiguredLedger } = await import('../../operator/configured-ledger.ts');
-  const ledger = await openConfiguredLedger(process.env, { besideLedger: true });
+  const ledger = await openConfiguredLedger(process.env);
   resources.defer(() => ledger.close());
   return ledger;
 }
 
-async function printAnswer({ answer, lines, exitCode, problem }: Answer, output: Output): Promise<void> {
+async function printAnswer({ answer, lines, next = [], exitCode, problem }: Answer, output: Output): Promise<void> {
+  const { isJson, width } = output;
   if (answer !== undefined) {
-    const format = lines ?? (() => formatDocument(readDocument(answer), output.width));
-    output.answer(answer, output.isJson ? [] : await format());
+    const format = lines ?? (() => formatDocument(readDocument(answer), width));
+    output.answer(answer, isJson ? [] : [...(await format()), ...next.flatMap((sentence) => wrap(sentence, width))]);
   }
   if (problem) throw problem;
   process.exitCode = exitCode ?? process.exitCode;

@@ -6,13 +6,18 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { z } from 'zod';
 import { checkCall } from '../../api/local-call.ts';
-import { listPathParameters, PATH_PARAMETERS, type PathParameter, type Route } from '../../api/route.ts';
+import {
+  createPathSchema,
+  listPathParameters,
+  PATH_PARAMETERS,
+  type PathParameter,
+  type Route,
+} from '../../api/route.ts';
 import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, parseRunKey, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { requireSandbox, SAMPLES, type SampleOptions } from '../demo/sample-runs.ts';
-import { UsageError } from '../output/errors.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT, UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
 import { formatDocument, type Output, readDocument } from '../output/output.ts';
 import {
@@ -22,7 +27,6 @@ import {
   type Member,
   readOption,
   requireOwnOptions,
-  toKebabCase,
 } from '../output/schema-options.ts';
 import { type CallOptions, createOperations, findRoute, type Needs, splitContent } from './call-operation.ts';
 import { type Answer, type CommandRow, type Context, RUN_ID, type ServerOptions } from './command.ts';
@@ -52,7 +56,9 @@ export interface RouteCommand extends Pick<CommandRow, 'name' | 'options' | 'exa
   /** Adds members that follow from the given ones. */
   complete?(content: Loose, runKey: string | undefined, operationId: string): Loose;
   /** The answer for people. Default: every fact of it. */
-  lines?(answer: never, output: Output): string[] | Promise<string[]>;
+  lines?(answer: never, output: Output): string[];
+  /** Sentences for people below the answer. */
+  next?(answer: never): Promise<string[]>;
   exitCode?(answer: never): number;
 }
 
@@ -136,12 +142,8 @@ function findArguments(routes: readonly Route[]): [name: string, words: string][
 function toOperation(route: Route, spec: RouteCommand, named: readonly string[]): Operation {
   const { path, query, body, findDefinition } = route;
   const { members: wanted, words = {} } = spec;
-  const further = listPathParameters(path).filter((parameter) => !named.includes(parameter));
-  const parameters = (named.includes('id') ? further.slice(1) : further).map((parameter): Member => {
-    const { description = '' } = PATH_PARAMETERS[parameter];
-    return { path: `/${parameter}`, flag: `--${toKebabCase(parameter)}`, kind: 'text', words: description };
-  });
-  const members = listSchemaMembers([query, body].filter((schema) => schema !== undefined));
+  const [first] = named.includes('id') ? listPathParameters(path) : [];
+  const members = listSchemaMembers([createPathSchema(path), query, body].filter((schema) => schema !== undefined));
   // Over HTTP the token says who acts.
   const author: Member = {
     path: '/by',
@@ -155,9 +157,8 @@ function toOperation(route: Route, spec: RouteCommand, named: readonly string[])
   return {
     route,
     members: [
-      ...parameters,
       ...members
-        .filter((member) => words[member.flag] !== null && !named.includes(member.path.slice(1)))
+        .filter((member) => words[member.flag] !== null && ![first, ...named].includes(member.path.slice(1)))
         .filter((member) => wanted === undefined || wanted.includes(member.path)),
       ...(isSigned || isReading(route) ? [author] : []),
     ],
@@ -209,10 +210,12 @@ async function runRoute(
   }
   const body = await call(operationId, content, runKey);
   const answer = readDocument(body);
-  const lines = async () => (await spec.lines?.(answer as never, output)) ?? formatDocument(answer, output.width);
+  const lines = () => spec.lines?.(answer as never, output) ?? formatDocument(answer, output.width);
+  const next = await spec.next?.(answer as never);
   const started = options.watch ? findRunKey(answer) : undefined;
-  if (started === undefined) return { answer: body, lines, exitCode: spec.exitCode?.(answer as never) ?? EXIT.done };
-  output.event(answer, output.isJson ? [] : await lines());
+  if (started === undefined)
+    return { answer: body, lines, next, exitCode: spec.exitCode?.(answer as never) ?? EXIT.done };
+  output.event(answer, output.isJson ? [] : lines());
   const { journeys } = await context.connect();
   return { exitCode: await showProgress(journeys.run(started), output) };
 }

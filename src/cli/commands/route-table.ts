@@ -1,13 +1,11 @@
 /** The commands that operations of the API give, with what only the command line adds. route-command.ts prints them. */
 import { randomUUID } from 'node:crypto';
-import type { Paused } from '../../api/routes/pauses.ts';
+import type { Paused } from '../../api/routes/orders.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { Loose } from '../../messages/message.ts';
 import { ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import { type AnyStatus, needsPerson } from '../../words/runs.ts';
-import { UsageError } from '../output/errors.ts';
-import { EXIT } from '../output/exit-codes.ts';
-import { formatDocument, type Output, wrap } from '../output/output.ts';
+import { EXIT, UsageError } from '../output/errors.ts';
 import { formatStatus } from '../output/status-lines.ts';
 import type { RouteCommand } from './route-command.ts';
 
@@ -36,12 +34,10 @@ function completeShare(content: Loose, runKey: string | undefined, operationId: 
 /**
  * Warns of a misspelt profile, whose pause would have no effect. The ledger of another environment may have the name.
  */
-async function formatPaused(answer: Paused, { width, colors }: Output): Promise<string[]> {
-  const { profile } = answer.pause;
+async function warnOfProfile({ pause: { profile } }: Paused): Promise<string[]> {
   const { inspectConfig } = await import('../../config/config.ts');
-  const isUnknown = profile !== undefined && !inspectConfig(process.env).config.profiles.has(profile);
-  const warning = `no configured gateway profile is called ${profile}: check the name`;
-  return [...formatDocument(answer, width), ...(isUnknown ? wrap(warning, width).map(colors.yellow) : [])];
+  const isKnown = profile === undefined || inspectConfig(process.env).config.profiles.has(profile);
+  return isKnown ? [] : [`no configured gateway profile is called ${profile}: check the name`];
 }
 
 /** Prints JSON on a terminal too, since the reader of a report wants all of it. */
@@ -242,7 +238,7 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     operations: ['beginPause'],
     examples: ['credit-journey pause --by ops-7 --reason "ticket 4711: wrong purpose codes"'],
     needs: 'ledger',
-    lines: formatPaused,
+    next: warnOfProfile,
   },
   {
     name: 'resume',

@@ -1,7 +1,7 @@
 /** `watch`: shows a run's progress. Commands that start a run show it as well, with `--watch`. */
 import type { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from '../../client.ts';
 import { type AnyStatus, needsPerson } from '../../words/runs.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT } from '../output/errors.ts';
 import type { Output } from '../output/output.ts';
 import { formatStatus } from '../output/status-lines.ts';
 import { type CommandRow, type Context, RUN_ID } from './command.ts';

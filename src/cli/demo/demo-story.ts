@@ -123,12 +123,12 @@ async function resolveLostAnswer(
   if (!hold) throw new Error('the journey has no hold');
   for (const line of formatHold(toListed(journey.runKey, hold), OUTPUT_WIDTH)) tell(`hold      ${line}`);
   const { customerTraceNumber, attempts: attempt } = hold;
-  const { posted, received } = await readRecords(sandboxUrl, [customerTraceNumber]);
+  const posted = await readRecords(sandboxUrl, 'inquiries', [customerTraceNumber]);
   const [inquiry] = posted;
   if (posted.length !== 1 || !inquiry) throw new Error(`the gateway has posted it ${posted.length} times`);
   const reference: ReportReference = {
     reportReferenceNumber: inquiry.reportReferenceNumber ?? '',
-    requestedAt: received[0]?.receivedAt ?? '',
+    requestedAt: inquiry.postedAt ?? '',
     applicants: ['1A', '2A'].map((applicantId, index) => ({
       applicantId,
       consumerId: inquiry.consumerIds?.[index] ?? '',
@@ -165,7 +165,8 @@ function grant(applicantId: string): Parameters<JourneyHandle['recordConsent']>[
 async function checkRecords(sandboxUrl: string, journey: JourneyHandle, tell: Say): Promise<void> {
   const { stages, shares } = await journey.result();
   const traces = [...stages, ...shares].map(({ customerTraceNumber = '' }) => customerTraceNumber);
-  const { posted, received } = await readRecords(sandboxUrl, traces);
+  const posted = await readRecords(sandboxUrl, 'inquiries', traces);
+  const received = await readRecords(sandboxUrl, 'requests', traces);
   const products = posted.map(({ productCode }) => productCode).join(', ');
   if (products !== 'PREQUAL, PREAPP, PRECLOSE, SECONDUSE') throw new Error(`the gateway has posted ${products}`);
   if (received.length !== posted.length + 1) throw new Error(`the gateway has received ${received.length} requests`);
@@ -175,19 +176,13 @@ async function checkRecords(sandboxUrl: string, journey: JourneyHandle, tell: Sa
 interface SandboxRow {
   customerTraceNumber: string;
   productCode: string;
-  /** Present for a request. */
-  receivedAt?: string;
-  /** Present for a posted inquiry. */
+  /** Present for a posted inquiry, as those that follow. */
+  postedAt?: string;
   reportReferenceNumber?: string;
   consumerIds?: string[];
 }
 
-async function readRecords(sandboxUrl: string, traces: readonly string[]) {
-  const [posted, received] = await Promise.all(
-    ['inquiries', 'requests'].map(async (name) => {
-      const rows = (await (await fetch(`${sandboxUrl}/_sandbox/${name}`)).json()) as SandboxRow[];
-      return rows.filter(({ customerTraceNumber }) => traces.includes(customerTraceNumber));
-    }),
-  );
-  return { posted: posted ?? [], received: received ?? [] };
+async function readRecords(sandboxUrl: string, name: string, traces: readonly string[]): Promise<SandboxRow[]> {
+  const rows = (await (await fetch(`${sandboxUrl}/_sandbox/${name}`)).json()) as SandboxRow[];
+  return rows.filter(({ customerTraceNumber }) => traces.includes(customerTraceNumber));
 }

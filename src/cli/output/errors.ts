@@ -1,11 +1,25 @@
 /** Prints a failed command's error for an operator or a script: names, paths and rules, never values. */
 
-import { omitUndefined } from '../../base/defined.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { parseRunKey, parseWorkflowId } from '../../model/run-key.ts';
 import { toErrorFields } from '../../telemetry/log-fields.ts';
-import { EXIT } from './exit-codes.ts';
 import { createOutput, type OutputOptions, wrap } from './output.ts';
+
+/** Exit codes of every command. Scripts rely on them. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  /** Wrong usage, input or configuration. */
+  usage: 2,
+  /** A hold, a posted share that needs an operator, or a broken audit chain. */
+  needsPerson: 3,
+  /** `doctor` could not find out: what it could check is in order. */
+  unchecked: 4,
+  /** Ctrl-C, as shells count it. */
+  interrupted: 130,
+  /** The reader of the output, such as `head`, has closed it. Shells report SIGPIPE by this code. */
+  unread: 141,
+} as const;
 
 /** A combination of arguments that makes no sense; the command line is at fault. */
 export class UsageError extends Error {
@@ -23,25 +37,20 @@ interface Complaint {
 /** Writes the error to stderr and returns the exit code. */
 export function reportError(error: unknown, options: OutputOptions): number {
   const complaint = toComplaint(error);
+  const { message, hint, problems = [] } = complaint;
   const { isJson, colors, width } = createOutput(options);
-  if (isJson) {
-    process.stderr.write(`${JSON.stringify({ error: complaint })}\n`);
-  } else {
-    const [first = '', ...rest] = wrap(`error: ${complaint.message}`, width);
-    const { hint } = complaint;
-    const hints = hint === undefined ? [] : wrap(hint, width, '  ');
-    const lines = [colors.red(first), ...rest, ...formatProblems(complaint, width), ...hints];
-    process.stderr.write(lines.map((line) => `${line}\n`).join(''));
-  }
+  const [first = '', ...rest] = wrap(`error: ${message}`, width);
+  const lines = [
+    colors.red(first),
+    ...rest,
+    ...problems.flatMap(({ path, variable, option, rule }) =>
+      wrap(`${option ?? variable ?? (path || '/')}  ${rule}`, width, '  '),
+    ),
+    ...(hint === undefined ? [] : wrap(hint, width, '  ')),
+  ];
+  process.stderr.write(isJson ? `${JSON.stringify({ error: complaint })}\n` : `${lines.join('\n')}\n`);
   if (options.debug && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   return toExitCode(error);
-}
-
-/** Prints a line for each problem: its option, variable or path, and the rule. */
-function formatProblems({ problems = [] }: Pick<Complaint, 'problems'>, width: number): string[] {
-  return problems.flatMap(({ path, variable, option, rule }) =>
-    wrap(`${option ?? variable ?? (path || '/')}  ${rule}`, width, '  '),
-  );
 }
 
 /** The code that programs read, or the name of an error without one. */
@@ -55,11 +64,12 @@ function toComplaint(error: unknown): Complaint {
   const problems = 'problems' in error && Array.isArray(error.problems) ? error.problems : [];
   // The messages of these list their problems too: once is enough.
   const message = problems.length > 0 ? (error.message.split(':')[0] ?? error.name) : error.message;
+  const hint = findHint(error);
   return {
     type: getErrorType(error),
     message,
-    ...omitUndefined({ hint: findHint(error) }),
-    ...(problems.length > 0 ? { problems } : {}),
+    hint,
+    problems: problems.length > 0 ? problems : undefined,
   };
 }
 
@@ -87,12 +97,7 @@ function toExitCode(error: unknown): number {
 /** Replaces Node's own output for an uncaught error, which quotes the error's message and so any value in it. */
 export function logUncaughtErrors(): void {
   process.on('uncaughtException', (error) => {
-    const line = {
-      level: 60,
-      time: Date.now(),
-      error: toErrorFields(error),
-      msg: 'ended by an uncaught error',
-    };
+    const line = { level: 60, time: Date.now(), error: toErrorFields(error), msg: 'ended by an uncaught error' };
     process.stderr.write(`${JSON.stringify(line)}\n`);
     process.exit(EXIT.failed);
   });

@@ -3,13 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { getErrorCode } from '../../base/error-code.ts';
+import { isRecord } from '../../base/is-record.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { UsageError } from './errors.ts';
-
-/** Reads `-` from stdin. `option` is the option that named the file, for the error. */
-async function readJson(file: string, option = '--file'): Promise<unknown> {
-  return parseJson(await readText(file, option));
-}
 
 /** Reads `-` from stdin. Strips a byte order mark, which editors on Windows write. */
 export async function readText(file: string, option: string): Promise<string> {
@@ -25,13 +21,19 @@ async function readUtf8(file: string, option: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    const code = getErrorCode(error);
-    throw new UsageError(`the file given with ${option} cannot be read (${code})`);
+    throw new UsageError(`the file given with ${option} cannot be read (${getErrorCode(error)})`);
   }
 }
 
-/** @throws InvalidInputError */
-export function parseJson(content: string): unknown {
+/** An object that options may add to; anything else is left for the message's own check to refuse. @throws InvalidInputError */
+export async function readObject(file: string | undefined): Promise<Record<string, unknown>> {
+  if (file === undefined) return {};
+  const value = parseJson(await readText(file, '--file'));
+  if (!isRecord(value)) throw new InvalidInputError([{ path: '', rule: 'must be an object' }]);
+  return value;
+}
+
+function parseJson(content: string): unknown {
   try {
     return JSON.parse(content);
   } catch (error) {
@@ -39,14 +41,4 @@ export function parseJson(content: string): unknown {
     const place = /line \d+ column \d+/.exec(error instanceof Error ? error.message : '');
     throw new InvalidInputError([{ path: '', rule: `must be JSON${place ? `; it is not from ${place[0]}` : ''}` }]);
   }
-}
-
-/** An object that options may add to; anything else is left for the message's own check to refuse. */
-export async function readObject(file: string | undefined): Promise<Record<string, unknown>> {
-  if (file === undefined) return {};
-  const value = await readJson(file);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InvalidInputError([{ path: '', rule: 'must be an object' }]);
-  }
-  return value as Record<string, unknown>;
 }

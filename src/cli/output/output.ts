@@ -1,5 +1,6 @@
 /** Output of a command: lines for people on a terminal, JSON for everything else. */
 import pc from 'picocolors';
+import { isRecord } from '../../base/is-record.ts';
 import { dropMilliseconds, splitCamelCase } from '../../words/writer.ts';
 import { adaptCommands } from './program-call.ts';
 
@@ -87,8 +88,8 @@ type Value = string | number | boolean | readonly unknown[];
 export function formatDocument(document: object, width: number, indent = ''): string[] {
   const { hasMore, ...others } = document as { hasMore?: boolean };
   const members = flatten(others).filter(([name]) => !FOR_PROGRAMS.includes(name));
-  const facts = members.filter(([, value]) => !isList(value));
-  const lists = members.flatMap(([name, value]) => (isList(value) ? [{ name, value }] : []));
+  const facts = members.filter(([, value]) => !Array.isArray(value));
+  const lists = members.flatMap(([name, value]) => (Array.isArray(value) ? [{ name, value }] : []));
   return [
     ...formatTable(
       facts.map(([name, value]) => [splitCamelCase(name), toText(value)]),
@@ -105,23 +106,15 @@ function flatten(document: object, outer = ''): [name: string, value: Value][] {
   return Object.entries(document).flatMap(([inner, value]): [string, Value][] => {
     const name = `${outer}${inner}`;
     if (value === undefined || value === null) return [];
-    return typeof value === 'object' && !isList(value) ? flatten(value, `${name} `) : [[name, value]];
+    return typeof value === 'object' && !Array.isArray(value) ? flatten(value, `${name} `) : [[name, value]];
   });
-}
-
-function isList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value);
-}
-
-function isDocument(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !isList(value);
 }
 
 function listLines(name: string, rows: readonly unknown[], width: number, indent: string): string[] {
   const isPage = name === 'data';
   if (rows.length === 0) return [`${indent}${isPage ? 'none' : `${splitCamelCase(name)}  none`}`];
   const inner = isPage ? indent : `${indent}  `;
-  const lines = rows.every(isDocument)
+  const lines = rows.every(isRecord)
     ? formatRowLines(rows, width, inner)
     : rows.flatMap((row) => wrapText(toText(row), width, inner));
   return isPage ? lines : [`${indent}${splitCamelCase(name)}`, ...lines];
@@ -129,7 +122,7 @@ function listLines(name: string, rows: readonly unknown[], width: number, indent
 
 function formatRowLines(rows: readonly object[], width: number, indent: string): string[] {
   const members = rows.flatMap((row) => flatten(row));
-  const hasLists = members.some(([, value]) => isList(value) && value.some(isDocument));
+  const hasLists = members.some(([, value]) => Array.isArray(value) && value.some(isRecord));
   const isWide = new Set(members.map(([name]) => name)).size > MOST_COLUMNS;
   if (!hasLists && !isWide) return formatRowTable(rows, width, indent);
   return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...formatDocument(row, width, indent)]);
@@ -159,8 +152,8 @@ export function formatRowTable(rows: readonly object[], width: number, indent = 
 
 /** Shows the age beside an instant. No character of a text may steer the terminal. */
 export function toText(value: unknown): string {
-  if (isList(value)) return value.map(toText).join('; ');
-  if (isDocument(value))
+  if (Array.isArray(value)) return value.map(toText).join('; ');
+  if (isRecord(value))
     return flatten(value)
       .map(([name, inner]) => `${splitCamelCase(name)} ${toText(inner)}`)
       .join(', ');
@@ -176,18 +169,12 @@ function wrapText(text: string, width: number, indent: string): string[] {
 
 /** Wraps the command into lines that can be copied whole into a shell. */
 export function wrapCommand(command: string, width: number, indent: string): string[] {
-  const lines: string[] = [];
-  let line = indent;
-  for (const word of adaptCommands(command).split(' ')) {
-    const longer = line.trim() === '' ? `${line}${word}` : `${line} ${word}`;
-    if (line.trim() !== '' && longer.length > width - 2) {
-      lines.push(`${line} \\`);
-      line = `${indent}    ${word}`;
-    } else {
-      line = longer;
-    }
-  }
-  return [...lines, line];
+  const lines = fillLines(adaptCommands(command).split(' '), {
+    width: width - 2,
+    first: indent,
+    below: `${indent}    `,
+  });
+  return lines.map((line, index) => (index === lines.length - 1 ? line : `${line} \\`));
 }
 
 /** Aligns cells in columns, two spaces apart. A row that is too wide continues below, so that no cell is cut. */
@@ -208,21 +195,10 @@ function toTableRows(rows: readonly (readonly string[])[], width: number, indent
 
 /** Puts as many cells on a line as fit, and the others below. Breaks longer cells between words, and never an id. */
 function wrapCells(cells: readonly string[], width: number, indent: string): string[] {
-  const whole = `${indent}${cells.join('  ')}`.trimEnd();
-  if (whole.length <= width) return [whole];
-  const lines: string[] = [];
-  let line = '';
-  for (const cell of cells) {
-    const longer = line === '' ? `${indent}${cell}` : `${line}  ${cell}`;
-    if (longer.trimEnd().length <= width || line === '') line = longer;
-    else if (cell.trim() !== '') {
-      lines.push(line.trimEnd());
-      line = `${indent}    ${cell}`;
-    }
-  }
-  return [...lines, line.trimEnd()].flatMap((text, index) =>
-    text.length <= width ? [text] : wrap(text.trim(), width, index === 0 ? indent : `${indent}    `),
-  );
+  const below = `${indent}    `;
+  return fillLines(cells, { width, first: indent, below, separator: '  ' })
+    .filter((line) => line.trim() !== '')
+    .flatMap((line, index) => (line.length <= width ? [line] : wrap(line.trim(), width, index === 0 ? indent : below)));
 }
 
 /** Formats an instant in seconds, and its age. */
@@ -243,16 +219,29 @@ function formatAge(ms: number): string {
 
 /** Breaks text between words into lines of at most `width` columns. */
 export function wrap(text: string, width: number, indent = ''): string[] {
+  return fillLines(adaptCommands(text).split(' '), { width, first: indent, below: indent });
+}
+
+interface Filling {
+  width: number;
+  /** The indentation of the first line, and of those below it. */
+  first: string;
+  below: string;
+  separator?: string;
+}
+
+/** Puts as many pieces on a line as fit, and the others on lines below. No piece is cut. */
+function fillLines(pieces: readonly string[], { width, first, below, separator = ' ' }: Filling): string[] {
   const lines: string[] = [];
-  let line = '';
-  for (const word of adaptCommands(text).split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (line !== '' && indent.length + longer.length > width) {
-      lines.push(indent + line);
-      line = word;
+  let line: string | undefined;
+  for (const piece of pieces) {
+    const longer = line === undefined ? `${first}${piece}` : `${line}${separator}${piece}`;
+    if (line !== undefined && longer.trimEnd().length > width) {
+      lines.push(line.trimEnd());
+      line = `${below}${piece}`;
     } else {
       line = longer;
     }
   }
-  return [...lines, indent + line];
+  return [...lines, (line ?? '').trimEnd()];
 }

@@ -1,6 +1,8 @@
 /** Makes options from the schemas of an operation, and maps a member's path back to its option, so that an error names the typed words. */
 import { Option } from 'commander';
 import { z } from 'zod';
+import { isRecord } from '../../base/is-record.ts';
+import { toJsonPointer } from '../../fields/problems.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { toCamelCase } from '../../operations/operation.ts';
 import { UsageError } from './errors.ts';
@@ -14,6 +16,8 @@ export interface Member {
   kind: 'text' | 'number' | 'flag';
   /** The schema's description. */
   words: string;
+  /** The value of a flag that is given: a query's is text. */
+  yes?: true | 'true';
 }
 
 interface Leaf {
@@ -48,25 +52,25 @@ export function listLeaves(
 /** Names a member by its own name, or by its whole path if two members share a name. */
 export function listSchemaMembers(schemas: readonly z.ZodType[]): Member[] {
   const leaves = new Map(
-    schemas.flatMap((schema) => listLeaves(schema, { inLists: false })).map((leaf) => [pointer(leaf.path), leaf]),
+    schemas.flatMap((schema) => listLeaves(schema, { inLists: false })).map((leaf) => [toJsonPointer(leaf.path), leaf]),
   );
   const all = [...leaves.values()];
   return all.map(({ path, schema, words }) => {
     const isAlone = all.every((other) => other.path === path || other.path.at(-1) !== path.at(-1));
     return {
-      path: pointer(path),
+      path: toJsonPointer(path),
       flag: `--${(isAlone ? path.slice(-1) : path).map(toKebabCase).join('-')}`,
       ...describeValue(schema, words),
     };
   });
 }
 
-function describeValue(schema: z.ZodType, description: string): Pick<Member, 'kind' | 'words'> {
-  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  const { type, const: only, enum: values } = json;
+function describeValue(schema: z.ZodType, description: string): Pick<Member, 'kind' | 'words' | 'yes'> {
+  const { type, const: only, enum: values } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const words = description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '');
-  if (only === true || (values?.[0] === 'true' && values.every((value) => value === 'true' || value === 'false')))
-    return { kind: 'flag', words };
+  if (only === true || only === 'true' || values?.[0] === 'true') {
+    return { kind: 'flag', words, yes: only === true ? true : 'true' };
+  }
   const kind = type === 'integer' || type === 'number' ? 'number' : 'text';
   return { kind, words: [words, values?.join(', ')].filter(Boolean).join(': ') };
 }
@@ -76,20 +80,11 @@ export function toOption({ flag, kind, words: own }: Member, words = own): Optio
   return new Option(kind === 'flag' ? flag : `${flag} <${flag.split('-').at(-1)}>`, words);
 }
 
-/** Returns the option's value as JSON has it; `undefined` if the option was not given. */
-export function readOption({ flag, kind }: Member, given: GivenOptions): unknown {
+/** Returns the option's value as its schema has it; `undefined` if the option was not given. */
+export function readOption({ flag, kind, yes }: Member, given: GivenOptions): unknown {
   const value = given[toOptionKey(flag)];
-  return kind === 'number' && value !== undefined ? Number(value) : value;
-}
-
-/** Returns the members of a query, all of them text. */
-export function readQuery(members: readonly Member[], given: GivenOptions): Record<string, unknown> {
-  return Object.fromEntries(
-    members.flatMap((member) => {
-      const value = readOption(member, given);
-      return value === undefined ? [] : [[member.path.slice(1), value === true ? 'true' : value]];
-    }),
-  );
+  if (value === undefined) return undefined;
+  return kind === 'number' ? Number(value) : (yes ?? value);
 }
 
 /** Applies the options to a copy of `base`. Options override it. */
@@ -103,14 +98,9 @@ export function applyOptions(members: readonly Member[], given: GivenOptions, ba
 }
 
 function setAt(target: Record<string, unknown>, [name = '', ...rest]: readonly string[], value: unknown): void {
-  if (rest.length === 0) {
-    target[name] = value;
-    return;
-  }
-  const inner = target[name];
-  const next = typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? inner : {};
-  target[name] = next;
-  setAt(next as Record<string, unknown>, rest, value);
+  if (rest.length > 0 && !isRecord(target[name])) target[name] = {};
+  if (rest.length > 0) setAt(target[name] as Record<string, unknown>, rest, value);
+  else target[name] = value;
 }
 
 /** @throws UsageError where an option was given that the operation has no member for */
@@ -140,10 +130,6 @@ export function mapOptionsByPath(members: readonly Member[]): Readonly<Record<st
 
 export function toKebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-function pointer(path: readonly string[]): string {
-  return path.map((name) => `/${name}`).join('');
 }
 
 /** `option`: the option or argument that is wrong or missing. It replaces the path. */

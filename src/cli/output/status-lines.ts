@@ -3,7 +3,6 @@
 import type { HoldStatus } from '../../client.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
 import { formatRunName } from '../../model/run-key.ts';
-import { listGateWays } from '../../words/gate-ways.ts';
 import {
   describeProblem,
   formatHoldTitle,
@@ -17,6 +16,7 @@ import {
   describeNews,
   describeParts,
   describeStanding,
+  listGateWays,
   needsPerson,
   readRunKey,
   toRunView,

@@ -25,18 +25,6 @@ export interface MessageOptions extends CallOptions {
   messageId?: string | undefined;
 }
 
-/**
- * The parts of a client that its handles use.
- *
- * @internal
- */
-export interface RunContext {
-  client: Client;
-  calls: Calls;
-  taskQueue: string;
-  queryTimeoutMs: number;
-}
-
 /** Default of starts and messages: they wait for the server, and messages for a worker. */
 export const MESSAGE_TIMEOUT_MS = 30_000;
 

@@ -1,9 +1,6 @@
-/**
- * The codec server, as a client without keys uses it: a connection (a small bounded pool, and errors that quote nothing), and
- * the payload codec that asks it.
- */
+/** The payload codec of a client without keys: it asks the codec server, by a small bounded pool. Its errors quote nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
+import type { Payload, PayloadCodec } from '@temporalio/common';
 import type { Agent } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
@@ -12,7 +9,6 @@ import { createConnections } from '../../gateway/connections.ts';
 import { parseJsonValue, readPayloads, toPayloadJson } from '../../http/payload-json.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { UndecodablePayloadError } from '../../protection/errors.ts';
-import { FAILURE_CONVERTER_PATH } from '../../protection/payloads/data-converter.ts';
 import { toBytes, wasEncrypted } from '../../protection/payloads/payload-envelope.ts';
 import { hasBullets } from '../../protection/redaction/redaction.ts';
 import { CodecServerError, type CodecServerErrorCode } from './errors.ts';
@@ -43,7 +39,10 @@ interface Answer {
   retryAfterMs: number;
 }
 
-export class CodecServerConnection {
+/**
+ * Both directions throw `CodecServerError`. `decode` also throws `UndecodablePayloadError`, as the codec with keys does.
+ */
+export class CodecServer implements PayloadCodec {
   readonly #agent: Agent;
   readonly #base: URL;
   readonly #namespace: string;
@@ -63,18 +62,33 @@ export class CodecServerConnection {
     return this.#asking > 0;
   }
 
-  /**
-   * The text of the server's answer.
-   *
-   * @param route such as `/encode`, behind the address
-   * @throws CodecServerError
-   */
-  async ask(route: string, body: string): Promise<string> {
+  async encode(payloads: Payload[]): Promise<Payload[]> {
+    if (payloads.some(({ data }) => hasBullets(toBytes(data).toString('utf8')))) throw new CodecServerError('masked');
+    const encoded = await this.#convert('/encode', payloads);
+    // A proxy or another server may have answered, so the client sends no payload in the clear.
+    if (!encoded.every(wasEncrypted)) throw new CodecServerError('unexpected');
+    return encoded;
+  }
+
+  async decode(payloads: Payload[]): Promise<Payload[]> {
+    // Only encrypted payloads go to the codec server.
+    const decoded = (await this.#convert('/decode', payloads.filter(wasEncrypted))).values();
+    return payloads.map((payload) => (wasEncrypted(payload) ? requireReadable(decoded.next().value) : payload));
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  /** Sends all payloads in one request: a message to Temporal has at most 4 MB, which is below the codec server's limit. */
+  async #convert(route: '/encode' | '/decode', payloads: readonly Payload[]): Promise<Payload[]> {
+    if (payloads.length === 0) return [];
+    const body = JSON.stringify({ payloads: payloads.map(toPayloadJson) });
     this.#asking++;
     try {
       for (let tries = 0; ; tries++) {
         const answer = await this.#post(route, body);
-        if (answer !== null && answer.status === 200) return answer.text;
+        if (answer?.status === 200) return parsePayloadList(answer.text, payloads.length);
         const error = answer === null ? new CodecServerError('unreachable') : toError(answer);
         const ownMs = REPEAT_AFTER_MS[tries];
         if (!error.mayPass || ownMs === undefined) throw error;
@@ -83,10 +97,6 @@ export class CodecServerConnection {
     } finally {
       this.#asking--;
     }
-  }
-
-  async close(): Promise<void> {
-    await this.#agent.destroy();
   }
 
   /** `null` where the connection failed. A server that is only slow is not asked again: it may be busy with it. */
@@ -154,42 +164,6 @@ const errorBody = z.object({ error: z.object({ reason: z.string() }) });
 function toError({ status, text }: Answer): CodecServerError {
   const reason = errorBody.safeParse(parseJson(text)?.[0]).data?.error.reason ?? '';
   return new CodecServerError(CODES.get(reason) ?? CODES.get(status) ?? 'unexpected', reason);
-}
-
-/** Failures are encoded too, as with keys of one's own. */
-export function createRemoteDataConverter(connection: CodecServerConnection): DataConverter {
-  return { payloadCodecs: [createRemoteCodec(connection)], failureConverterPath: FAILURE_CONVERTER_PATH };
-}
-
-/** `CodecServerError` of both; `UndecodablePayloadError` of `decode`, as the codec with keys throws it. */
-export function createRemoteCodec(connection: CodecServerConnection): PayloadCodec {
-  return {
-    async encode(payloads) {
-      if (payloads.some(({ data }) => hasBullets(toBytes(data).toString('utf8')))) throw new CodecServerError('masked');
-      const encoded = await convertPayloads(connection, '/encode', payloads);
-      // A proxy or another server may have answered, so the client sends no payload in the clear.
-      if (!encoded.every(wasEncrypted)) throw new CodecServerError('unexpected');
-      return encoded;
-    },
-    async decode(payloads) {
-      // Only encrypted payloads go to the codec server.
-      const decoded = (await convertPayloads(connection, '/decode', payloads.filter(wasEncrypted))).values();
-      return payloads.map((payload) => (wasEncrypted(payload) ? requireReadable(decoded.next().value) : payload));
-    },
-  };
-}
-
-/**
- * Sends one request for all payloads: a message to Temporal has at most 4 MB, which is below the codec server's limit.
- */
-async function convertPayloads(
-  connection: CodecServerConnection,
-  route: '/encode' | '/decode',
-  payloads: readonly Payload[],
-): Promise<Payload[]> {
-  if (payloads.length === 0) return [];
-  const text = await connection.ask(route, JSON.stringify({ payloads: payloads.map(toPayloadJson) }));
-  return parsePayloadList(text, payloads.length);
 }
 
 function parsePayloadList(text: string, count: number): Payload[] {

@@ -9,13 +9,15 @@ import {
   type WorkflowClientInterceptor,
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { type ClientSettings, type ClientUse, loadClientSettings } from '../../config/client.ts';
+import { omitUndefined } from '../../base/defined.ts';
+import { type ClientSettings, loadClientSettings } from '../../config/client.ts';
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
 import { hasKeyRing, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
-import { createDataConverter } from '../../protection/payloads/data-converter.ts';
-import type { CodecServerConnection } from './codec-server.ts';
+import { createDataConverter, FAILURE_CONVERTER_PATH } from '../../protection/payloads/data-converter.ts';
+import { Calls } from './calls.ts';
+import type { CodecServer } from './codec-server.ts';
 import {
   CallError,
   createUnreachableError,
@@ -125,67 +127,17 @@ export interface ConnectOptions {
 
 const DEFAULT_TIMEOUT_MS = 5_000;
 
-/** The options, with the environment's values for what they leave out. */
-function readSettings(options: ConnectOptions): ClientSettings {
-  const env = options.environment ? { ...process.env, GATEWAY_ENVIRONMENT: options.environment } : process.env;
-  const settings = loadClientSettings(env, toClientUse(options));
-  const { address, connectionOptions, namespace } = settings.temporal;
-  const at = options.address ?? address;
-  return {
-    ...settings,
-    taskQueue: options.taskQueue ?? settings.taskQueue,
-    payloads: options.codecServer ? { kind: 'codecServer', access: options.codecServer } : settings.payloads,
-    temporal: {
-      address: at,
-      namespace: options.namespace ?? namespace,
-      connectionOptions: { ...connectionOptions, address: at },
-    },
+/** The settings by the options, with the environment's values for what they leave out. */
+function readSettings({ environment, address, namespace, taskQueue, ...use }: ConnectOptions): ClientSettings {
+  const given = {
+    GATEWAY_ENVIRONMENT: environment,
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_NAMESPACE: namespace,
+    TASK_QUEUE: taskQueue,
   };
+  return loadClientSettings({ ...process.env, ...omitUndefined(given) }, use);
 }
 
-/** @internal */
-export function toClientUse({
-  besideLedger = false,
-  codecServer,
-  connection,
-  dataConverter,
-}: ConnectOptions): ClientUse {
-  return {
-    besideLedger,
-    ownDataConverter: codecServer !== undefined || dataConverter !== undefined,
-    ownConnection: connection !== undefined,
-  };
-}
-
-/**
- * Connects, and waits for a first answer of the server.
- *
- * @throws CallError; InvalidInputError or ConfigError for an address of another form
- * @internal
- */
-export async function connectTo(
-  { connectionOptions }: Pick<ClientSettings['temporal'], 'connectionOptions'>,
-  { address: given, connectTimeoutMs = DEFAULT_TIMEOUT_MS, signal }: ConnectOptions,
-): Promise<Connection> {
-  const rule = checkTemporalAddress(connectionOptions.address);
-  if (rule && given !== undefined) throw new InvalidInputError([{ path: '/address', rule }]);
-  if (rule) throw new ConfigError([{ variable: 'TEMPORAL_ADDRESS', rule }]);
-  if (signal?.aborted) throw new CallError('aborted', { cause: signal.reason });
-  let connection: Connection | undefined;
-  try {
-    const opened = PatientConnection.lazy({ ...connectionOptions, interceptors: [] });
-    connection = opened;
-    const ask = () => opened.workflowService.getSystemInfo({});
-    const askUntil = () => opened.withDeadline(Date.now() + connectTimeoutMs, ask);
-    await (signal ? opened.withAbortSignal(signal, askUntil) : askUntil());
-    return opened;
-  } catch (error) {
-    await connection?.close();
-    throw signal?.aborted ? new CallError('aborted', { cause: signal.reason }) : connectError(error, connectionOptions);
-  }
-}
-
-/** @internal */
 type ConnectionOptions = ClientSettings['temporal']['connectionOptions'];
 
 /** The rule that an address breaks, or `null`: `host:port` or `[IPv6]:port`. The port may be left out. */
@@ -195,31 +147,61 @@ function checkTemporalAddress(address: string): string | null {
   return matched && isPort ? null : 'must be host:port, such as 127.0.0.1:7233, without a scheme or a path';
 }
 
-/** Translates the error of a first call, or of certificates that cannot be used. */
-function connectError(error: unknown, to: ConnectionOptions): unknown {
-  const isOfOpenSsl = error instanceof Error && 'code' in error && /^ERR_OSSL/.test(String(error.code));
-  const translated = isOfOpenSsl ? undefined : translateServerError(error);
-  return isOfOpenSsl || hasCode(translated, ...TEMPORAL_AWAY) ? createUnreachableError(error, to) : translated;
+/**
+ * Opens a connection of this kind, and waits for a first answer of the server.
+ *
+ * @throws CallError
+ */
+async function openConnection(
+  kind: Pick<typeof Connection, 'lazy'>,
+  to: ConnectionOptions,
+  withinMs: number,
+  signal?: AbortSignal,
+): Promise<Connection> {
+  let connection: Connection | undefined;
+  try {
+    const opened = kind.lazy({ ...to, interceptors: [] });
+    connection = opened;
+    const ask = () => opened.workflowService.getSystemInfo({});
+    const askUntil = () => opened.withDeadline(Date.now() + withinMs, ask);
+    await (signal ? opened.withAbortSignal(signal, askUntil) : askUntil());
+    return opened;
+  } catch (error) {
+    await connection?.close();
+    if (signal?.aborted) throw new CallError('aborted', { cause: signal.reason });
+    // Certificates that cannot be used.
+    const isOfOpenSsl = error instanceof Error && 'code' in error && /^ERR_OSSL/.test(String(error.code));
+    const translated = isOfOpenSsl ? undefined : translateServerError(error);
+    throw isOfOpenSsl || hasCode(translated, ...TEMPORAL_AWAY) ? createUnreachableError(error, to) : translated;
+  }
+}
+
+/** Connects a client to Temporal. @throws CallError; InvalidInputError or ConfigError for an address of another form */
+async function connectClient(
+  to: ConnectionOptions,
+  { address, connectTimeoutMs = DEFAULT_TIMEOUT_MS, signal }: ConnectOptions,
+): Promise<Connection> {
+  const rule = checkTemporalAddress(address ?? to.address);
+  if (rule && address !== undefined) throw new InvalidInputError([{ path: '/address', rule }]);
+  if (rule) throw new ConfigError([{ variable: 'TEMPORAL_ADDRESS', rule }]);
+  if (signal?.aborted) throw new CallError('aborted', { cause: signal.reason });
+  return openConnection(PatientConnection, to, connectTimeoutMs, signal);
 }
 
 /**
- * Calls Temporal once more, as a client does.
+ * Calls Temporal once more, as a client does, and returns why it cannot be reached.
  *
  * @internal
  */
-export async function diagnoseUnreachable(to: ConnectionOptions, withinMs: number): Promise<unknown> {
-  let connection: Connection | undefined;
-  try {
-    const opened = Connection.lazy({ ...to, interceptors: [] });
-    connection = opened;
-    await opened.withDeadline(Date.now() + withinMs, () => opened.workflowService.getSystemInfo({}));
-    const reason = `${to.address}: it answers a client; a worker’s certificates must be X.509 version 3`;
-    return new CallError('tlsFailed', { reason });
-  } catch (error) {
-    return connectError(error, to);
-  } finally {
-    await connection?.close();
-  }
+export function diagnoseUnreachable(to: ConnectionOptions, withinMs: number): Promise<unknown> {
+  const reason = `${to.address}: it answers a client; a worker’s certificates must be X.509 version 3`;
+  return openConnection(Connection, to, withinMs).then(
+    async (connection) => {
+      await connection.close();
+      return new CallError('tlsFailed', { reason });
+    },
+    (error: unknown) => error,
+  );
 }
 
 const NO_KEYS =
@@ -228,7 +210,7 @@ const NO_KEYS =
 /** How a client encrypts and decrypts, and what it holds open for that until it is closed. */
 interface PayloadParts {
   dataConverter: DataConverter;
-  codecServer?: CodecServerConnection;
+  codecServer?: CodecServer;
   /** The key ring of the data converter, which reloads it: a client may outlive a current key. */
   keys?: { close(): void };
 }
@@ -250,9 +232,11 @@ export async function loadDataConverter({
       return { dataConverter: {} };
     case 'codecServer': {
       // Loaded on demand: most callers in the sandbox have no key ring.
-      const { CodecServerConnection, createRemoteDataConverter } = await import('./codec-server.ts');
-      const codecServer = new CodecServerConnection(payloads.access, namespace);
-      return { dataConverter: createRemoteDataConverter(codecServer), codecServer };
+      const { CodecServer } = await import('./codec-server.ts');
+      const codecServer = new CodecServer(payloads.access, namespace);
+      // Failures are encoded too, as with keys of one's own.
+      const dataConverter = { payloadCodecs: [codecServer], failureConverterPath: FAILURE_CONVERTER_PATH };
+      return { dataConverter, codecServer };
     }
     case 'keyRing': {
       if (!(await hasKeyRing(payloads.file))) throw new ConfigError([{ variable: 'CODEC_SERVER_URL', rule: NO_KEYS }]);
@@ -261,13 +245,6 @@ export async function loadDataConverter({
     }
   }
 }
-
-/**
- * The parts of a client.
- *
- * @internal
- */
-export type ClientParts = Awaited<ReturnType<typeof connectParts>>;
 
 /** The version in scripts/pack-client.ts, too. An older Node would fail later, at a function that it lacks. */
 const OLDEST_NODE = [22, 19] as const;
@@ -281,29 +258,51 @@ function requireNode(): void {
 }
 
 /**
+ * The parts of a client, which its handles use.
+ *
+ * @internal
+ */
+export interface ClientParts {
+  client: Client;
+  calls: Calls;
+  taskQueue: string;
+  queryTimeoutMs: number;
+  close(): Promise<void>;
+}
+
+/**
  * Connects to Temporal, with the environment's values where the options give none.
  *
  * @param loadTracing makes spans where the environment names an endpoint for them; a client by itself loads no telemetry
  * @internal
  */
-export async function connectParts(options: ConnectOptions, loadTracing?: () => Promise<WorkflowClientInterceptor>) {
+export async function connectParts(
+  options: ConnectOptions,
+  loadTracing?: () => Promise<WorkflowClientInterceptor>,
+): Promise<ClientParts> {
   requireNode();
   const settings = readSettings(options);
-  const { namespace } = settings.temporal;
+  const { namespace, connectionOptions } = settings.temporal;
   const interceptors = loadTracing && settings.traces ? { workflow: [await loadTracing()] } : {};
-  const connection = options.connection ?? (await connectTo(settings.temporal, options));
-  const ownConnection = options.connection ? undefined : connection;
-  const { dataConverter, ...held }: PayloadParts = options.dataConverter
+  const ownConnection = options.connection ? undefined : await connectClient(connectionOptions, options);
+  const connection = options.connection ?? (ownConnection as Connection);
+  const { dataConverter, codecServer, keys }: PayloadParts = options.dataConverter
     ? { dataConverter: options.dataConverter }
     : await loadDataConverter(settings).catch(async (error: unknown) => {
         await ownConnection?.close();
         throw error;
       });
+  const client = new Client({ connection, namespace, dataConverter, interceptors });
+  const calls = new Calls(client, codecServer);
   return {
-    client: new Client({ connection, namespace, dataConverter, interceptors }),
-    ownConnection,
+    client,
+    calls,
     taskQueue: settings.taskQueue,
     queryTimeoutMs: options.queryTimeoutMs ?? DEFAULT_TIMEOUT_MS,
-    ...held,
+    async close() {
+      await calls.close();
+      keys?.close();
+      await Promise.all([codecServer?.close(), ownConnection?.close()]);
+    },
   };
 }

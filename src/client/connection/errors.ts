@@ -24,32 +24,28 @@ import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import type { MessageRefusal, RefusalCause } from '../../model/refusals.ts';
 import { formatRunName } from '../../model/run-key.ts';
 
-/** Temporal cannot be reached, or does not answer in time. The address follows. */
+/** Temporal cannot be reached, or does not answer in time. `{address}` is its address, where it is known. */
 const UNREACHABLE = {
-  addressUnknown: 'no host has the name in',
-  connectionRefused: 'nothing answers at',
-  timedOut: 'no answer in time from',
-  tlsFailed: 'TLS fails at',
-  tlsExpected: 'TLS is required but not configured (TEMPORAL_TLS), at',
-  unavailable: 'the server is unavailable or overloaded at',
-};
-
-/** Temporal answers, and refuses the call. */
-const REFUSED = {
-  unauthenticated: 'it does not accept these credentials (TEMPORAL_API_KEY, or the client’s certificate)',
-  permissionDenied: 'these credentials may not do this, or have no access to the namespace',
-  namespaceNotFound: 'it has no such namespace (TEMPORAL_NAMESPACE)',
-  refused: 'the cause has its gRPC status',
+  addressUnknown: 'Temporal cannot be reached: no host has the name in {address}',
+  connectionRefused: 'Temporal cannot be reached: nothing answers at {address}',
+  timedOut: 'Temporal cannot be reached: no answer in time from {address}',
+  tlsFailed: 'Temporal cannot be reached: TLS fails at {address}',
+  tlsExpected: 'Temporal cannot be reached: TLS is required but not configured (TEMPORAL_TLS), at {address}',
+  unavailable: 'Temporal cannot be reached: the server is unavailable or overloaded at {address}',
 };
 
 type Unreachable = keyof typeof UNREACHABLE;
-type Refused = keyof typeof REFUSED;
-
 export const TEMPORAL_AWAY = Object.keys(UNREACHABLE) as Unreachable[];
-export const TEMPORAL_REFUSES = Object.keys(REFUSED) as Refused[];
 
-/** All other ends of a call. `{about}` is the run by its name, or the inquiry. */
+/** `{about}` is the run by its name, or the inquiry. */
 const WORDS = {
+  ...UNREACHABLE,
+  // Temporal answers, and refuses the call.
+  unauthenticated:
+    'Temporal refuses the call: it does not accept these credentials (TEMPORAL_API_KEY, or the client’s certificate)',
+  permissionDenied: 'Temporal refuses the call: these credentials may not do this, or have no access to the namespace',
+  namespaceNotFound: 'Temporal refuses the call: it has no such namespace (TEMPORAL_NAMESPACE)',
+  refused: 'Temporal refuses the call: the cause has its gRPC status',
   /** The run was never started, or its retention period has ended. */
   journeyNotFound: 'there is no {about}',
   journeyFinished: '{about} has finished',
@@ -75,7 +71,7 @@ const WORDS = {
 };
 
 /** docs/integrating.md, "The TypeScript client", says what to do about each. */
-export type CallErrorCode = Unreachable | Refused | keyof typeof WORDS;
+export type CallErrorCode = keyof typeof WORDS;
 
 /** Thrown when a call fails: `code` says why. */
 export class CallError extends CreditJourneyError {
@@ -104,13 +100,10 @@ export class CallError extends CreditJourneyError {
 type CallFacts = Partial<Omit<CallError, keyof CreditJourneyError>> & ErrorOptions;
 
 function describeCall(code: CallErrorCode, { runKey = '', customerTraceNumber, reason = '' }: CallFacts): string {
-  if (code in UNREACHABLE) {
-    return `Temporal cannot be reached: ${UNREACHABLE[code as Unreachable]} ${reason || 'its address'}`;
-  }
-  if (code in REFUSED) return `Temporal refuses the call: ${REFUSED[code as Refused]}`;
-  const parts = { '{about}': customerTraceNumber ?? formatRunName(runKey), '{reason}': reason };
-  const words = WORDS[code as keyof typeof WORDS];
-  return words.replaceAll(/\{about\}|\{reason\}/g, (name) => parts[name as keyof typeof parts]);
+  return WORDS[code]
+    .replace('{about}', () => customerTraceNumber ?? formatRunName(runKey))
+    .replace('{address}', () => reason || 'its address')
+    .replace('{reason}', () => reason);
 }
 
 /** Whether a call of the client has ended with one of these codes. */
@@ -243,9 +236,9 @@ export function translateCallError(error: unknown, runKey: string): unknown {
   if (error instanceof CreditJourneyError) return error;
   if (error instanceof NamespaceNotFoundError) return new CallError('namespaceNotFound');
   if (error instanceof WorkflowNotFoundError) return new CallError('journeyNotFound', { runKey });
-  if (isUnprocessed(error)) return new CallError('workerUnavailable', { runKey });
-  if (error instanceof WorkflowUpdateFailedError) return refusal(error, runKey);
-  if (error instanceof WorkflowFailedError) return translateFailure(error, runKey);
+  if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError) {
+    return translateFailure(error, runKey);
+  }
   if (isAtRunLimit(error)) return new CallError('tooManyMessages', { runKey });
   // The server answers and no worker does. It says so while a workflow task fails, too.
   if (hasStatus(error, 'failedPrecondition') || isLate(error)) return new CallError('workerUnavailable', { runKey });
@@ -304,30 +297,23 @@ function toHarmlessCause(error: unknown): { cause?: Error } {
   return { cause: new Error([`gRPC status ${code}`, ...systemCode].join(', ')) };
 }
 
-function refusal(error: WorkflowUpdateFailedError, runKey: string): unknown {
+/** Translates the failure of a run, or of an update to it. */
+function translateFailure(error: WorkflowFailedError | WorkflowUpdateFailedError, runKey: string): unknown {
   const { cause } = error;
-  if (!(cause instanceof ApplicationFailure)) return error;
+  const { type, details } = cause instanceof ApplicationFailure ? cause : {};
+  if (type === 'InvalidInput') return new InvalidInputError((details?.[0] as { problems?: Problem[] })?.problems ?? []);
+  if (error instanceof WorkflowFailedError) {
+    return new CallError('journeyFailed', { runKey, reason: type ?? toFailureType(cause) });
+  }
+  if (isUnprocessed(error)) return new CallError('workerUnavailable', { runKey });
   // The server sets this type, for example if the run was terminated before it answered.
-  if (cause.type === 'AcceptedUpdateCompletedWorkflow') return new CallError('journeyFinished', { runKey });
-  if (cause.type === 'InvalidInput') return toInvalidInputError(cause);
-  if (cause.type !== 'UpdateRefused') return error;
-  const refusal = cause.details?.[0] as MessageRefusal | undefined;
+  if (type === 'AcceptedUpdateCompletedWorkflow') return new CallError('journeyFinished', { runKey });
+  if (type !== 'UpdateRefused') return error;
+  const refusal = details?.[0] as MessageRefusal | undefined;
   return toRefusedError(runKey, refusal ?? { cause: 'notNow', reason: 'no reason given' });
 }
 
-function translateFailure(error: WorkflowFailedError, runKey: string): unknown {
-  const { cause } = error;
-  if (cause instanceof ApplicationFailure && cause.type === 'InvalidInput') return toInvalidInputError(cause);
-  return new CallError('journeyFailed', { runKey, reason: toFailureType(cause) });
-}
-
 function toFailureType(cause: unknown): string {
-  if (cause instanceof ApplicationFailure) return cause.type ?? 'Failed';
   const kinds = { Cancelled: CancelledFailure, Terminated: TerminatedFailure, TimedOut: TimeoutFailure };
   return Object.entries(kinds).find(([, kind]) => cause instanceof kind)?.[0] ?? 'Failed';
-}
-
-function toInvalidInputError(cause: ApplicationFailure): InvalidInputError {
-  const { problems = [] } = (cause.details?.[0] ?? {}) as { problems?: Problem[] };
-  return new InvalidInputError(problems);
 }

@@ -6,13 +6,8 @@ import type { LateConsentResult, RecordedConsent } from '../../messages/journey/
 import { InvalidInputError } from '../../model/problems.ts';
 import type { RunKind } from '../../model/run-key.ts';
 import { toPriority } from '../../model/work-class.ts';
-import {
-  createTimeoutError,
-  MESSAGE_TIMEOUT_MS,
-  type MessageOptions,
-  type RunContext,
-  shareTimeout,
-} from '../connection/calls.ts';
+import { createTimeoutError, MESSAGE_TIMEOUT_MS, type MessageOptions, shareTimeout } from '../connection/calls.ts';
+import type { ClientParts } from '../connection/connect.ts';
 import { CallError, hasCode } from '../connection/errors.ts';
 import { toLateConsentWorkflowId } from '../connection/run-messages.ts';
 
@@ -67,7 +62,7 @@ function isForLedger(error: unknown, { decision }: ConsentMessage): boolean {
  * @throws InvalidInputError where the message is refused
  */
 async function recordLate(
-  { client, calls, taskQueue }: RunContext,
+  { client, calls, taskQueue }: ClientParts,
   consent: ConsentMessage,
   { messageId, signal, timeoutMs = MESSAGE_TIMEOUT_MS }: MessageOptions,
 ): Promise<LateConsentAnswer> {
@@ -95,7 +90,7 @@ async function recordLate(
  * @internal
  */
 export async function sendConsent<Answer extends object>(
-  context: RunContext,
+  context: ClientParts,
   consent: ConsentMessage,
   options: MessageOptions,
   sendToRun: (patienceMs: number) => Promise<Answer>,

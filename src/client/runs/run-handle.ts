@@ -10,16 +10,11 @@ import { checkOpaqueId, MAX_ID_LENGTH } from '../../model/opaque-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { checkRunId, ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { readRedactedPointer } from '../../protection/redaction/redaction.ts';
-import {
-  type CallOptions,
-  createTimeoutError,
-  MESSAGE_TIMEOUT_MS,
-  type MessageOptions,
-  type RunContext,
-} from '../connection/calls.ts';
-import { describeRun } from '../connection/describe-run.ts';
+import { type CallOptions, createTimeoutError, MESSAGE_TIMEOUT_MS, type MessageOptions } from '../connection/calls.ts';
+import type { ClientParts } from '../connection/connect.ts';
 import { CallError, hasCode, hasStatus } from '../connection/errors.ts';
 import { askRun, sendPatiently, toUpdateId } from '../connection/run-messages.ts';
+import { describeRun } from '../connection/temporal-runs.ts';
 import { type ConsentAnswer, sendConsent } from './consents.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
@@ -55,7 +50,7 @@ export type PortfolioHandle = RunHandle<'portfolio'>;
  * @throws InvalidInputError
  * @internal
  */
-export function createHandle<Kind extends RunKind>(context: RunContext, kind: Kind, id: string): RunHandle<Kind> {
+export function createHandle<Kind extends RunKind>(context: ClientParts, kind: Kind, id: string): RunHandle<Kind> {
   const rule = checkRunId(kind, id);
   if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[kind]}`, rule }]);
   return new Run(context, kind, id) as RunHandle<Kind>;
@@ -91,10 +86,10 @@ export class Run<Kind extends RunKind> {
   readonly runKey: string;
   readonly #kind: Kind;
   readonly #id: string;
-  readonly #context: RunContext;
+  readonly #context: ClientParts;
 
   /** @internal */
-  constructor(context: RunContext, kind: Kind, id: string) {
+  constructor(context: ClientParts, kind: Kind, id: string) {
     this.runKey = toRunKey(kind, id);
     this.#kind = kind;
     this.#id = id;
@@ -211,18 +206,13 @@ export class Run<Kind extends RunKind> {
       } catch (error) {
         // The server gives the same answer for a closed run and for an unknown one.
         if (error instanceof WorkflowNotFoundError && (await describeRun(this.#context.client, this.workflowId))) {
-          throw new CallError('journeyFinished', { runKey });
+          // An ended journey's report is shared by itself.
+          throw new CallError(name === 'requestShare' ? 'shareAfterEnd' : 'journeyFinished', { runKey });
         }
         throw error;
       }
     };
-    return this.#context.calls
-      .make({ runKey, defaultMs: MESSAGE_TIMEOUT_MS }, options, send)
-      .catch((error: unknown) => {
-        // An ended journey's report is shared by itself.
-        const isShare = name === 'requestShare' && hasCode(error, 'journeyFinished');
-        throw isShare ? new CallError('shareAfterEnd', { runKey }) : error;
-      });
+    return this.#context.calls.make({ runKey, defaultMs: MESSAGE_TIMEOUT_MS }, options, send);
   }
 
   async #isCompleted(options: CallOptions): Promise<boolean> {

@@ -39,26 +39,19 @@ function describeStart({ kind, id, input }: CheckedStart): string {
   return user === '' ? `${what} ${id}` : `${what} ${id} · ${user}`;
 }
 
-/** A start whose input has been checked. */
-interface CheckedStart {
-  kind: RunKind;
-  id: string;
-  runKey: string;
-  input: StartInputs[RunKind];
-  workClass: WorkClass;
-}
+type CheckedStart = ReturnType<typeof checkStart>;
 
 /**
- * Tells the kind of the run by the id in its input.
+ * Checks the input, and tells the kind of the run by the id in it.
  *
  * @throws InvalidInputError
  */
-export function checkStart(given: unknown, workClass?: WorkClass): CheckedStart {
+export function checkStart(given: unknown, workClass?: WorkClass) {
   const kinds = Object.keys(DEFINITIONS) as RunKind[];
   const kind = kinds.find((candidate) => isRecord(given) && ID_NAMES[candidate] in given) ?? 'journey';
   const input = parseInput(kind, given);
   const id = (input as unknown as Record<string, string>)[ID_NAMES[kind]] as string;
-  const usual = kind === 'portfolio' ? 'batch' : 'interactive';
+  const usual: WorkClass = kind === 'portfolio' ? 'batch' : 'interactive';
   return { kind, id, runKey: toRunKey(kind, id), input, workClass: workClass ?? usual };
 }
 

@@ -7,20 +7,14 @@ import type { Ledger } from '../../ledger/ledger.ts';
 /** Thousands of runs may wait: a few at once wake them fast enough, and leave the server room for its other work. */
 const AT_ONCE = 16;
 
-export interface WokenRuns {
-  /** Runs that have the signal. */
-  woken: number;
-  /** Runs that had ended, or were never on this server. */
-  closed: number;
-  /** Runs that the signal did not reach: they continue by themselves within the hour, or get it the next time. */
-  unreached: number;
-}
-
-/** Wakes each run that waits although no pause covers it any more. May be stopped and called again. */
-export async function wakeRuns(client: Client, ledger: Pick<Ledger, 'pauses' | 'identity'>): Promise<WokenRuns> {
+/**
+ * Wakes each run that waits although no pause covers it any more. May be stopped and called again: runs that the signal
+ * did not reach continue by themselves within the hour, or get it the next time.
+ */
+export async function wakeRuns(client: Client, ledger: Pick<Ledger, 'pauses' | 'identity'>) {
   const { ledgerId } = ledger.identity;
   const runs = Map.groupBy(await ledger.pauses.waiting(), ({ workflowId }) => workflowId);
-  const told: WokenRuns = { woken: 0, closed: 0, unreached: 0 };
+  const told = { woken: 0, closed: 0, unreached: 0 };
   await runInParallel([...runs], AT_ONCE, async ([workflowId, inquiries]) => {
     const came = await tell(client, workflowId);
     told[came]++;
@@ -29,7 +23,8 @@ export async function wakeRuns(client: Client, ledger: Pick<Ledger, 'pauses' | '
   return told;
 }
 
-async function tell(client: Client, workflowId: string): Promise<keyof WokenRuns> {
+/** `closed`: the run has ended, or was never on this server. */
+async function tell(client: Client, workflowId: string): Promise<'woken' | 'closed' | 'unreached'> {
   try {
     await client.workflow.getHandle(workflowId).signal('inquiriesResumed');
     return 'woken';

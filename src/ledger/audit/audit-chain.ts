@@ -9,7 +9,7 @@
  * 3. A head that is not authentic never becomes authentic again without a mark: the mark is an entry itself.
  */
 
-import { omitUndefined } from '../../base/defined.ts';
+import { parseJson } from '../../base/json-safety.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { Table, Writes } from '../database/columns.ts';
 import { iteratePages, readKeyset } from '../database/pages.ts';
@@ -94,7 +94,7 @@ export async function appendToChain<T>(
     const row = await insertRaw(session, table, fields, options);
     if (!row) return undefined;
     const entry = createNextEntry(head, table, toRowKey(table, row), hashEntry(cipher, head.hash, table, row));
-    await insertEntry(session, entry);
+    await insertRow(session, 'audit_chain', entry);
     head = toHead(entry);
     return toObject(row) as never;
   });
@@ -119,7 +119,7 @@ async function readLockedHead(session: SqlSession, dialect: SqlDialect, cipher: 
   const found = last ? toHead(last) : { entries: 0, hash: hashBeginning(cipher) };
   const key = JSON.stringify([found.entries + 1]);
   const mark = createNextEntry(found, BROKEN_HEAD, key, hashBrokenHead(cipher, found.hash, key));
-  await insertEntry(session, mark);
+  await insertRow(session, 'audit_chain', mark);
   await writeHead(session, cipher, toHead(mark));
   return toHead(mark);
 }
@@ -138,16 +138,6 @@ async function writeHead(session: SqlSession, cipher: LedgerCipher, head: ChainH
      ON CONFLICT (only_row) DO UPDATE SET entries = excluded.entries, hash = excluded.hash, mac = excluded.mac`,
     [head.entries, head.hash, hashHead(cipher, head)],
   );
-}
-
-async function insertEntry(session: SqlSession, entry: ChainEntry): Promise<void> {
-  await insertRow(session, 'audit_chain', entry);
-}
-
-/** `($1, $2), ($3, $4)` for two rows of two; the first is `$from`. */
-function writePlaceholders(rows: number, width: number, from = 1): string {
-  const row = (index: number) => Array.from({ length: width }, (_, column) => `$${from + index * width + column}`);
-  return Array.from({ length: rows }, (_, index) => `(${row(index).join(', ')})`).join(', ');
 }
 
 /** Makes the head, with the tables themselves. Where it is missing later, the next append marks that. */
@@ -179,18 +169,6 @@ export interface ChainReport {
   findings: ChainFinding[];
 }
 
-interface Walk {
-  cipher: LedgerCipher;
-  /** `null` where the head is not authentic. */
-  head: ChainHead | null;
-  /** The last entry. Its hash is unknown if that entry is missing. */
-  position: number;
-  hash: string;
-  expected: string | undefined;
-  isExpectedFound: boolean;
-  findings: ChainFinding[];
-}
-
 /**
  * Compares every consent and decision with the chain over them (docs/protection.md), a batch at a time. `expectHead` is
  * an earlier head that was kept elsewhere: the chain must pass through it.
@@ -200,140 +178,97 @@ export async function verifyChain(
   { expectHead }: { expectHead?: string } = {},
 ): Promise<ChainReport> {
   const head = await readHead(session, cipher);
-  const hash = hashBeginning(cipher);
-  const walk: Walk = {
-    cipher,
-    head: head?.isAuthentic ? head : null,
-    position: 0,
-    hash,
-    expected: expectHead,
-    isExpectedFound: expectHead === undefined || expectHead === hash,
-    findings: [],
-  };
-  await walkEntries(session, walk);
-  for (const table of CHAINED_TABLES) await findUnchained(session, walk, table);
-  judgeHead(walk);
-  if (!walk.isExpectedFound) walk.findings.push({ kind: 'otherChain' });
-  return { entries: head?.entries ?? 0, head: head?.hash ?? '', findings: walk.findings };
-}
-
-async function walkEntries(session: SqlSession, walk: Walk): Promise<void> {
+  const authentic = head?.isAuthentic ? head : undefined;
+  const findings: ChainFinding[] = [];
+  let last: ChainHead = { entries: 0, hash: hashBeginning(cipher) };
+  let isExpectedFound = expectHead === undefined || expectHead === last.hash;
   const batches = iteratePages((after?: ChainEntry) =>
     readKeyset<ChainEntry>(session, { from: 'audit_chain', order: ['position'], after, limit: CHAIN_BATCH }),
   );
   for await (const entries of batches) {
-    const rows = await readRows(session, entries);
-    for (const entry of entries) walkEntry(walk, entry, rows.get(toEntryName(entry)));
+    for (const named of await Promise.all(entries.map((entry) => readNamedRow(session, entry)))) {
+      const { entry, name } = named;
+      const { position } = entry;
+      const missing = position - last.entries - 1;
+      if (missing > 0) findings.push({ kind: 'removed', position: last.entries + 1, rows: missing });
+      const isBeyondHead = authentic !== undefined && position > authentic.entries;
+      // Without the previous entry, the hash cannot be checked.
+      const previous = missing === 0 ? last.hash : entry.previous;
+      const kind = isBeyondHead ? 'inserted' : classifyEntry(cipher, named, previous);
+      if (kind) findings.push({ kind, position, ...name });
+      last = toHead(entry);
+      isExpectedFound ||= entry.hash === expectHead;
+    }
   }
+  for (const table of CHAINED_TABLES) findings.push(...(await findUnchained(session, table)));
+  findings.push(...judgeHead(authentic, last));
+  if (!isExpectedFound) findings.push({ kind: 'otherChain' });
+  return { entries: head?.entries ?? 0, head: head?.hash ?? '', findings };
 }
 
-function walkEntry(walk: Walk, entry: ChainEntry, row: SqlRow | undefined): void {
-  const { position } = entry;
-  const missing = position - walk.position - 1;
-  if (missing > 0) walk.findings.push({ kind: 'removed', position: walk.position + 1, rows: missing });
-  const kind = classifyEntry(walk, entry, row, missing === 0);
-  if (kind) walk.findings.push({ kind, position, ...describeEntry(entry) });
-  walk.position = position;
-  walk.hash = entry.hash;
-  walk.isExpectedFound ||= entry.hash === walk.expected;
+/** An entry, and the row that it names. A name that was tampered with is not whole. */
+interface NamedRow {
+  entry: ChainEntry;
+  name: Pick<ChainFinding, 'table' | 'key'>;
+  row?: SqlRow | undefined;
+}
+
+async function readNamedRow(session: SqlSession, entry: ChainEntry): Promise<NamedRow> {
+  const table = CHAINED_TABLES.find((name) => name === entry.rowTable);
+  if (!table) return { entry, name: {} };
+  const columns = TABLES[table].key;
+  const key = parseKey(entry.rowKey);
+  if (key?.length !== columns.length) return { entry, name: { table } };
+  const conditions = columns.map((column, index) => `${column} = $${index + 1}`);
+  const [row] = await session.rows(`SELECT * FROM ${table} WHERE ${conditions.join(' AND ')}`, key);
+  return { entry, name: { table, key }, row };
+}
+
+/** Returns `undefined` where the key was tampered with. */
+function parseKey(text: string): string[] | undefined {
+  const [key] = parseJson(text) ?? [];
+  return Array.isArray(key) && key.every((part) => typeof part === 'string') ? key : undefined;
 }
 
 function classifyEntry(
-  { cipher, head, hash }: Walk,
-  entry: ChainEntry,
-  row: SqlRow | undefined,
-  isNext: boolean,
+  cipher: LedgerCipher,
+  { entry, name: { table }, row }: NamedRow,
+  previous: string,
 ): ChainFinding['kind'] | null {
-  if (head && entry.position > head.entries) return 'inserted';
   if (entry.rowTable === BROKEN_HEAD) {
     return entry.hash === hashBrokenHead(cipher, entry.previous, entry.rowKey) ? 'headChanged' : 'changed';
   }
-  const table = findTable(entry);
   if (!table) return 'changed';
   if (!row) return 'removed';
   if (entry.hash !== hashEntry(cipher, entry.previous, table, row)) return 'changed';
-  // Without the previous entry, the hash cannot be checked.
-  return isNext && entry.previous !== hash ? 'outOfOrder' : null;
+  return entry.previous === previous ? null : 'outOfOrder';
 }
 
-function judgeHead({ head, position, hash, findings }: Walk): void {
-  if (!head) findings.push({ kind: 'headChanged' });
-  else if (position < head.entries) {
-    findings.push({ kind: 'removed', position: position + 1, rows: head.entries - position });
-  } else if (position === head.entries && hash !== head.hash) findings.push({ kind: 'changed', position });
+function judgeHead(head: ChainHead | undefined, { entries, hash }: ChainHead): ChainFinding[] {
+  if (!head) return [{ kind: 'headChanged' }];
+  if (entries < head.entries) return [{ kind: 'removed', position: entries + 1, rows: head.entries - entries }];
+  return entries === head.entries && hash !== head.hash ? [{ kind: 'changed', position: entries }] : [];
 }
 
 /** Finds rows that no entry names. */
-async function findUnchained(session: SqlSession, { findings }: Walk, table: ChainedTable): Promise<void> {
+async function findUnchained(session: SqlSession, table: ChainedTable): Promise<ChainFinding[]> {
   const { key: names } = TABLES[table];
   // Reads the keys alone: a column that was tampered with may not decode, and no error may quote it.
   const [columns, order] = [names.join(', '), names.map(toMemberName)];
-  const batches = iteratePages((after?: SqlRow) =>
-    readKeyset<SqlRow>(session, { from: table, columns, order, after, limit: CHAIN_BATCH }),
+  const batches = iteratePages((after?: Record<string, string>) =>
+    readKeyset<Record<string, string>>(session, { from: table, columns, order, after, limit: CHAIN_BATCH }),
   );
+  const findings: ChainFinding[] = [];
   for await (const rows of batches) {
-    const keys = rows.map((row) => JSON.stringify(order.map((name) => row[name])));
-    const chained = await readChainedKeys(session, table, keys);
-    for (const key of keys) if (!chained.has(key)) findings.push({ kind: 'inserted', table, key: JSON.parse(key) });
-  }
-}
-
-async function readChainedKeys(
-  session: SqlSession,
-  table: ChainedTable,
-  keys: readonly string[],
-): Promise<Set<string>> {
-  if (keys.length === 0) return new Set();
-  const found = await session.rows<{ row_key: string }>(
-    `SELECT row_key FROM audit_chain WHERE row_table = $1 AND row_key IN ${writePlaceholders(1, keys.length, 2)}`,
-    [table, ...keys],
-  );
-  return new Set(found.map(({ row_key }) => row_key));
-}
-
-/** The rows that these entries name, by `toEntryName`. */
-async function readRows(session: SqlSession, entries: readonly ChainEntry[]): Promise<Map<string, SqlRow>> {
-  const found = new Map<string, SqlRow>();
-  for (const table of CHAINED_TABLES) {
-    const keys = entries.flatMap((entry) => {
-      const key = findTable(entry) === table ? parseKeyParts(entry) : undefined;
-      return key ? [key] : [];
-    });
-    if (keys.length === 0) continue;
-    const columns = TABLES[table].key;
-    const rows = await session.rows<SqlRow>(
-      `SELECT * FROM ${table}
-       WHERE (${columns.join(', ')}) IN (VALUES ${writePlaceholders(keys.length, columns.length)})`,
-      keys.flat(),
+    const keys = rows.map((row) => order.map((name) => row[name] ?? ''));
+    const entries = await Promise.all(
+      keys.map((key) =>
+        session.rows('SELECT 1 FROM audit_chain WHERE row_table = $1 AND row_key = $2', [table, JSON.stringify(key)]),
+      ),
     );
-    for (const row of rows) found.set(toEntryName({ rowTable: table, rowKey: toRowKey(table, row) }), row);
+    for (const [index, key] of keys.entries()) {
+      if (entries[index]?.length === 0) findings.push({ kind: 'inserted', table, key });
+    }
   }
-  return found;
-}
-
-function toEntryName({ rowTable, rowKey }: Pick<ChainEntry, 'rowTable' | 'rowKey'>): string {
-  return `${rowTable} ${rowKey}`;
-}
-
-function findTable({ rowTable }: ChainEntry): ChainedTable | undefined {
-  return CHAINED_TABLES.find((table) => table === rowTable);
-}
-
-/** The parts of the entry's key; `undefined` where the key was tampered with. */
-function parseKeyParts(entry: ChainEntry): string[] | undefined {
-  const table = findTable(entry);
-  if (!table) return undefined;
-  try {
-    const parts: unknown = JSON.parse(entry.rowKey);
-    const isKey = Array.isArray(parts) && parts.length === TABLES[table].key.length;
-    return isKey && parts.every((part) => typeof part === 'string') ? parts : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function describeEntry(entry: ChainEntry): Pick<ChainFinding, 'table' | 'key'> {
-  const table = findTable(entry);
-  const key = parseKeyParts(entry);
-  return omitUndefined({ table, key });
+  return findings;
 }

@@ -3,17 +3,13 @@
  * may set. The HTTP API and the command line print them from these schemas. Nothing personal, and no report's reference.
  */
 import { z } from 'zod';
-import { omitUndefined } from '../../base/defined.ts';
 import { getMessageFields } from '../../fields/fields.ts';
 import { applicantOutcomeFields, standsSchema, UNMATCHED } from '../../messages/journey/shapes.ts';
 import { FAILURE_TYPES, FAILURES, type FailureType } from '../../model/failure-types.ts';
-import { type AttemptState, NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS } from '../../model/products.ts';
 import { PROVIDER_SAID } from '../../model/provider-word.ts';
 import { checkRunKey } from '../../model/run-key.ts';
-import { HELD_STATES } from '../claim.ts';
 import type { ReadersReach } from '../owners.ts';
-import type { DecisionRecord } from '../records.ts';
 
 const text = z.string();
 const instant = z.string().meta({ format: 'date-time' });
@@ -34,6 +30,8 @@ const periodAndRun = {
     .describe('Only rows of this run: a journey’s id, pull:<pullId>, share:<shareId> or a row of a review.'),
 };
 const customerTraceNumber = z.string().max(40).optional().describe('Only rows of this inquiry.');
+const endUserFields = { endUserCode: optionalText, endUser: optionalText };
+const authorizationFields = { by: text, reason: text };
 const namedBy = z.string().max(200).optional();
 
 /**
@@ -61,8 +59,7 @@ const auditDecision = z
   .object({
     decisionId: text,
     action: text,
-    by: text,
-    reason: text,
+    ...authorizationFields,
     providerSaid: z.enum(PROVIDER_SAID),
     decidedAt: instant,
     provenBy: optionalText.meta({ description: 'The id of the key that signed it.' }),
@@ -83,8 +80,7 @@ export const legalHoldFields = {
   runKey: text.meta({ description: 'The id that the hold was set on: a run, one row of a review, or a review.' }),
   matter: text,
   setAt: instant,
-  by: text,
-  reason: text,
+  ...authorizationFields,
 };
 
 /** The members of each attempt, except the consents. */
@@ -101,8 +97,7 @@ const attemptFields = {
   customerId: text,
   productCode: z.enum(PRODUCTS),
   shareId: optionalText,
-  endUserCode: optionalText,
-  endUser: optionalText,
+  ...endUserFields,
   permissiblePurposeCode: optionalText,
   outcome: z.enum(AUDIT_OUTCOMES),
   posted: z
@@ -150,8 +145,7 @@ const inquiriesInput = z.strictObject({
 const inquiryTotal = z
   .object({
     productCode: z.enum(PRODUCTS),
-    endUserCode: optionalText,
-    endUser: optionalText,
+    ...endUserFields,
     sent: count.meta({ description: 'Attempts that were sent, at least in part: the sum of the other three.' }),
     posted: count,
     notPosted: count,
@@ -160,6 +154,7 @@ const inquiryTotal = z
   .meta({ id: 'inquiryTotal' });
 
 const evidence = z.object({ method: text, textVersion: text, capturedAt: instant, reference: text }).optional();
+const consentName = { runKey: text, shareId: text, applicantId: text, consentId: text };
 const consentDecision = z.enum(['granted', 'denied', 'revoked']);
 
 const { claimedAt, requestedAt, posted, endUserCode, endUser, permissiblePurposeCode, runKey, ...others } =
@@ -188,8 +183,7 @@ export const RECORDS = {
         decidedAt: instant.optional(),
         decisionId: text,
         action: text,
-        by: text,
-        reason: text,
+        ...authorizationFields,
         providerSaid: z.enum(PROVIDER_SAID).optional(),
         failureType: z.enum(FAILURE_TYPES).optional().meta({ description: 'Why the inquiry was on hold.' }),
         runKey: text,
@@ -200,8 +194,7 @@ export const RECORDS = {
           .optional()
           .meta({ description: 'The product of the inquiry, or the stage of the run.' }),
         shareId: optionalText,
-        endUserCode: optionalText,
-        endUser: optionalText,
+        ...endUserFields,
         profile: optionalText,
         provenBy: optionalText.meta({ description: 'The id of the key that signed it.' }),
         until: instant.optional().meta({ description: 'The new end of a wait.' }),
@@ -219,13 +212,9 @@ export const RECORDS = {
         recordedAt: instant,
         decidedAt: instant,
         receivedAt: instant,
-        runKey: text,
-        shareId: text,
-        applicantId: text,
-        consentId: text,
+        ...consentName,
         decision: consentDecision,
-        endUserCode: optionalText,
-        endUser: optionalText,
+        ...endUserFields,
         evidence,
         hasProof: z.boolean(),
         permittedAttempts: count,
@@ -240,10 +229,8 @@ export const RECORDS = {
     output: z
       .object({
         since: instant,
+        ...consentName,
         runKey: text.meta({ description: 'The id in the consent: a journeyId, or share:<shareId>.' }),
-        shareId: text,
-        applicantId: text,
-        consentId: text,
         decision: consentDecision,
         unmatched: z.enum(UNMATCHED).meta({ description: 'What the ledger does not know yet.' }),
       })
@@ -279,16 +266,7 @@ export const RECORDS = {
           })
           .nullable()
           .meta({ description: '`null`: the ledger does not know the report.' }),
-        consents: z.array(
-          z.object({
-            applicantId: text,
-            consentId: text,
-            decidedAt: instant,
-            evidence,
-            runKey: text,
-            shareId: text,
-          }),
-        ),
+        consents: z.array(z.object({ ...consentName, decidedAt: instant, evidence })),
         ...others,
       })
       .meta({ id: 'postedShare' }),
@@ -307,8 +285,7 @@ export const RECORDS = {
         customerTraceNumber: text,
         attempt: z.int(),
         productCode: z.enum(PRODUCTS),
-        endUserCode: optionalText,
-        endUser: optionalText,
+        ...endUserFields,
         by: text,
         via: z.enum(['ledger', 'api']),
         purpose: optionalText.meta({ description: 'The purpose for which it was served again to its end user.' }),
@@ -324,8 +301,7 @@ export const RECORDS = {
         recordedAt: instant,
         kind: z.enum(['disposalBegun', 'historyDeleted', 'disposed', 'legalHoldSet', 'legalHoldReleased']),
         runKey: text,
-        by: text,
-        reason: text,
+        ...authorizationFields,
         details: z.object({ inquiries: count, reports: count, runs: count }).optional(),
         matter: optionalText.meta({ description: 'The matter of a legal hold.' }),
         run: z
@@ -351,10 +327,7 @@ export type AuditedDisposal = Row<'disposals'>;
 export type UnmatchedConsent = Row<'unmatchedConsents'>;
 export type Posted = AuditedAttempt['posted'];
 
-export type InquiriesQuery = Omit<Query<'inquiries'>, 'applicants'> & {
-  /** An inquiry from before the ledger kept that never fits. */
-  applicants?: number;
-};
+export type InquiriesQuery = Query<'inquiries'>;
 export type SharesQuery = Query<'shares'>;
 export type AccessesQuery = Query<'accesses'>;
 
@@ -364,33 +337,6 @@ export interface NamedRecord {
   runKey: string;
   customerTraceNumber?: string;
   shareId?: string;
-}
-
-interface PostingFacts {
-  /** The present state: never `sending` past its time. */
-  state: AttemptState;
-  /** The gateway's answer says that the request was processed. It may have come late. */
-  isAnswered: boolean;
-  providerSaid?: DecisionRecord['providerSaid'];
-  /** A person accepted a share as not posted, and no answer has come since. */
-  isAcceptedAsNotPosted?: boolean;
-}
-
-/** States of an attempt that was not posted, as far as a refusal proves that (docs/protocol.md). */
-const NOT_POSTED: readonly AttemptState[] = [
-  ...NOT_POSTED_STATES,
-  ...HELD_STATES.filter((state) => state !== 'unknown'),
-];
-
-/**
- * Whether an attempt was posted. The gateway's own answer comes first, then what the provider said to a person, then
- * the state. A share is posted by the code `Record` alone: any other code got its meaning from a person.
- */
-export function isPosted({ state, isAnswered, providerSaid, isAcceptedAsNotPosted = false }: PostingFacts): Posted {
-  if (isAcceptedAsNotPosted) return 'no';
-  if (isAnswered || providerSaid === 'posted') return 'yes';
-  if (providerSaid === 'notPosted' || NOT_POSTED.includes(state)) return 'no';
-  return 'unknown';
 }
 
 /**
@@ -410,14 +356,8 @@ export class InquiryTotals {
   add({ productCode, endUserCode, endUser, outcome, posted }: AuditedAttempt): void {
     if ((outcome === 'notSent' || outcome === 'untrusted') && posted !== 'yes') return;
     const key = JSON.stringify([productCode, endUserCode, endUser]);
-    const total = this.#totals.get(key) ?? {
-      productCode,
-      ...omitUndefined({ endUserCode, endUser }),
-      sent: 0,
-      posted: 0,
-      notPosted: 0,
-      unknown: 0,
-    };
+    const none = { sent: 0, posted: 0, notPosted: 0, unknown: 0 };
+    const total = this.#totals.get(key) ?? { productCode, endUserCode, endUser, ...none };
     total.sent += 1;
     total[COUNTED_AS[posted]] += 1;
     this.#totals.set(key, total);

@@ -1,15 +1,14 @@
-/** Reads audited attempts in pages by time, so that a million rows are never in memory at once. */
+/** Reads audited attempts and shares in pages by time, so that a million rows are never in memory at once. */
 
-import { omitUndefined, pick } from '../../base/defined.ts';
-import type { ApplicantOutcome } from '../../model/report-outcome.ts';
+import { pick } from '../../base/defined.ts';
+import { type AttemptState, NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import { effectiveState } from '../claim.ts';
+import { effectiveState, HELD_STATES } from '../claim.ts';
 import { type Page, readKeyset, toPeriodMs } from '../database/pages.ts';
-import { listPlaceholders, type SqlDialect, type SqlValue, type Transaction } from '../database/sql-session.ts';
-import { listColumns, type Row, TABLES } from '../database/tables.ts';
+import { listPlaceholders, type SqlSession, type SqlValue, type Transaction } from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
 import {
   type AttemptRow,
-  DESCRIPTION,
   type DecisionRow,
   type InquiryRow,
   openOutcome,
@@ -22,10 +21,13 @@ import { readHoldsByOwner } from '../retention/legal-holds.ts';
 import {
   type AuditDecision,
   type AuditedAttempt,
+  type AuditedShare,
   type AuditOutcome,
   type InquiriesQuery,
-  isPosted,
   judgesAttempts,
+  type Posted,
+  RECORDS,
+  type SharesQuery,
 } from './audited.ts';
 
 /**
@@ -36,6 +38,17 @@ const PAGE_SIZE = 1_000;
 /** By time of the claim. */
 const ORDER = ['claimedAt', 'customerTraceNumber', 'attempt'] as const;
 
+export type FoundRow = InquiryRow & Row<'attempts'> & AttemptRow & { firstAttempt: number; isReached: number };
+
+/** A grant that permitted an attempt. */
+type Grant = Row<'attempt_consents'> & { runKey: string } & Pick<Row<'consents'>, 'decidedAt' | 'evidence'>;
+
+interface PageOptions {
+  pageSize?: number;
+  /** The members to show of the grants that permitted the attempt. */
+  ofGrants?: readonly (keyof Grant)[];
+}
+
 /**
  * Reads only: attempts that were claimed in a period, oldest first. Each comes with its purpose, its decisions and
  * consents, and its outcome. Attempts that are claimed meanwhile may be among them. For a past period the whole is one
@@ -45,109 +58,95 @@ export async function readAttemptsPage(
   tx: Transaction,
   query: InquiriesQuery,
   after?: FoundRow,
-  pageSize = PAGE_SIZE,
+  { pageSize = PAGE_SIZE, ofGrants = ['applicantId', 'consentId'] }: PageOptions = {},
 ): Promise<Page<AuditedAttempt, FoundRow>> {
   const { session, dialect, cipher } = tx;
+  const { runKey, customerTraceNumber, reportReferenceNumber } = query;
   const { fromMs, beforeMs } = toPeriodMs(query);
   const values: SqlValue[] = [fromMs, beforeMs];
   const place = (value: SqlValue) => `$${values.push(value)}`;
-  const write = <Value extends SqlValue>(value: Value | undefined, toSql: (at: string) => string) =>
-    value === undefined ? [] : [toSql(place(value))];
-  const { reportReferenceNumber: reference } = query;
-  const digest = reference === undefined ? undefined : computeReferenceDigest(cipher, reference);
   // An index finds the rows of these conditions.
-  const indexed = [
-    'a.claimed_at >= $1 AND a.claimed_at < $2',
-    ...write(query.runKey, (at) => `i.run_key = ${at}`),
-    ...write(query.customerTraceNumber, (at) => `i.customer_trace_number = ${at}`),
-    ...write(
-      digest,
-      (at) => `(a.customer_trace_number, a.attempt) IN
-      (SELECT r.customer_trace_number, r.attempt FROM report_references r WHERE r.reference_digest = ${at})`,
-    ),
-  ];
-  const others = [
-    ...withoutForeignRuns('i.run_key', query, place),
-    ...write(query.productCode, (at) => `i.product_code = ${at}`),
-    ...write(query.applicants, (at) => `${APPLICANTS_SQL} = ${at}`),
-    ...write(query.outcome, (at) => `${writeOutcomeSql(dialect)} = ${at}`),
-    ...write(query.endUser, (at) => `${at} IN (i.end_user_code, i.end_user)`),
-  ];
+  const where = ['claimed_at >= $1 AND claimed_at < $2'];
+  if (runKey !== undefined) where.push(`run_key = ${place(runKey)}`);
+  if (customerTraceNumber !== undefined) where.push(`customer_trace_number = ${place(customerTraceNumber)}`);
+  if (reportReferenceNumber !== undefined) {
+    where.push(`(customer_trace_number, attempt) IN (SELECT r.customer_trace_number, r.attempt FROM report_references r
+      WHERE r.reference_digest = ${place(computeReferenceDigest(cipher, reportReferenceNumber))})`);
+  }
+  const isReached = ['1 = 1', ...withoutForeignRuns('i.run_key', query, place)].join(' AND ');
   // Closed attempts come before the first attempt, and were never sent.
   const { items, end } = await readKeyset<FoundRow>(session, {
-    from: `(SELECT ${OF_INQUIRY}, a.*, ${writeOutcomeSql(dialect)} AS audit_outcome,
-        (SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = a.customer_trace_number) AS first_attempt,
-        CASE WHEN ${['1 = 1', ...others].join(' AND ')} THEN 1 ELSE 0 END AS is_wanted
-      FROM (${selectAttempts(dialect)}) a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-      WHERE ${indexed.join(' AND ')}) found`,
+    columns: `*, CASE WHEN ${isReached} THEN 1 ELSE 0 END AS is_reached,
+      (SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = i.customer_trace_number) AS first_attempt`,
+    from: `(${selectAttempts(dialect)}) a JOIN inquiries i USING (customer_trace_number)`,
+    where,
     values,
     order: ORDER,
     after,
     limit: pageSize,
   });
-  const wanted = items.filter(({ isWanted }) => isWanted === 1);
-  return { items: await describeAttempts(tx, wanted), end };
+  const wanted = items.filter((row) => isWanted(row, query));
+  return { items: await describeAttempts(tx, wanted, ofGrants), end };
 }
 
-/** The columns that an attempt lacks. */
-const OF_INQUIRY = listColumns('inquiries', (_, name) => !(name in TABLES.attempts.columns))
-  .map((column) => `i.${column}`)
-  .join(', ');
-
-/** The outcome of an attempt `a`, by `AUDIT_OUTCOMES`. */
-function writeOutcomeSql({ now }: SqlDialect): string {
-  return `CASE WHEN a.outcome IS NOT NULL THEN a.outcome WHEN a.state = 'answered' THEN a.answer_kind
-    WHEN a.state = 'sending' AND a.answer_by <= ${now} THEN 'unknown' ELSE a.state END`;
+function isWanted(row: FoundRow, { productCode, applicants, outcome, endUser }: InquiriesQuery): boolean {
+  return (
+    row.isReached === 1 &&
+    (productCode === undefined || row.productCode === productCode) &&
+    (applicants === undefined || row.applicantIds?.length === Number(applicants)) &&
+    (outcome === undefined || readOutcome(row) === outcome) &&
+    (endUser === undefined || [row.endUserCode, row.endUser].includes(endUser))
+  );
 }
 
-/** How many applicants the list `["1A","2A"]` has; NULL before the first claim. */
-const APPLICANTS_SQL = `(length(i.applicant_ids) - length(replace(i.applicant_ids, '","', '""')) + 1)`;
+function readOutcome(row: FoundRow): AuditOutcome {
+  return (row.outcome ?? (row.state === 'answered' ? row.answerKind : effectiveState(row))) as AuditOutcome;
+}
 
-export type FoundRow = InquiryRow & AttemptRow & { auditOutcome: AuditOutcome; firstAttempt: number; isWanted: number };
-
-async function describeAttempts({ session, cipher }: Transaction, rows: FoundRow[]): Promise<AuditedAttempt[]> {
+async function describeAttempts(
+  { session, cipher }: Transaction,
+  rows: readonly FoundRow[],
+  ofGrants: readonly (keyof Grant)[],
+): Promise<AuditedAttempt[]> {
   if (rows.length === 0) return [];
   const numbers = [...new Set(rows.map((row) => row.customerTraceNumber))];
-  const amended = rows.flatMap(({ amends }) => amends ?? []);
-  const readAbout = <Found>(selected: string, about: readonly string[], then: string) =>
-    session.read<Found>(
-      `SELECT ${selected} WHERE customer_trace_number IN (${listPlaceholders(about)}) ${then}`,
-      about,
-    );
+  const related = [...numbers, ...rows.flatMap(({ amends }) => amends ?? [])];
   const decisions = Map.groupBy(
-    await readAbout<DecisionRow>('* FROM decisions', [...numbers, ...amended], 'ORDER BY recorded_at, decision_id'),
+    await session.read<DecisionRow>(
+      `SELECT * FROM decisions WHERE customer_trace_number IN (${listPlaceholders(related)})
+       ORDER BY recorded_at, decision_id`,
+      related,
+    ),
     (row) => row.customerTraceNumber,
   );
   const grants = Map.groupBy(
-    await readAbout<Row<'attempt_consents'>>('* FROM attempt_consents', numbers, 'ORDER BY applicant_id, consent_id'),
+    await session.read<Grant>(
+      `SELECT l.*, l.journey_id AS run_key, c.decided_at, c.evidence FROM attempt_consents l
+       LEFT JOIN consents c ON c.journey_id = l.journey_id AND c.share_id = l.share_id
+         AND c.applicant_id = l.applicant_id AND c.consent_id = l.consent_id AND c.decision = 'granted'
+       WHERE l.customer_trace_number IN (${listPlaceholders(numbers)}) ORDER BY l.applicant_id, l.consent_id`,
+      numbers,
+    ),
     toAttemptKey,
   );
   const holdsOn = await readHoldsByOwner(session, rows);
   return rows.map((row) => ({
-    ...pick(row, ATTEMPT),
-    ...readAnswer(cipher, row, IN_TIME),
-    outcome: row.auditOutcome,
+    ...pick(row, COLUMNS),
+    ...readAnswer(cipher, row, 'answer', row),
+    outcome: readOutcome(row),
     ...judgeAttempt(row, decisions),
-    ...omitUndefined({
-      applicants: row.applicantIds?.length,
-      late: row.lateAt === undefined ? undefined : { at: row.lateAt, ...readAnswer(cipher, row, LATE) },
-    }),
-    consents: (grants.get(toAttemptKey(row)) ?? []).map((grant) => pick(grant, ['applicantId', 'consentId'])),
+    applicants: row.applicantIds?.length,
+    late: row.lateAt === undefined ? undefined : { at: row.lateAt, ...readLateAnswer(cipher, row) },
+    consents: (grants.get(toAttemptKey(row)) ?? []).map((grant) => pick(grant, ofGrants)),
     legalHolds: holdsOn(row.runKey),
   }));
 }
 
-const ATTEMPT = [
-  ...DESCRIPTION,
-  'attempt',
-  'sentTraceNumber',
-  'httpStatus',
-  'failureType',
-  'claimedAt',
-  'requestedAt',
-  'abandonedAt',
-  'disposedAt',
-] as const;
+/** The members of a listed attempt that are columns of its row. */
+const COLUMNS = Object.keys(RECORDS.inquiries.output.shape) as Exclude<
+  keyof FoundRow & keyof AuditedAttempt,
+  'permittedBy'
+>[];
 
 function toAttemptKey({ customerTraceNumber, attempt }: ReportOrigin): string {
   return `${customerTraceNumber} ${attempt}`;
@@ -160,22 +159,31 @@ function judgeAttempt(
 ): Pick<AuditedAttempt, 'posted' | 'permittedBy' | 'decision'> {
   const own = decisions.get(row.customerTraceNumber) ?? [];
   const judging = own.filter(({ attempt, failureType }) => attempt === row.attempt && judgesAttempts(failureType));
-  const said = judging.findLast(({ providerSaid }) => providerSaid === 'posted' || providerSaid === 'notPosted');
-  const state = effectiveState(row);
-  const isAcceptedAsNotPosted =
-    row.productCode === 'SECONDUSE' && state === 'accepted' && row.auditOutcome !== 'record' && !row.answeredLate;
   return {
-    posted: isPosted({
-      state,
-      isAnswered: row.answerKind !== undefined || row.answeredLate === true,
-      isAcceptedAsNotPosted,
-      ...omitUndefined({ providerSaid: said?.providerSaid }),
-    }),
-    ...omitUndefined({
-      permittedBy: toDecision(findPermit(row, own, decisions)),
-      decision: toDecision(judging.at(-1)),
-    }),
+    posted: judgePosting(row, judging),
+    permittedBy: toDecision(findPermit(row, own, decisions)),
+    decision: toDecision(judging.at(-1)),
   };
+}
+
+/** States of an attempt that was not posted, as far as a refusal proves that (docs/protocol.md). */
+const NOT_POSTED: readonly AttemptState[] = [
+  ...NOT_POSTED_STATES,
+  ...HELD_STATES.filter((state) => state !== 'unknown'),
+];
+
+/**
+ * Judges whether an attempt was posted. The gateway's own answer comes first, also a late one; then what the provider
+ * said to a person, then the state. A share is posted by the code `Record` alone: any other code got its meaning from a
+ * person.
+ */
+function judgePosting(row: FoundRow, judging: readonly DecisionRow[]): Posted {
+  const state = effectiveState(row);
+  const isAccepted = state === 'accepted' && !row.answeredLate;
+  if (isAccepted && row.productCode === 'SECONDUSE' && row.outcome !== 'record') return 'no';
+  const said = judging.findLast(({ providerSaid }) => providerSaid === 'posted' || providerSaid === 'notPosted');
+  if (row.answerKind !== undefined || row.answeredLate || said?.providerSaid === 'posted') return 'yes';
+  return said || NOT_POSTED.includes(state) ? 'no' : 'unknown';
 }
 
 /**
@@ -197,35 +205,104 @@ function toDecision(row: DecisionRow | undefined): AuditDecision | undefined {
   return row && pick(row, ['decisionId', 'action', 'by', 'reason', 'providerSaid', 'decidedAt', 'provenBy']);
 }
 
-/** The names of the members of an answer that came late. */
-const LATE = ['lateOutcome', 'lateReturnCode', 'lateReturnReasonCode', 'lateApplicantOutcomes', 'lateAnswer'] as const;
-const IN_TIME = ['outcome', 'returnCode', 'returnReasonCode', 'applicantOutcomes', 'answer'] as const;
+function readLateAnswer(cipher: LedgerCipher, row: FoundRow) {
+  return readAnswer(cipher, row, 'lateAnswer', {
+    outcome: row.lateOutcome,
+    returnCode: row.lateReturnCode,
+    returnReasonCode: row.lateReturnReasonCode,
+    applicantOutcomes: row.lateApplicantOutcomes,
+  });
+}
 
 /**
- * The answer of an attempt, or one that came late. The number of one without a record is sealed: of a record it is half
- * of a share.
+ * Reads an answer of an attempt. The number of an answer without a record is sealed: of a record it is half of a share.
  */
-function readAnswer(cipher: LedgerCipher, row: FoundRow, names: typeof IN_TIME | typeof LATE) {
-  const [outcome, returnCode, returnReasonCode, named] = [row[names[0]], row[names[1]], row[names[2]], row[names[3]]];
-  const isWithoutRecord = outcome !== undefined && outcome !== 'record' && (names === LATE || row.state === 'answered');
-  const opened = isWithoutRecord ? openOutcome(cipher, row, names[4]) : undefined;
+function readAnswer(
+  cipher: LedgerCipher,
+  { productCode, applicantIds, ...row }: FoundRow,
+  name: 'answer' | 'lateAnswer',
+  answer: Pick<FoundRow, 'outcome' | 'returnCode' | 'returnReasonCode' | 'applicantOutcomes'>,
+) {
+  const { outcome, returnCode, returnReasonCode, applicantOutcomes: named = [] } = answer;
+  const isOpened = name === 'lateAnswer' || row.state === 'answered';
+  const opened = isOpened && outcome !== 'record' ? openOutcome(cipher, row, name) : undefined;
+  // An applicant whom the answer does not name has no record, or has what the one answer says.
+  const others = outcome === 'record' ? 'noRecord' : outcome;
+  const applicantOutcomes =
+    others &&
+    applicantIds?.map(
+      (id) => named.find(({ applicantId }) => applicantId === id) ?? { applicantId: id, outcome: others },
+    );
   return {
-    ...omitUndefined({ outcome, returnCode, returnReasonCode, noRecordReference: opened?.noRecordReference }),
-    ...listOutcomes(row, outcome, named ?? []),
+    outcome,
+    returnCode,
+    returnReasonCode,
+    noRecordReference: opened?.noRecordReference,
+    applicantOutcomes: productCode === 'SECONDUSE' ? undefined : applicantOutcomes,
   };
 }
 
-/** An applicant whom the answer does not name has no record, or has what the one answer says. */
-function listOutcomes(
-  row: FoundRow,
-  outcome: FoundRow['outcome'],
-  named: readonly ApplicantOutcome[],
-): Pick<AuditedAttempt, 'applicantOutcomes'> {
-  if (row.productCode === 'SECONDUSE' || outcome === undefined) return {};
-  const { applicantIds = named.map(({ applicantId }) => applicantId) } = row;
-  const others = outcome === 'record' ? 'noRecord' : outcome;
-  const outcomes = applicantIds.map(
-    (id) => named.find(({ applicantId }) => applicantId === id) ?? { applicantId: id, outcome: others },
+// Shares: the attempts of SECONDUSE, each with its report and consents.
+
+const GRANT = ['runKey', 'shareId', 'applicantId', 'consentId', 'decidedAt', 'evidence'] as const;
+
+/**
+ * Reads only: shares that were, or may have been, posted in a period, oldest first. Each comes with its report and the
+ * grants that permitted it.
+ */
+export async function readSharesPage(
+  tx: Transaction,
+  { endUser, report, runKey, ...query }: SharesQuery,
+  after?: FoundRow,
+): Promise<Page<AuditedShare, FoundRow>> {
+  const { items, end } = await readAttemptsPage(tx, { ...query, productCode: 'SECONDUSE' }, after, { ofGrants: GRANT });
+  const posted = items.filter((attempt) => attempt.posted !== 'no');
+  const reports = await readReports(tx.session, posted);
+  const digest = report === undefined ? undefined : computeReferenceDigest(tx.cipher, report);
+  const shares = posted.flatMap((attempt): AuditedShare[] => {
+    const row = reports.get(attempt.customerTraceNumber);
+    const sharedBy = row?.endUserCode ?? row?.reportEndUserCode;
+    const isWanted =
+      (endUser === undefined || [attempt.endUserCode, attempt.endUser, sharedBy].includes(endUser)) &&
+      (report === undefined || row?.referenceDigest === digest || row?.customerTraceNumber === report) &&
+      (runKey === undefined || [attempt.runKey, row?.runKey].includes(runKey));
+    if (!isWanted) return [];
+    const consents = attempt.consents as AuditedShare['consents'];
+    return [{ ...attempt, report: toReport(row), sharedBy, consents }];
+  });
+  return { items: shares, end };
+}
+
+type ReportRow = {
+  shareTraceNumber: string;
+  referenceDigest: string;
+  reportEndUserCode?: string;
+  /** Absent, as the other members of its inquiry, where the ledger does not know the report. */
+  customerTraceNumber?: string;
+} & Pick<Row<'inquiries'>, 'runKey' | 'productCode' | 'endUserCode'>;
+
+/** Reads the report of each share, by the share's trace number. */
+async function readReports(
+  session: SqlSession,
+  shares: readonly AuditedAttempt[],
+): Promise<ReadonlyMap<string, ReportRow>> {
+  if (shares.length === 0) return new Map();
+  const traceNumbers = [...new Set(shares.map(({ customerTraceNumber }) => customerTraceNumber))];
+  const rows = await session.read<ReportRow>(
+    `SELECT i.customer_trace_number AS share_trace_number, s.reference_digest, s.report_end_user_code,
+       o.customer_trace_number AS customer_trace_number, o.run_key, o.product_code, o.end_user_code
+     FROM inquiries i JOIN report_shares s ON s.run_key = i.run_key AND s.share_id = i.share_id
+     LEFT JOIN (report_references r JOIN inquiries o
+       ON o.customer_trace_number = r.customer_trace_number AND o.product_code <> 'SECONDUSE')
+       ON r.reference_digest = s.reference_digest
+     WHERE i.customer_trace_number IN (${listPlaceholders(traceNumbers)})`,
+    traceNumbers,
   );
-  return outcomes.length === 0 ? {} : { applicantOutcomes: outcomes };
+  return new Map(rows.map((row) => [row.shareTraceNumber, row]));
+}
+
+function toReport(row: ReportRow | undefined): AuditedShare['report'] {
+  const { customerTraceNumber } = row ?? {};
+  if (!row || customerTraceNumber === undefined) return null;
+  return { customerTraceNumber, ...pick(row, ['runKey', 'productCode', 'endUserCode']) };
 }

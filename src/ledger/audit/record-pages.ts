@@ -33,14 +33,21 @@ export const readDecisionsPage = createReader(
     FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`,
 );
 
+const CONSENTS = `SELECT c.*, c.journey_id AS run_key, c.recorded_at AS since,
+    c.journey_id || ' ' || c.share_id || ' ' || c.applicant_id || ' ' || c.consent_id || ' ' || c.decision AS row_key,
+    CASE WHEN c.proof IS NULL THEN 0 ELSE 1 END AS has_proof,
+    (SELECT count(*) FROM attempt_consents l WHERE c.decision = 'granted' AND l.journey_id = c.journey_id
+      AND l.share_id = c.share_id AND l.applicant_id = c.applicant_id AND l.consent_id = c.consent_id) AS permitted_attempts
+  FROM consents c`;
+
 /** Reads like `readDecisionsPage`: consents and refusals, including those under which nothing was sent. */
-export const readConsentsPage = createReader(
-  RECORDS.consents.output.omit({ stands: true }),
-  `SELECT c.*, c.journey_id || ' ' || c.share_id || ' ' || c.applicant_id || ' ' || c.consent_id || ' ' || c.decision AS row_key,
-      c.journey_id AS run_key, CASE WHEN c.proof IS NULL THEN 0 ELSE 1 END AS has_proof,
-      (SELECT count(*) FROM attempt_consents l WHERE c.decision = 'granted' AND l.journey_id = c.journey_id
-        AND l.share_id = c.share_id AND l.applicant_id = c.applicant_id AND l.consent_id = c.consent_id) AS permitted_attempts
-    FROM consents c`,
+export const readConsentsPage = createReader(RECORDS.consents.output.omit({ stands: true }), CONSENTS);
+
+/** Reads like `readDecisionsPage`: the consents that match nothing, and that no person has marked as seen. */
+export const readUnmatchedPage = createReader(
+  RECORDS.unmatchedConsents.output,
+  `${CONSENTS} WHERE c.unmatched IS NOT NULL AND c.seen_at IS NULL`,
+  (now) => `listed_from <= ${now}`,
 );
 
 /** Reads like `readDecisionsPage`: disposals that were begun or finished, and legal holds set or released. */
@@ -60,9 +67,10 @@ export const readAccessesPage = createReader(
 function createReader<Shape extends z.ZodRawShape>(
   record: z.ZodObject<Shape>,
   rows: string,
+  isListed = (_now: string) => '1 = 1',
 ): ReadPage<z.infer<z.ZodObject<Shape>>> {
   const members = Object.keys(record.shape);
-  return async ({ session }, query, after) => {
+  return async ({ session, dialect }, query, after) => {
     const { fromMs, beforeMs } = toPeriodMs(query);
     const values: SqlValue[] = [fromMs, beforeMs];
     const place = (value: string) => `$${values.push(value)}`;
@@ -74,6 +82,7 @@ function createReader<Shape extends z.ZodRawShape>(
       from: `(${rows}) found`,
       where: [
         'recorded_at >= $1 AND recorded_at < $2',
+        isListed(dialect.now),
         ...wanted,
         ...withoutForeignRuns('found.run_key', query, place),
       ],

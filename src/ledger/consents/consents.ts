@@ -8,11 +8,9 @@ import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../con
 import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
 import { appendToChain } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
-import { readKeyset } from '../database/pages.ts';
 import { insertRow, readRows, updateRows } from '../database/rows.ts';
 import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
-import { type ReadersReach, withoutForeignRuns } from '../owners.ts';
 import type { ConsentVerdict } from '../records.ts';
 
 type Unmatched = UnmatchedConsent['unmatched'];
@@ -34,14 +32,6 @@ export interface Start {
 export interface Receiver extends Pick<Start, 'firstRunId' | 'shareIds'> {
   /** Grants that the run has found invalid. */
   faultyGrants?: readonly FaultyGrant[];
-}
-
-/** A reader's reach leaves out runs of which the ledger knows that they are another's. */
-export interface UnmatchedQuery extends ReadersReach {
-  /** The maximum number of rows, at least 1. */
-  limit: number;
-  /** The last one of the page before. */
-  after?: UnmatchedConsent;
 }
 
 type ConsentKey = Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision'>;
@@ -136,29 +126,6 @@ export async function adoptConsents({ session }: Transaction, start: Start): Pro
     const isUnmatched = { journeyId: reportRunKey, shareId, unmatched: 'share' } as const;
     await updateRows(session, 'consents', isUnmatched, { unmatched: undefined });
   }
-}
-
-/** Reads only: the oldest consents that match nothing, and that no person has marked as seen. */
-export async function readUnmatched(
-  { session, dialect }: Transaction,
-  { limit, after, ...reach }: UnmatchedQuery,
-): Promise<UnmatchedConsent[]> {
-  const values: SqlValue[] = [];
-  const { items } = await readKeyset<ConsentRow & { unmatched: Unmatched }>(session, {
-    from: 'consents',
-    where: [
-      `unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${dialect.now}`,
-      ...withoutForeignRuns('consents.journey_id', reach, (value) => `$${values.push(value)}`),
-    ],
-    values,
-    order: ['recordedAt', ...KEY],
-    after: after && { ...after, journeyId: after.runKey, recordedAt: after.since },
-    limit,
-  });
-  return items.map((row) => {
-    const { journeyId: runKey, ...consent } = pick(row, [...KEY, 'unmatched']);
-    return { runKey, ...consent, since: row.recordedAt };
-  });
 }
 
 /** Marks the consents of one owner as seen by a person; returns how many there were. */

@@ -1,5 +1,5 @@
 /** Inquiries with their attempts and decisions: rows, what the rules judge of them, and what callers see. */
-import { omitUndefined, pick } from '../../base/defined.ts';
+import { pick } from '../../base/defined.ts';
 import type { FailureType } from '../../model/failure-types.ts';
 import { type Answer, type AttemptView, LATE_NEWS, type Outcome, REASON_OF_STATE } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
@@ -38,18 +38,19 @@ export const DESCRIPTION = [
   'amends',
 ] as const;
 
+export const ATTEMPT_KEY = ['customerTraceNumber', 'attempt'] as const;
+
 export type InquiryRow = Row<'inquiries'>;
 export type DecisionRow = Row<'decisions'>;
-/** A claimed attempt, also in the terms of the claim's rules. */
-export type AttemptRow = Row<'attempts'> &
-  Pick<KnownAttempt, 'answerInMs' | 'resendInMs' | 'answeredLate'> & { closed?: never; refusalKept?: true };
-/** An attempt that was closed before any claim, in the same terms. */
-type ClosedRow = Row<'closed_attempts'> & { state: 'notSent'; answerInMs: 0; closed: true };
+/** An attempt, also in the terms of the claim's rules. One that was closed before any claim lacks most members. */
+export type AttemptRow = KnownAttempt &
+  ReportOrigin &
+  Partial<Row<'attempts'> & Row<'closed_attempts'>> & { refusalKept?: true };
 
 /** All records of one trace number, in the form that the rules of the claim take. */
 export interface InquiryState extends KnownInquiry {
   inquiry: InquiryRow | undefined;
-  attempts: readonly (AttemptRow | ClosedRow)[];
+  attempts: readonly AttemptRow[];
   decisions: readonly DecisionRow[];
 }
 
@@ -99,13 +100,12 @@ type StateRow = Partial<InquiryRow> & {
  * @param claimedFor run and profile of the inquiry, for a claim: their withdrawals and pauses are read too
  */
 export async function readState(
-  { session, dialect }: Unsealed,
+  tx: Unsealed,
   customerTraceNumber: string,
   claimedFor: { runKey: string; profile: string } = { runKey: '', profile: '' },
 ): Promise<InquiryState> {
-  const readAbout = <Row>(text: string) =>
-    session.read<Row>(`${text} WHERE customer_trace_number = $1 ORDER BY attempt`, [customerTraceNumber]);
-  const [[row], claimed, closed, decisions] = await Promise.all([
+  const { session } = tx;
+  const [[row], about] = await Promise.all([
     session.read<StateRow>(
       `SELECT i.*, l.ledger_id, l.oldest_writer,
          (SELECT count(*) FROM orders o WHERE o.run_key = i.run_key AND o.kind = 'disposalBegun') AS disposals_begun,
@@ -114,9 +114,7 @@ export async function readState(
        FROM ledger_identity l LEFT JOIN inquiries i ON i.customer_trace_number = $1`,
       [customerTraceNumber, ...toClaimOwners(claimedFor.runKey), claimedFor.profile],
     ),
-    readAbout<AttemptRow>(selectAttempts(dialect)),
-    readAbout<ClosedRow>(CLOSED),
-    readAbout<DecisionRow>('SELECT * FROM decisions'),
+    readAttemptsAndDecisions(tx, '$1', [customerTraceNumber]),
   ]);
   if (!row) throw new Error('a ledger without identity');
   const inquiry = row.customerTraceNumber === undefined ? undefined : (row as InquiryRow);
@@ -130,11 +128,26 @@ export async function readState(
     isPaused: row.pauses > 0,
     isWithdrawn: row.withdrawals > 0,
     abandoned: row.abandonedAt !== undefined,
-    ...omitUndefined({ disposal }),
-    attempts: [...claimed, ...closed].sort(compareAttempts),
+    disposal,
     inquiry,
-    decisions,
+    ...about,
   };
+}
+
+/** Reads the attempts, in their order, and the decisions of the inquiries that the subquery `selected` names. */
+async function readAttemptsAndDecisions(
+  { session, dialect }: Unsealed,
+  selected: string,
+  values: readonly SqlValue[],
+): Promise<Pick<InquiryState, 'attempts' | 'decisions'>> {
+  const read = <Row>(text: string, order: string) =>
+    session.read<Row>(`${text} WHERE customer_trace_number IN (${selected}) ORDER BY ${order}`, values);
+  const [claimed, closed, decisions] = await Promise.all([
+    read<AttemptRow>(selectAttempts(dialect), 'attempt'),
+    read<AttemptRow>(CLOSED, 'attempt'),
+    read<DecisionRow>('SELECT * FROM decisions', 'recorded_at'),
+  ]);
+  return { attempts: [...claimed, ...closed].sort((a, b) => a.attempt - b.attempt), decisions };
 }
 
 /** The members that may hold an answer. */
@@ -167,10 +180,6 @@ export function openOutcome<Name extends AnswerName>(
   return answer?.kind === 'outcome' ? answer : undefined;
 }
 
-function compareAttempts(a: { attempt: number }, b: { attempt: number }): number {
-  return a.attempt - b.attempt;
-}
-
 // Inquiries in the form that callers see.
 
 /**
@@ -180,26 +189,24 @@ function compareAttempts(a: { attempt: number }, b: { attempt: number }): number
  */
 export function toLatestView(state: InquiryState, cipher: LedgerCipher): AttemptView | null {
   const latest = findLatest(state);
-  const row = effectiveAttempt(state) as InquiryState['attempts'][number] | undefined;
+  const row = effectiveAttempt(state) as AttemptRow | undefined;
   if (state.inquiry && (state.abandoned || state.disposal)) {
-    const claimedAt = row?.closed ? undefined : row?.claimedAt;
-    return { attempt: latest?.attempt ?? 0, state: 'abandoned', ...omitUndefined({ claimedAt }) };
+    return { attempt: latest?.attempt ?? 0, state: 'abandoned', claimedAt: row?.claimedAt };
   }
   if (!row || !latest) return null;
-  if (row.closed) return toClosedView(row);
+  if (row.closed) return toAttemptView(row, cipher);
   const isEarlier = latest.attempt > row.attempt ? { latest: latest.attempt } : {};
   if (lateToJudge(state)) return { ...toLateView(row), ...isEarlier };
   if (row.acceptedAnswer) return { ...toAttemptView(row, cipher), ...isEarlier };
-  return { ...toAttemptView(row, cipher), ...(permitFor(state, row.attempt + 1) ? { resendStands: true } : {}) };
+  return {
+    ...toAttemptView(row, cipher),
+    resendStands: permitFor(state, row.attempt + 1) ? true : undefined,
+  };
 }
 
 /** Like `toLatestView`, for an inquiry that must have a state: an unclaimed one was not sent. */
 export function toLatestViewOrNotSent(state: InquiryState, cipher: LedgerCipher): AttemptView {
   return toLatestView(state, cipher) ?? { attempt: 0, state: 'notSent' };
-}
-
-function toClosedView(row: ClosedRow): AttemptView {
-  return pick(row, ['attempt', 'closedAt', 'runId', 'state']);
 }
 
 /** The attempt was posted, and an operator must name its outcome, since a late answer is not the outcome. */
@@ -213,13 +220,12 @@ function toAttemptView(row: AttemptRow, cipher: LedgerCipher): AttemptView {
   const failureType = row.failureType ?? (state === 'unknown' ? 'OutcomeUnknown' : undefined);
   return {
     ...pick(row, ['attempt', 'runId', 'sentTraceNumber', 'httpStatus', 'retryAfterMs', 'claimedAt', 'refusalKept']),
+    closedAt: row.closedAt,
     state,
-    ...omitUndefined({
-      waitMs: state === 'sending' ? answerInMs : undefined,
-      failureType: acceptedAnswer ? undefined : failureType,
-      resendFrom: state === 'unknown' ? resendFrom : undefined,
-      answer: openAnswer(cipher, row, acceptedAnswer ? 'acceptedAnswer' : 'answer'),
-    }),
+    waitMs: state === 'sending' ? answerInMs : undefined,
+    failureType: acceptedAnswer ? undefined : failureType,
+    resendFrom: state === 'unknown' ? resendFrom : undefined,
+    answer: openAnswer(cipher, row, acceptedAnswer ? 'acceptedAnswer' : 'answer'),
   };
 }
 
@@ -234,54 +240,30 @@ export function readInquiriesOfOwner(tx: Transaction, runKey: string): Promise<I
  * @param traceNumbers a subquery, with its `values`
  */
 export async function readInquiries(
-  { session, dialect, cipher }: Transaction,
+  tx: Transaction,
   traceNumbers: string,
   values: readonly SqlValue[],
 ): Promise<InquiryView[]> {
-  const selected = `customer_trace_number IN (${traceNumbers})`;
-  const inquiries = await session.read<InquiryRow>(
-    `SELECT * FROM inquiries WHERE ${selected} ORDER BY created_at, ordinal, customer_trace_number`,
-    values,
-  );
-  if (inquiries.length === 0) return [];
-  const readAbout = async <Row extends { customerTraceNumber: string }>(text: string, order: string) =>
-    Map.groupBy(
-      await session.read<Row>(`${text} WHERE ${selected} ORDER BY ${order}`, values),
-      ({ customerTraceNumber }) => customerTraceNumber,
-    );
-  const [attempts, closed, decisions] = await Promise.all([
-    readAbout<AttemptRow>(selectAttempts(dialect), 'attempt'),
-    readAbout<ClosedRow>(CLOSED, 'attempt'),
-    readAbout<DecisionRow>('SELECT * FROM decisions', 'recorded_at'),
+  const [inquiries, about] = await Promise.all([
+    tx.session.read<InquiryRow>(
+      `SELECT * FROM inquiries WHERE customer_trace_number IN (${traceNumbers})
+       ORDER BY created_at, ordinal, customer_trace_number`,
+      values,
+    ),
+    readAttemptsAndDecisions(tx, traceNumbers, values),
   ]);
   return inquiries.map((inquiry) => {
-    const claimed = attempts.get(inquiry.customerTraceNumber) ?? [];
-    const decided = decisions.get(inquiry.customerTraceNumber) ?? [];
-    const last = claimed.at(-1);
-    const resendStands = decided.some(({ permitsAttempt }) => permitsAttempt === (last?.attempt ?? 0) + 1);
+    const isOwn = (row: ReportOrigin) => row.customerTraceNumber === inquiry.customerTraceNumber;
+    const attempts = about.attempts.filter(isOwn);
+    const decisions = about.decisions.filter(isOwn);
     return {
-      ...pick(inquiry, [
-        ...DESCRIPTION,
-        'createdAt',
-        'applicantIds',
-        'workflowId',
-        'runId',
-        'abandonedAt',
-        'disposedAt',
-      ]),
-      ...omitUndefined({ firstClaimedAt: claimed[0]?.claimedAt }),
-      attempts: [
-        ...claimed.map((attempt) => ({
-          ...toAttemptView(attempt, cipher),
-          ...pick(attempt, ['requestedAt', 'answeredLate']),
-          ...omitUndefined({
-            lateAnswerAt: attempt.lateAt,
-            resendStands: resendStands && attempt === last ? (true as const) : undefined,
-          }),
-        })),
-        ...(closed.get(inquiry.customerTraceNumber) ?? []).map(toClosedView),
-      ].sort(compareAttempts),
-      decisions: decided.map((decision) => toDecisionView(decision, claimed, cipher)),
+      ...inquiry,
+      attempts: attempts.map((row) => ({
+        ...toAttemptView(row, tx.cipher),
+        ...pick(row, ['requestedAt', 'answeredLate']),
+        lateAnswerAt: row.lateAt,
+      })),
+      decisions: decisions.map((decision) => toDecisionView(decision, attempts, tx.cipher)),
     };
   });
 }
@@ -307,9 +289,9 @@ function toDecisionView(
   attempts: InquiryState['attempts'],
   cipher: LedgerCipher,
 ): DecisionRecord {
-  const accepted = attempts.find((row): row is AttemptRow => !row.closed && row.acceptedBy === decision.decisionId);
+  const accepted = attempts.find(({ acceptedBy }) => acceptedBy === decision.decisionId);
   const answer = accepted && openAnswer(cipher, accepted, 'acceptedAnswer');
-  return { ...decision, ...omitUndefined({ answer }) };
+  return { ...decision, answer };
 }
 
 // Inquiries that need a decision. The rules of the claim judge that.
@@ -321,7 +303,7 @@ interface Undecided {
 
 /** Finds the attempt of the inquiry that needs a decision, and why. */
 function findUndecided(state: InquiryState): Undecided | undefined {
-  const latest = findLatest(state) as InquiryState['attempts'][number] | undefined;
+  const latest = findLatest(state) as AttemptRow | undefined;
   if (!latest || state.abandoned) return undefined;
   const late = lateToJudge(state);
   if (late) return { attempt: late.attempt, reason: 'AnsweredLate' };
@@ -367,7 +349,7 @@ export async function readInquiry(tx: Transaction, customerTraceNumber: string):
   );
   return {
     ...view,
-    ...(undecided ? { undecided: { attempt: undecided.attempt, failureType: undecided.reason } } : {}),
+    undecided: undecided ? { attempt: undecided.attempt, failureType: undecided.reason } : undefined,
     attention: flags.map(({ reason }) => reason),
   };
 }

@@ -9,7 +9,7 @@ import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
 import { checkProviderStatement, describeResendRule } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { toResendNumber } from '../../model/trace-number.ts';
-import type { LedgerCipher, Sealed } from '../../protection/sealed/sealing.ts';
+import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
 import { decideClaim, findAttempt, findLatest, isOverdue, type KnownInquiry } from '../claim.ts';
 import { linkConsents } from '../consents/consents.ts';
@@ -30,12 +30,12 @@ import type {
   RecordVerdict,
 } from '../records.ts';
 import { computeConsumerDigest, computeReferenceDigest, indexReference } from '../reports/report-references.ts';
-import type { SealedRefusal } from '../reports/reports.ts';
-import { insertBody } from '../reports/sealed-reports.ts';
+import { insertBodies, type NewBodies } from '../reports/sealed-reports.ts';
 import { readDoubt, readRestore } from '../restores.ts';
 import { readWithdrawal } from '../run-decisions.ts';
 import { flagIfRefused, readClaimedShare, recordShare, toObjection } from '../shares/shares.ts';
 import {
+  ATTEMPT_KEY,
   type AttemptRow,
   compareWithDecided,
   type InquiryState,
@@ -51,10 +51,8 @@ import {
   insertInquiry,
   lockInquiry,
   markClaimed,
-  markUnknown,
   readRepeat,
   toReadable,
-  updateAttempt,
   writeLate,
   writeOutcome,
 } from './inquiry-writes.ts';
@@ -89,19 +87,9 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     readClaimedShare(tx, request),
     readRestore(tx, request.highWaterMark),
   ]);
-  const known = {
-    ...state,
-    isRestored: lost !== undefined,
-    ...omitUndefined({ otherNumber, share }),
-  };
+  const known = { ...state, isRestored: lost !== undefined, otherNumber, share };
   const decision = decideClaim(known, { ...request, writer: SCHEMA_VERSION });
   switch (decision.kind) {
-    case 'anotherNumber':
-    case 'requestDiffers':
-    case 'ledgerRestored':
-    case 'ledgerChanged':
-    case 'writerTooOld':
-      return rollBack(decision);
     case 'paused':
       await noteWaiting(tx, request.inquiry);
       return decision;
@@ -120,7 +108,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
       const sentTraceNumber = chooseSentNumber(request, state, permittedBy !== undefined);
       // The key of the inquiry comes before the counter of attempts, whose lock is the last one.
       const written = Promise.all([
-        markClaimed(tx, { ...request, permittedRepeat }),
+        markClaimed(tx, request, state.inquiry, permittedRepeat),
         insertAttempt(tx, request, { permittedBy, sentTraceNumber }),
         linkConsents(tx, { customerTraceNumber, attempt: request.attempt }, request.consents),
         isNew || endByClaim(tx, customerTraceNumber),
@@ -133,6 +121,8 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
       }));
       return new Ending(true, claimed);
     }
+    default:
+      return rollBack(decision);
   }
 }
 
@@ -145,14 +135,14 @@ function chooseSentNumber(
   { attempts }: InquiryState,
   isPermitted: boolean,
 ): string | undefined {
-  const before = attempts.findLast((row): row is AttemptRow => !row.closed);
+  const before = attempts.findLast(({ closed }) => !closed);
   const isResend = isPermitted && before !== undefined;
   if (resendsUnderNewNumber && isResend) return toResendNumber(inquiry.customerTraceNumber, attempt);
   return before?.sentTraceNumber;
 }
 
-function findClaimed({ attempts }: InquiryState, attempt: number): AttemptRow | undefined {
-  return attempts.find((row): row is AttemptRow => !row.closed && row.attempt === attempt);
+function findRow({ attempts }: InquiryState, attempt: number): AttemptRow | undefined {
+  return attempts.find((row) => row.attempt === attempt);
 }
 
 export interface OutcomeFacts {
@@ -183,12 +173,12 @@ export function decideOutcome(known: KnownInquiry, news: OutcomeFacts): RecordVe
 export async function recordAttempt(
   tx: Transaction,
   record: OutcomeRecord,
-  kept: Kept,
+  kept: NewBodies,
 ): Promise<Written<RecordVerdict>> {
   const { customerTraceNumber, attempt, ledgerId } = record;
-  const [, state] = await Promise.all([lockInquiry(tx, customerTraceNumber), readState(tx, customerTraceNumber)]);
+  const state = await readLockedState(tx, customerTraceNumber);
   requireSameLedger(ledgerId, state.ledgerId);
-  const row = findClaimed(state, attempt);
+  const row = findRow(state, attempt);
   const isRepeated = row !== undefined && isSameOutcome(row, record, tx.cipher);
   const verdict = decideOutcome(state, { attempt, state: record.state, isRepeated });
   const isDisposed = state.disposal === 'done';
@@ -197,7 +187,7 @@ export async function recordAttempt(
       return verdict;
     case 'already':
       // An earlier record came without the report, from a run that had none.
-      await keepBodies(tx, record, isDisposed ? {} : kept, !isRepeated);
+      await insertBodies(tx, record, isDisposed ? {} : kept, !isRepeated);
       return verdict;
     case 'late':
       if (row?.lateState !== record.state) {
@@ -207,13 +197,13 @@ export async function recordAttempt(
       }
       await flagIfRefused(tx, record);
       await indexReference(tx, record, { isDisposed });
-      await keepBodies(tx, record, isDisposed ? {} : kept, true);
+      await insertBodies(tx, record, isDisposed ? {} : kept, true);
       return verdict;
     case 'recorded': {
       const written = Promise.all([
         writeOutcome(tx, record),
         indexReference(tx, record),
-        keepBodies(tx, record, kept, false),
+        insertBodies(tx, record, kept, false),
       ]);
       // Only a share can be refused. Without this step the commit is sent together with the writes.
       if (state.inquiry?.productCode === 'SECONDUSE') {
@@ -222,7 +212,7 @@ export async function recordAttempt(
       if (record.answer?.kind === 'outcome' && record.answer.flagged) {
         await Promise.all([written, flagReport(tx, record.answer.flagged, customerTraceNumber)]);
       }
-      const isAnsweredLate = state.attempts.some((known) => !known.closed && known.answeredLate);
+      const isAnsweredLate = state.attempts.some(({ answeredLate }) => answeredLate);
       if (isHeldBy(record) || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);
       return new Ending(
         true,
@@ -241,8 +231,7 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
   const { inquiry, attempt, run } = request;
   const { customerTraceNumber } = inquiry;
   await insertInquiry(tx, inquiry);
-  await lockInquiry(tx, customerTraceNumber);
-  const state = await readState(tx, customerTraceNumber);
+  const state = await readLockedState(tx, customerTraceNumber);
   requireSameRequest(state, request.digest);
   const known = { ...state, ...(await readDoubt(tx.session, request.begunAt)) };
   const decision = decideClose(known, { ...request, writer: SCHEMA_VERSION });
@@ -273,8 +262,7 @@ export async function decide(
   const { customerTraceNumber } = inquiry;
   if (decision.customerTraceNumber !== customerTraceNumber) throw new Error('a decision about another inquiry');
   await insertInquiry(tx, inquiry);
-  await lockInquiry(tx, customerTraceNumber);
-  const state = await readState(tx, customerTraceNumber);
+  const state = await readLockedState(tx, customerTraceNumber);
   const differing = compareWithDecided(state, decision, tx.cipher);
   if (differing.length > 0) {
     return rollBack({
@@ -296,12 +284,17 @@ export async function decide(
   }
   const reason =
     effect.kind === 'tooEarly'
-      ? describeResendRule(findClaimed(state, decision.attempt)?.resendFrom ?? '')
+      ? describeResendRule(findRow(state, decision.attempt)?.resendFrom ?? '')
       : await acceptProblem(tx, inquiry, decision);
   if (reason) return new Ending(settled, { kind: 'refused', cause: 'notNow', reason });
   await writeDecision(tx, decision, effect);
   await endByDecision(tx, decision, 'decided');
   return { kind: 'recorded' };
+}
+
+async function readLockedState(tx: Transaction, customerTraceNumber: string): Promise<InquiryState> {
+  const [, state] = await Promise.all([lockInquiry(tx, customerTraceNumber), readState(tx, customerTraceNumber)]);
+  return state;
 }
 
 /** @throws RequestDiffersError */
@@ -313,8 +306,9 @@ function requireSameRequest(known: InquiryState, digest: string): void {
 async function settleOverdue(tx: Transaction, state: InquiryState, customerTraceNumber: string): Promise<boolean> {
   const latest = findLatest(state);
   if (!latest || !isOverdue(latest)) return false;
-  await markUnknown(tx, customerTraceNumber);
-  await flagIfRefused(tx, { customerTraceNumber, attempt: latest.attempt });
+  const overdue = { customerTraceNumber, attempt: latest.attempt };
+  await updateRows(tx.session, 'attempts', overdue, { state: 'unknown', failureType: 'OutcomeUnknown' });
+  await flagIfRefused(tx, overdue);
   await openHeld(tx, customerTraceNumber);
   return true;
 }
@@ -323,23 +317,6 @@ async function insertClaimedShare(tx: Transaction, { inquiry, sharedReference }:
   const { runKey, shareId } = inquiry;
   if (sharedReference === undefined || shareId === undefined) return;
   await recordShare(tx, { runKey, shareId, reportReferenceNumber: sharedReference });
-}
-
-interface Kept {
-  report?: Sealed | undefined;
-  refusal?: SealedRefusal | undefined;
-}
-
-async function keepBodies(
-  tx: Transaction,
-  record: OutcomeRecord,
-  { report, refusal }: Kept,
-  isLate: boolean,
-): Promise<void> {
-  await Promise.all([
-    report && insertBody(tx, { kind: 'report', of: record, isLate, sealed: report }),
-    refusal && insertBody(tx, { kind: 'refusal', of: record, isLate, httpStatus: record.httpStatus, ...refusal }),
-  ]);
 }
 
 /**
@@ -371,7 +348,7 @@ async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: 
   if (effect.kind !== 'accept') return;
   if (!decision.answer) throw new Error('accept without an answer');
   // An answer that came stays beside the accepted one.
-  await updateAttempt(tx, decision, {
+  await updateRows(tx.session, 'attempts', pick(decision, ATTEMPT_KEY), {
     state: 'accepted',
     acceptedBy: decision.decisionId,
     acceptedAnswer: sealAnswer(tx.cipher, decision.answer, decision, 'acceptedAnswer'),

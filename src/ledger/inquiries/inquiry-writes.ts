@@ -7,8 +7,16 @@ import type { ApplicantOutcome } from '../../model/report-outcome.ts';
 import { insertRow, NOW, updateRows } from '../database/rows.ts';
 import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
-import type { ClaimRequest, CloseRequest, OutcomeRecord, ReportOrigin } from '../records.ts';
-import { DESCRIPTION, sealAnswer, selectPauses, selectWithdrawals, toClaimOwners } from './inquiries.ts';
+import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
+import {
+  ATTEMPT_KEY,
+  DESCRIPTION,
+  type InquiryRow,
+  sealAnswer,
+  selectPauses,
+  selectWithdrawals,
+  toClaimOwners,
+} from './inquiries.ts';
 
 /** The repeat that the claim of this inquiry takes, and the number that another customer already has. */
 export async function readRepeat(
@@ -79,10 +87,7 @@ export async function insertClosed(
   { inquiry: { customerTraceNumber }, attempt, digest, run }: CloseRequest,
   permittedBy: string | undefined,
 ): Promise<string | undefined> {
-  await session.rows('UPDATE inquiries SET digest = coalesce(digest, $2) WHERE customer_trace_number = $1', [
-    customerTraceNumber,
-    digest,
-  ]);
+  await updateRows(session, 'inquiries', { customerTraceNumber }, { digest });
   const row = await insertRow(session, 'closed_attempts', { customerTraceNumber, attempt, ...run, permittedBy });
   return row?.closedAt;
 }
@@ -95,36 +100,24 @@ export async function insertClosed(
  */
 export async function markClaimed(
   { session }: Transaction,
-  request: ClaimRequest & { permittedRepeat: number },
+  { inquiry: { customerTraceNumber }, run, digest, applicantIds }: ClaimRequest,
+  known: InquiryRow | undefined,
+  permittedRepeat: number,
 ): Promise<void> {
-  await session.rows(
-    `UPDATE inquiries SET digest = coalesce(digest, $2), workflow_id = $3, run_id = $4,
-       applicant_ids = coalesce($5, applicant_ids), permitted_repeat = coalesce(permitted_repeat, $6)
-     WHERE customer_trace_number = $1`,
-    [
-      request.inquiry.customerTraceNumber,
-      request.digest,
-      request.run.workflowId,
-      request.run.runId,
-      request.applicantIds && JSON.stringify(request.applicantIds),
-      request.permittedRepeat,
-    ],
-  );
-}
-
-/** Writes an overdue `sending` as `unknown`. */
-export async function markUnknown({ session, dialect }: Transaction, customerTraceNumber: string): Promise<void> {
-  await session.rows(
-    `UPDATE attempts SET state = 'unknown', failure_type = 'OutcomeUnknown'
-     WHERE customer_trace_number = $1 AND state = 'sending' AND answer_by <= ${dialect.now}`,
-    [customerTraceNumber],
-  );
+  const claimed = {
+    workflowId: run.workflowId,
+    runId: run.runId,
+    digest,
+    applicantIds: applicantIds ? [...applicantIds] : known?.applicantIds,
+    permittedRepeat: known?.permittedRepeat ?? permittedRepeat,
+  };
+  await updateRows(session, 'inquiries', { customerTraceNumber }, claimed);
 }
 
 /** Writes news as the attempt's outcome. Status and request stay unchanged if the news lacks them. */
 export async function writeOutcome(tx: Transaction, record: OutcomeRecord): Promise<void> {
   const { httpStatus, requestedAt, ...news } = toLateOutcome(record);
-  await updateAttempt(tx, record, {
+  await updateRows(tx.session, 'attempts', pick(record, ATTEMPT_KEY), {
     ...news,
     ...omitUndefined({ httpStatus, requestedAt }),
     retryAfterMs: record.retryAfterMs,
@@ -139,19 +132,15 @@ export async function writeLate(tx: Transaction, record: OutcomeRecord, withAnsw
   const news = Object.entries(toLateOutcome(record));
   const late = news.map(([name, value]) => [`late${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, value]);
   const lateAnswer = sealAnswer(tx.cipher, withAnswer ? record.answer : undefined, record, 'lateAnswer');
-  await updateAttempt(tx, record, { ...Object.fromEntries(late), lateAnswer, lateAt: NOW });
+  await updateRows(tx.session, 'attempts', pick(record, ATTEMPT_KEY), {
+    ...Object.fromEntries(late),
+    lateAnswer,
+    lateAt: NOW,
+  });
 }
 
 function toLateOutcome({ state, failureType, httpStatus, requestedAt, answer }: OutcomeRecord) {
   return { state, failureType, httpStatus, requestedAt, ...toReadable(answer) };
-}
-
-export async function updateAttempt(
-  { session }: Transaction,
-  { customerTraceNumber, attempt }: ReportOrigin,
-  change: Parameters<typeof updateRows<'attempts'>>[3],
-): Promise<void> {
-  await updateRows(session, 'attempts', { customerTraceNumber, attempt }, change);
 }
 
 /** Becomes part of a statement: only a whole number of milliseconds is permitted. */

@@ -59,33 +59,19 @@ export function computeConsumerDigest(cipher: LedgerCipher, consumerId: string):
  */
 export async function readReferredInquiries(tx: Transaction, reportReferenceNumber: string) {
   const { session, cipher } = tx;
-  const rows = await session.read<Row<'attempts'>>(
-    `SELECT a.* FROM report_references r
-     JOIN attempts a ON a.customer_trace_number = r.customer_trace_number AND a.attempt = r.attempt
-     WHERE r.reference_digest = $1`,
-    [computeReferenceDigest(cipher, reportReferenceNumber)],
-  );
-  const references = new Map<string, ReportReference | null>();
-  for (const row of rows) references.set(row.customerTraceNumber, readReference(row, cipher, reportReferenceNumber));
-  // Without a reference where it was disposed of.
-  const found: { inquiry: InquiryView; reference: ReportReference | null }[] = [];
-  for (const [customerTraceNumber, reference] of references) {
-    const [inquiry] = await readInquiries(tx, '$1', [customerTraceNumber]);
-    if (inquiry) found.push({ inquiry, reference });
-  }
-  return found;
-}
-
-function readReference(
-  row: Row<'attempts'>,
-  cipher: LedgerCipher,
-  reportReferenceNumber: string,
-): ReportReference | null {
-  for (const name of ANSWERS) {
-    const reference = openOutcome(cipher, row, name)?.reference;
-    if (reference?.reportReferenceNumber === reportReferenceNumber) return reference;
-  }
-  return null;
+  const digest = computeReferenceDigest(cipher, reportReferenceNumber);
+  const referred = 'SELECT customer_trace_number FROM report_references WHERE reference_digest = $1';
+  const [attempts, inquiries] = await Promise.all([
+    session.read<Row<'attempts'>>(`SELECT * FROM attempts WHERE customer_trace_number IN (${referred})`, [digest]),
+    readInquiries(tx, referred, [digest]),
+  ]);
+  const isAsked = (known: ReportReference | undefined) => known?.reportReferenceNumber === reportReferenceNumber;
+  return inquiries.map((inquiry) => {
+    const own = attempts.filter(({ customerTraceNumber }) => customerTraceNumber === inquiry.customerTraceNumber);
+    const references = own.flatMap((row) => ANSWERS.map((name) => openOutcome(cipher, row, name)?.reference));
+    // Without a reference where it was disposed of.
+    return { inquiry, reference: references.find(isAsked) ?? null };
+  });
 }
 
 // The references that a caller's inquiries have left in the ledger.
@@ -120,8 +106,7 @@ export function listReferences(runKey: string, inquiries: readonly InquiryView[]
     const { productCode, customerTraceNumber, shareId } = inquiry;
     if (productCode !== 'SECONDUSE') stages.set(productCode, { customerTraceNumber, answer });
     else if (shareId !== undefined) shares.set(shareId, answer);
-    if (productCode === 'FAILSAFE')
-      failsafe = listFailsafeConsumers(answer, inquiry.applicantIds ?? listNamedApplicants(answer));
+    if (productCode === 'FAILSAFE') failsafe = listFailsafeConsumers(answer, inquiry.applicantIds ?? []);
   }
   const ofStages = <T extends object>(list: (answer: Outcome, productCode: ProductCode) => readonly T[]) =>
     [...stages].flatMap(([productCode, { customerTraceNumber, answer }]) =>
@@ -139,11 +124,6 @@ export function listReferences(runKey: string, inquiries: readonly InquiryView[]
     ...(failsafe && failsafe.consumers.length > 0 ? failsafe : {}),
     ...(withoutRecord.length > 0 ? { withoutRecord } : {}),
   };
-}
-
-/** The applicants of an inquiry from before the ledger recorded them, as far as the answer names them. */
-function listNamedApplicants({ applicants, reference }: Outcome): string[] {
-  return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
 }
 
 function findOutcome({ attempts }: InquiryView): Outcome | undefined {

@@ -1,19 +1,31 @@
 /**
- * The shapes in which people and programs read reports, refusals and lists of changes, and how a refusal's body travels.
- * What a run compares by itself (`compareWithEarlier`) leaves the worker as counts: it has no row of a reader.
+ * The shapes in which people and programs read reports, refusals and lists of changes, and in which a refusal's body
+ * travels. What a run compares by itself (`compareWithEarlier`) leaves the worker as counts: it has no row of a reader.
  */
 
 import { HIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
 import type { InquiryDescription } from '../../model/inquiry.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
-import type { Sealed } from '../../protection/sealed/sealing.ts';
 import type { Row } from '../database/tables.ts';
 
-/** A refusal's body, ready to be written. */
+/**
+ * A refusal's body, sealed and bound to its ledger, inquiry and attempt. Base64, because it travels through Temporal
+ * while the ledger cannot be reached.
+ */
 export interface SealedRefusal {
-  sealed: Sealed;
+  body: string;
+  wrappedKey: string;
+  keyId: string;
+  algorithm: string;
   isWhole: boolean;
+}
+
+/** In characters. Temporal drops the details of a failure of 2 MB, and the protocol needs them: a longer body is lost. */
+const MOST_CARRIED = 400_000;
+
+export function mayBeCarried({ body }: SealedRefusal): boolean {
+  return body.length <= MOST_CARRIED;
 }
 
 export interface Reader {
@@ -49,34 +61,4 @@ export interface MadeFor extends Pick<InquiryDescription, 'profile' | 'endUserCo
   productCode?: ProductCode;
   /** For a share by itself: the end user for whom its report was pulled, if the share's start named one. */
   reportEndUserCode?: string;
-}
-
-// A refusal's body on its way through Temporal, while the ledger cannot be reached: sealed, so that only the ledger's keys open it.
-
-/** Base64. Bound to its ledger, inquiry and attempt, as in the ledger. */
-export interface CarriedRefusal {
-  body: string;
-  wrappedKey: string;
-  keyId: string;
-  algorithm: string;
-  isWhole: boolean;
-}
-
-/** In characters. Temporal drops the details of a failure of 2 MB, and the protocol needs them: a longer body is lost. */
-const MOST_CARRIED = 400_000;
-
-/** `undefined` where it is too long to be carried. */
-export function toCarriedRefusal({ sealed, isWhole }: SealedRefusal): CarriedRefusal | undefined {
-  const { body, wrappedKey, keyId, algorithm } = sealed;
-  const carried = { body: toBase64(body), wrappedKey: toBase64(wrappedKey), keyId, algorithm, isWhole };
-  return carried.body.length > MOST_CARRIED ? undefined : carried;
-}
-
-export function toSealedRefusal({ body, wrappedKey, keyId, algorithm, isWhole }: CarriedRefusal): SealedRefusal {
-  const sealed = { body: Buffer.from(body, 'base64'), wrappedKey: Buffer.from(wrappedKey, 'base64'), keyId, algorithm };
-  return { sealed, isWhole };
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64');
 }

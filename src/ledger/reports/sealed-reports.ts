@@ -3,47 +3,54 @@
  * and destroys all of them alike. Also the record of who has read one.
  */
 import { randomUUID } from 'node:crypto';
-import { omitUndefined, pick } from '../../base/defined.ts';
+import { pick } from '../../base/defined.ts';
 import type { ComparisonGap } from '../../messages/journey/change-summary.ts';
 import { OtherEndUserError } from '../../model/credit-journey-error.ts';
 import type { RefusalBody } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
-import { type LedgerCipher, type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
+import { type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
+import type { Writes } from '../database/columns.ts';
 import { insertRow, readRows } from '../database/rows.ts';
 import { listPlaceholders, type SqlValue, type Transaction, type Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
-import { openOutcome } from '../inquiries/inquiries.ts';
+import { ATTEMPT_KEY, readInquiries } from '../inquiries/inquiries.ts';
 import { lockInquiry } from '../inquiries/inquiry-writes.ts';
-import type { LedgerIdentity, ReportOrigin } from '../records.ts';
+import type { InquiryView, LedgerIdentity, OutcomeRecord, ReportOrigin } from '../records.ts';
 import type { BodyKind, MadeFor, Reader, SealedRefusal } from './reports.ts';
 
-const ATTEMPT_KEY = ['customerTraceNumber', 'attempt'] as const;
-
-/** A sealed text and the attempt that it belongs to. */
-interface BodyToKeep {
-  kind: BodyKind;
-  of: ReportOrigin;
-  /** A list of changes has another report. */
-  from?: ReportOrigin;
-  /** The attempt was superseded before the content arrived. */
-  isLate?: boolean;
-  httpStatus?: number | undefined;
-  isWhole?: boolean;
-  sealed: Sealed;
+/** Writes a body. An existing row stays, also one whose key was destroyed. */
+async function insertBody({ session }: Unsealed, body: Writes<Row<'sealed_bodies'>>): Promise<void> {
+  // Only a list of changes has another report.
+  const from = { fromTraceNumber: body.customerTraceNumber, fromAttempt: body.attempt };
+  await insertRow(session, 'sealed_bodies', { late: false, isWhole: true, ...from, ...body }, { orKeep: true });
 }
 
-/** Writes a body. An existing row stays, also one whose key was destroyed. */
-export async function insertBody(
-  { session }: Unsealed,
-  { kind, of, from = of, isLate = false, httpStatus, isWhole = true, sealed }: BodyToKeep,
+/** The report of an answer, or the body of a refusal. */
+export interface NewBodies {
+  report?: Sealed | undefined;
+  refusal?: SealedRefusal | undefined;
+}
+
+/** @param late the attempt was superseded before they arrived */
+export async function insertBodies(
+  tx: Unsealed,
+  { customerTraceNumber, attempt, httpStatus }: OutcomeRecord,
+  { report, refusal }: NewBodies,
+  late: boolean,
 ): Promise<void> {
-  const origin = { fromTraceNumber: from.customerTraceNumber, fromAttempt: from.attempt };
-  const fields = { ...of, ...origin, ...sealed, kind, late: isLate, httpStatus, isWhole };
-  await insertRow(session, 'sealed_bodies', fields, { orKeep: true });
+  const of = { customerTraceNumber, attempt, late };
+  await Promise.all([
+    report && insertBody(tx, { ...of, kind: 'report', ...report }),
+    refusal && insertBody(tx, { ...of, kind: 'refusal', httpStatus, ...refusal, ...decodeSealed(refusal) }),
+  ]);
+}
+
+function decodeSealed({ body, wrappedKey }: SealedRefusal) {
+  return { body: Buffer.from(body, 'base64'), wrappedKey: Buffer.from(wrappedKey, 'base64') };
 }
 
 type BodyRow = Row<'sealed_bodies'> & {
@@ -52,11 +59,9 @@ type BodyRow = Row<'sealed_bodies'> & {
   disposedAt?: string;
 };
 
-type StoredReport = Pick<BodyRow, (typeof ATTEMPT_KEY)[number] | 'productCode' | 'storedAt'> & { body: string };
-
 /** A report, and whose `consumerId`s it names; or why there is none that could be compared. */
 export type ReportToCompare =
-  | { report: StoredReport; applicantIds: ReadonlyMap<string, string> }
+  | { report: ReportOrigin & { body: string }; applicantIds: ReadonlyMap<string, string> }
   | { gap: ComparisonGap };
 
 /** A document that is derived from reports and sealed like one. It is destroyed with either. */
@@ -108,7 +113,8 @@ export class SealedReports {
 
   /** Seals what the gateway wrote beside a refusal, for `recordOutcome`. */
   async sealRefusal(attempt: ReportOrigin, { text, isWhole }: RefusalBody): Promise<SealedRefusal> {
-    return { sealed: await this.seal('refusal', attempt, text), isWhole };
+    const { body, wrappedKey, keyId, algorithm } = await this.seal('refusal', attempt, text);
+    return { body: toBase64(body), wrappedKey: toBase64(wrappedKey), keyId, algorithm, isWhole };
   }
 
   /**
@@ -116,17 +122,34 @@ export class SealedReports {
    * writes down no reader: they are compared, and leave no worker.
    */
   async reportsToCompare(ledgerId: string, customerTraceNumbers: readonly string[]): Promise<ReportToCompare[]> {
-    const asked = await this.transactions.read((tx) => readToCompare(tx, customerTraceNumbers));
-    requireSameLedger(ledgerId, asked.ledgerId);
-    return Promise.all(asked.found.map((found) => this.#openToCompare(found)));
+    const places = listPlaceholders(customerTraceNumbers);
+    const [[identity], inquiries, rows] = await this.transactions.read((tx) =>
+      Promise.all([
+        readRows(tx.session, 'ledger_identity', { onlyRow: 1 }),
+        readInquiries(tx, places, customerTraceNumbers),
+        tx.session.read<BodyRow>(
+          `${BODIES} i.customer_trace_number IN (${places}) AND ${IS_JUDGED_REPORT} AND b.wrapped_key IS NOT NULL
+           ORDER BY b.attempt`,
+          customerTraceNumbers,
+        ),
+      ]),
+    );
+    requireSameLedger(ledgerId, identity?.ledgerId ?? 'none');
+    const compared = customerTraceNumbers.map((number): Promise<ReportToCompare> | ReportToCompare => {
+      const isOwn = ({ customerTraceNumber }: { customerTraceNumber: string }) => customerTraceNumber === number;
+      const [inquiry, row] = [inquiries.find(isOwn), rows.findLast(isOwn)];
+      if (inquiry?.disposedAt !== undefined) return { gap: 'disposed' };
+      return inquiry && row ? this.#openToCompare(inquiry, row) : { gap: 'noReport' };
+    });
+    return Promise.all(compared);
   }
 
-  async #openToCompare({ row, isDisposed, applicantIds }: ToCompare): Promise<ReportToCompare> {
-    if (isDisposed) return { gap: 'disposed' };
-    if (!row) return { gap: 'noReport' };
+  async #openToCompare({ attempts }: InquiryView, row: BodyRow): Promise<ReportToCompare> {
+    const answers = attempts.flatMap(({ answer }) => (answer?.kind === 'outcome' ? [answer] : []));
+    const named = answers.flatMap(({ reference }) => reference?.applicants ?? []);
     try {
-      const report = { ...pick(row, [...ATTEMPT_KEY, 'productCode']), ...(await this.open(row)) };
-      return { report, applicantIds };
+      const report = { ...pick(row, ATTEMPT_KEY), ...(await this.open(row)) };
+      return { report, applicantIds: new Map(named.map(({ consumerId, applicantId }) => [consumerId, applicantId])) };
     } catch (error) {
       if (error instanceof SealBrokenError) return { gap: 'unreadable' };
       throw error;
@@ -147,7 +170,9 @@ export class SealedReports {
         sources,
       );
       if (disposed.length > 0) return false;
-      await insertBody(tx, { ...document, sealed });
+      const { kind, of, from } = document;
+      const origin = { fromTraceNumber: from.customerTraceNumber, fromAttempt: from.attempt };
+      await insertBody(tx, { ...of, ...origin, ...sealed, kind });
       return true;
     });
   }
@@ -161,104 +186,47 @@ export class SealedReports {
   }
 }
 
-// A comparison reads of each inquiry its sealed report, and whose `consumerId`s its answers name.
-
-interface ToCompare {
-  row?: BodyRow;
-  isDisposed: boolean;
-  applicantIds: ReadonlyMap<string, string>;
-}
-
-async function readToCompare(
-  { session, cipher }: Transaction,
-  customerTraceNumbers: readonly string[],
-): Promise<{ ledgerId: string; found: ToCompare[] }> {
-  const places = listPlaceholders(customerTraceNumbers);
-  const [inquiries, reports, attempts] = await Promise.all([
-    session.read<{ ledgerId: string; customerTraceNumber?: string; disposedAt?: string }>(
-      `SELECT l.ledger_id, i.customer_trace_number, i.disposed_at FROM ledger_identity l
-       LEFT JOIN inquiries i ON i.customer_trace_number IN (${places})`,
-      customerTraceNumbers,
-    ),
-    session.read<BodyRow>(
-      `${BODIES} i.customer_trace_number IN (${places}) AND ${IS_JUDGED_REPORT} AND b.wrapped_key IS NOT NULL
-       ORDER BY b.attempt`,
-      customerTraceNumbers,
-    ),
-    session.read<Row<'attempts'>>(
-      `SELECT * FROM attempts WHERE customer_trace_number IN (${places}) ORDER BY attempt`,
-      customerTraceNumbers,
-    ),
-  ]);
-  const found = customerTraceNumbers.map((number): ToCompare => {
-    const isOwn = (row: { customerTraceNumber?: string }) => row.customerTraceNumber === number;
-    return {
-      ...omitUndefined({ row: reports.findLast(isOwn) }),
-      isDisposed: inquiries.find(isOwn)?.disposedAt !== undefined,
-      applicantIds: readApplicantIds(attempts.filter(isOwn), cipher),
-    };
-  });
-  return { ledgerId: inquiries[0]?.ledgerId ?? 'none', found };
-}
-
-function readApplicantIds(attempts: readonly Row<'attempts'>[], cipher: LedgerCipher): Map<string, string> {
-  const ids = new Map<string, string>();
-  for (const row of attempts) {
-    const answer = openOutcome(cipher, row, row.acceptedAnswer ? 'acceptedAnswer' : 'answer');
-    for (const { applicantId, consumerId } of answer?.reference?.applicants ?? []) ids.set(consumerId, applicantId);
-  }
-  return ids;
-}
-
 /**
  * Reads sealed content for people and programs. Returns nothing before a row that says who read it is committed. Each
  * method throws `DisposedError` if the content was disposed of. It throws `OtherEndUserError` if `endUser` is another
  * than the one for whom the report was pulled: giving it to another one is a share.
  */
 export function makeReadings(sealed: SealedReports, transactions: Transactions) {
-  const find = async (condition: string, values: readonly SqlValue[]): Promise<BodyRow | undefined> => {
+  /** Gives out the first row of the condition; `null` where there is none. */
+  async function giveOut<Member extends keyof BodyRow>(
+    reader: Reader,
+    condition: string,
+    values: readonly (SqlValue | undefined)[],
+    members: readonly Member[],
+  ) {
     const statement = `${BODIES} ${condition} LIMIT 1`;
-    return (await transactions.read(({ session }) => session.read<BodyRow>(statement, values)))[0];
-  };
-  /** A reading is no claim: programs of any version write it. */
-  const giveOut = async <Found extends ReportOrigin>(kind: BodyKind, found: Found, reader: Reader): Promise<Found> => {
-    await transactions.write((tx) => noteAccess(tx, kind, found, reader), { byAnyVersion: true });
+    const [row] = await transactions.read(({ session }) => session.read<BodyRow>(statement, values));
+    if (!row) return null;
+    const found = { ...pick(row, [...ATTEMPT_KEY, ...members]), ...(await sealed.open(row)) };
+    // A reading is no claim: programs of any version write it.
+    await transactions.write((tx) => noteAccess(tx, row, reader), { byAnyVersion: true });
     return found;
-  };
+  }
   return {
-    /** The newest answered report of an owner and product, or that of one inquiry; `null` where there is none. */
-    async report(wanted: WantedReport, reader: Reader) {
-      const { runKey, productCode, customerTraceNumber = null } = wanted;
+    /** The newest answered report of an owner and product, or that of one inquiry. */
+    report({ runKey, productCode, customerTraceNumber }: WantedReport, reader: Reader) {
       // Sorts the newest existing report before disposed ones.
-      const row = await find(
-        `i.run_key = $1 AND i.product_code = $2 AND i.customer_trace_number = coalesce($3, i.customer_trace_number)
-         AND ${IS_JUDGED_REPORT} ORDER BY b.wrapped_key IS NULL, ${NEWEST}`,
-        [runKey, productCode, customerTraceNumber],
-      );
-      if (!row) return null;
-      const about = pick(row, [...ATTEMPT_KEY, 'productCode']);
-      return giveOut('report', { ...about, ...(await sealed.open(row)) }, reader);
+      const condition = `i.run_key = $1 AND i.product_code = $2
+        AND i.customer_trace_number = coalesce($3, i.customer_trace_number)
+        AND ${IS_JUDGED_REPORT} ORDER BY b.wrapped_key IS NULL, ${NEWEST}`;
+      return giveOut(reader, condition, [runKey, productCode, customerTraceNumber], ['productCode']);
     },
 
-    /** Returns the gateway's text beside the refusal of one attempt; `null` if none is kept. */
-    async refusal(of: ReportOrigin, reader: Reader) {
+    /** The gateway's text beside the refusal of one attempt. */
+    refusal({ customerTraceNumber, attempt }: ReportOrigin, reader: Reader) {
       // Prefers the answer that arrived in time to a late one.
-      const wanted = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
-      const row = await find(wanted, [of.customerTraceNumber, of.attempt]);
-      if (!row) return null;
-      const about = pick(row, [...ATTEMPT_KEY, 'productCode', 'httpStatus', 'isWhole']);
-      return giveOut('refusal', { ...about, ...(await sealed.open(row)) }, reader);
+      const condition = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
+      return giveOut(reader, condition, [customerTraceNumber, attempt], ['productCode', 'httpStatus', 'isWhole']);
     },
 
-    /** The newest list of changes of an owner; `null` where there is none. */
-    async changes(runKey: string, reader: Reader) {
-      const row = await find(`i.run_key = $1 AND b.kind = 'changes' ORDER BY ${NEWEST}`, [runKey]);
-      if (!row) return null;
-      const of = pick(row, ATTEMPT_KEY);
-      const from = { customerTraceNumber: row.fromTraceNumber, attempt: row.fromAttempt };
-      const opened = await sealed.open(row);
-      await giveOut('changes', of, reader);
-      return { kind: 'changes', of, from, ...opened };
+    /** The newest list of changes of an owner. */
+    changes(runKey: string, reader: Reader) {
+      return giveOut(reader, `i.run_key = $1 AND b.kind = 'changes' ORDER BY ${NEWEST}`, [runKey], []);
     },
   };
 }
@@ -281,8 +249,7 @@ export function readMadeFor({ session }: Transaction, runKey: string): Promise<M
 /** Whether it may be given out, and that it was. */
 async function noteAccess(
   { session, dialect }: Transaction,
-  kind: BodyKind,
-  { customerTraceNumber, attempt }: ReportOrigin,
+  { kind, customerTraceNumber, attempt }: BodyRow,
   { by, via, purpose, endUser, isRedacted = false }: Reader,
 ): Promise<void> {
   const [inquiry] = await readRows(session, 'inquiries', { customerTraceNumber }, dialect.forUpdate);
@@ -294,4 +261,8 @@ async function noteAccess(
   }
   const access = { accessId: randomUUID(), customerTraceNumber, attempt, kind, by, via, purpose, redacted: isRedacted };
   await insertRow(session, 'report_accesses', access);
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
 }

@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { startSandbox } from '../../../sandbox/server.ts';
+import { getErrorCode } from '../../base/error-code.ts';
 import { DEFAULT_PORTS } from '../../config/variables.ts';
 import { openLedger } from '../../ledger/open-ledger.ts';
 import { toPortfolioFolder } from '../../messages/portfolio/output-files.ts';
@@ -194,12 +195,6 @@ interface DevPorts {
 
 const OWN_PORTS: DevPorts = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
 
-const FLAGS: Record<keyof DevPorts, string> = {
-  temporalPort: '--temporal-port',
-  uiPort: '--ui-port',
-  sandboxPort: '--sandbox-port',
-};
-
 /** Thrown when a requested port is taken. The message gives the remedy. */
 export class PortTakenError extends Error {
   override readonly name = 'PortTakenError';
@@ -217,7 +212,8 @@ export async function choosePorts(asked: Partial<DevPorts>): Promise<DevPorts> {
     const port = asked[name] ?? OWN_PORTS[name];
     const isFree = port !== 0 && !Object.values(chosen).includes(port) && (await isPortFree(port));
     if (asked[name] && !isFree) {
-      throw new PortTakenError(`port ${port} is taken: free it, or name another with ${FLAGS[name]}`);
+      const flag = `--${name.replace('Port', '-port')}`;
+      throw new PortTakenError(`port ${port} is taken: free it, or name another with ${flag}`);
     }
     chosen[name] = isFree ? port : (free.pop() as number);
   }
@@ -229,13 +225,11 @@ async function chooseApiPort({ temporalPort }: DevPorts): Promise<number> {
   return temporalPort === OWN_PORTS.temporalPort && (await isPortFree(DEFAULT_PORTS.api)) ? DEFAULT_PORTS.api : 0;
 }
 
-// Made-up rows of a portfolio, and one to try a review with: rows that the sandbox has a record of, and a row that is bad.
-
-const SAMPLE_PORTFOLIO = 'sample.csv';
+// Made-up rows of a portfolio, and a file to try a review with.
 
 export const SAMPLE_HEADER = 'accountId,first,last,ssn,dob,phoneNumber,emailAddress,ipAddress,line1,city,state,zip';
 
-/** Never issued as SSNs; the last one lacks a digit. */
+/** Never issued as SSNs. The sandbox has a record of each; the last one lacks a digit. */
 const SSNS = ['900110001', '900120001', '900130001', '900140001', '90015001'];
 
 /** The row has no line break. */
@@ -247,7 +241,7 @@ export function createSampleRow(row: number, ssn: string): string {
 /** Leaves an existing file unchanged. */
 async function writeSamplePortfolio(directory: string): Promise<void> {
   const text = [SAMPLE_HEADER, ...SSNS.map((ssn, index) => createSampleRow(index + 1, ssn)), ''].join('\n');
-  await writeFile(join(directory, SAMPLE_PORTFOLIO), text, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  await writeFile(join(directory, 'sample.csv'), text, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
+    if (getErrorCode(error) !== 'EEXIST') throw error;
   });
 }

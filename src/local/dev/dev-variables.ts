@@ -14,9 +14,6 @@ interface DevAddresses {
   dataDir: string;
 }
 
-/** The credentials that the sandbox accepts by default. */
-const SANDBOX_CREDENTIALS = { clientId: 'sandbox-client', clientSecret: 'sandbox-secret' };
-
 /** Variables that would lead to another Temporal, gateway or ledger than those of the development environment. */
 const FOREIGN = [
   /^TEMPORAL_(?!CLI_PATH$|TEST_SERVER_PATH$)/,
@@ -29,11 +26,7 @@ const FOREIGN = [
 ];
 
 /** Returns the places of ledger, keys and portfolio files in a data directory. */
-export function resolveDataAddresses(dataDir: string): {
-  ledgerUrl: string;
-  keyRingFile: string;
-  portfolioDir: string;
-} {
+export function resolveDataAddresses(dataDir: string) {
   return {
     ledgerUrl: `file:${join(dataDir, 'ledger.db')}`,
     keyRingFile: join(dataDir, 'keys.json'),
@@ -57,8 +50,9 @@ export function createReadyVariables(
     GATEWAY_ENVIRONMENT: 'sandbox',
     GATEWAY_AUTH_URL: addresses.sandboxUrl,
     GATEWAY_BASE_URL: addresses.sandboxUrl,
-    GATEWAY_CLIENT_ID: SANDBOX_CREDENTIALS.clientId,
-    GATEWAY_CLIENT_SECRET: SANDBOX_CREDENTIALS.clientSecret,
+    // The sandbox accepts these by default.
+    GATEWAY_CLIENT_ID: 'sandbox-client',
+    GATEWAY_CLIENT_SECRET: 'sandbox-secret',
     LEDGER_URL: ledgerUrl,
     KEY_RING_FILE: keyRingFile,
     PAYLOAD_ENCRYPTION: 'on',

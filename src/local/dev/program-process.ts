@@ -29,23 +29,21 @@ const START_TIMEOUT_MS = 90_000;
 /** `.ts` from source, `.js` from `dist/`, as this module's own address says. */
 const CLI = fileURLToPath(new URL(`../../cli${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url));
 
-interface Running {
-  child: OwnedChild;
-  ready: Promise<Ready>;
-}
-
 /** A command of this program in a process of its own. Does not start anything yet. */
-export function createProgramProcess(options: ProgramOptions) {
-  const { name, dataDir, onDeath } = options;
+export function createProgramProcess({ name, env, dataDir, onDeath }: ProgramOptions) {
   const logFile = join(dataDir, `${name}.log`);
-  let running: Running | undefined;
-  const watch = (started: Running): Running => {
-    void started.child.ended.then((exitCode) => {
+  let running: { child: OwnedChild; ready: Promise<Ready> } | undefined;
+  const start = async () => {
+    const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
+    const child = await startOwnedChild(process.execPath, [CLI, name], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const started = { child, ready: waitUntilReady(name, child, log) };
+    void child.ended.then((exitCode) => {
+      log.end();
       // `kill` and `stop` have let go of it before it ends.
       if (running !== started) return;
       running = undefined;
       const how = exitCode === null ? 'was killed' : `ended with exit code ${exitCode}`;
-      onDeath(`${name} ${started.child.pid} ${how}; its log: ${logFile}`);
+      onDeath(`${name} ${child.pid} ${how}; its log: ${logFile}`);
     });
     return started;
   };
@@ -58,7 +56,7 @@ export function createProgramProcess(options: ProgramOptions) {
     pid: () => running?.child.pid,
     /** Starts it where it does not run; resolves with its line when it is ready. */
     start: async () => {
-      running ??= watch(await startProgram(options, logFile));
+      running ??= await start();
       return running.ready;
     },
     /** SIGKILL, as a power cut would; it stays down until `start`. */
@@ -70,16 +68,6 @@ export function createProgramProcess(options: ProgramOptions) {
     /** SIGTERM, and SIGKILL after a few seconds. */
     stop: async () => letGo()?.stop(STOP_GRACE_MS),
   };
-}
-
-async function startProgram({ name, env }: ProgramOptions, logFile: string): Promise<Running> {
-  const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
-  const child = await startOwnedChild(process.execPath, [CLI, name], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  void child.ended.then(() => log.end());
-  const ready = waitUntilReady(name, child, log);
-  // Waiting callers get the error, but there may be none.
-  ready.catch(() => {});
-  return { child, ready };
 }
 
 async function waitUntilReady(name: string, child: OwnedChild, log: WriteStream): Promise<Ready> {

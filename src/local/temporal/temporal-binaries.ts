@@ -72,31 +72,19 @@ export async function findTemporalBinary(options: FindBinaryOptions = {}): Promi
     onProgress: (message) => void process.stderr.write(`${message}\n`),
     ...options,
   };
-  return (
-    (await findInEnvironment(search)) ?? (await findInPath(search)) ?? (await findInCache(search)) ?? download(search)
-  );
-}
-
-/** A named path is final: trying another source would hide the mistake. */
-async function findInEnvironment(search: Search): Promise<FoundBinary | null> {
-  const { pathVariable, title } = search.pinned;
-  const path = search.env[pathVariable];
-  if (!path) return null;
-  if (await isOfUse(search, path)) return { path, source: 'environment' };
-  throw new TemporalBinaryNotFoundError(`${pathVariable} names no ${title} that can be used: ${path}`);
-}
-
-async function findInPath(search: Search): Promise<FoundBinary | null> {
+  const { pathVariable, title, executable } = search.pinned;
+  const named = search.env[pathVariable];
+  // A named path is final: trying another source would hide the mistake.
+  if (named) {
+    if (await isOfUse(search, named)) return { path: named, source: 'environment' };
+    throw new TemporalBinaryNotFoundError(`${pathVariable} names no ${title} that can be used: ${named}`);
+  }
   for (const directory of (search.env.PATH ?? '').split(delimiter).filter(Boolean)) {
-    const path = join(directory, search.pinned.executable);
+    const path = join(directory, executable);
     if (await isOfUse(search, path)) return { path, source: 'PATH' };
   }
-  return null;
-}
-
-async function findInCache(search: Search): Promise<FoundBinary | null> {
   const path = toCachedPath(search);
-  return (await isOfUse(search, path)) ? { path, source: 'cache' } : null;
+  return (await isOfUse(search, path)) ? { path, source: 'cache' } : download(search);
 }
 
 /**

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { omitUndefined } from '../../base/defined.ts';
 import { SEARCH_ATTRIBUTES } from '../../model/search-attributes.ts';
 import { type OwnedChild, startOwnedChild } from '../child-process.ts';
 import { freePorts } from '../free-ports.ts';
@@ -27,9 +26,6 @@ interface TemporalServerOptions {
   searchAttributes?: Readonly<Record<string, string>>;
   /** Values are JSON values; on top of this project's own. */
   dynamicConfig?: Readonly<Record<string, string | number | boolean>>;
-  /** The program; default: found as ARCHITECTURE.md says. */
-  binaryPath?: string;
-  onProgress?: (message: string) => void;
   /** The search for the program reads it, the server inherits it. Default: the process's own. */
   env?: NodeJS.ProcessEnv;
 }
@@ -66,8 +62,7 @@ const DYNAMIC_CONFIG: Record<string, string | number | boolean> = {
  */
 export async function startTemporalServer(options: TemporalServerOptions = {}) {
   const { env = process.env, headless = false, namespace = 'default', searchAttributes = SEARCH_ATTRIBUTES } = options;
-  const binary =
-    options.binaryPath ?? (await findTemporalBinary(omitUndefined({ onProgress: options.onProgress, env }))).path;
+  const { path: binary } = await findTemporalBinary({ env });
   const [freePort = 0, freeUiPort = 0] = await freePorts(2);
   const port = options.port ?? freePort;
   const uiPort = options.uiPort ?? freeUiPort;
@@ -75,7 +70,18 @@ export async function startTemporalServer(options: TemporalServerOptions = {}) {
   const scratch = options.dataDir === undefined ? mkdtempSync(join(tmpdir(), 'credit-journey-temporal-')) : undefined;
   const logFile = join(options.dataDir ?? (scratch as string), 'temporal-server.log');
   const output = openSync(logFile, 'a', 0o600);
-  const args = listArguments({ ...options, headless, namespace, port, uiPort, searchAttributes });
+  const codec = options.uiCodecEndpoint ? ['--ui-codec-endpoint', options.uiCodecEndpoint] : [];
+  const dynamicConfig = Object.entries({ ...DYNAMIC_CONFIG, ...options.dynamicConfig });
+  // Without the pragmas a database file makes everything about three times slower.
+  const pragmas = ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=1'];
+  const args = [
+    ...['server', 'start-dev', '--ip', LOOPBACK, '--port', String(port), '--log-level', 'warn'],
+    ...['--namespace', namespace],
+    ...(headless ? ['--headless'] : ['--ui-port', String(uiPort), ...codec]),
+    ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
+    ...dynamicConfig.flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${JSON.stringify(value)}`]),
+    ...(options.dataDir === undefined ? [] : ['--db-filename', join(options.dataDir, 'temporal.db'), ...pragmas]),
+  ];
   const child = await startOwnedChild(binary, args, { env, stdio: ['ignore', output, output] }).finally(() =>
     closeSync(output),
   );
@@ -114,32 +120,6 @@ export async function startTemporalServer(options: TemporalServerOptions = {}) {
   };
 }
 
-type Arguments = Required<
-  Pick<TemporalServerOptions, 'headless' | 'namespace' | 'port' | 'uiPort' | 'searchAttributes'>
-> &
-  Pick<TemporalServerOptions, 'dataDir' | 'dynamicConfig' | 'uiCodecEndpoint'>;
-
-function listArguments(options: Arguments): string[] {
-  const { port, uiPort, headless, uiCodecEndpoint, namespace, searchAttributes, dataDir } = options;
-  const ui = ['--ui-port', String(uiPort), ...(uiCodecEndpoint ? ['--ui-codec-endpoint', uiCodecEndpoint] : [])];
-  // Without the pragmas a database file makes everything about three times slower.
-  const database = (folder: string) => [
-    ...['--db-filename', join(folder, 'temporal.db')],
-    ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=1'],
-  ];
-  return [
-    ...['server', 'start-dev', '--ip', LOOPBACK, '--port', String(port), '--log-level', 'warn'],
-    ...['--namespace', namespace],
-    ...(headless ? ['--headless'] : ui),
-    ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
-    ...Object.entries({ ...DYNAMIC_CONFIG, ...options.dynamicConfig }).flatMap(([key, value]) => [
-      '--dynamic-config-value',
-      `${key}=${JSON.stringify(value)}`,
-    ]),
-    ...(dataDir === undefined ? [] : database(dataDir)),
-  ];
-}
-
 /** Upserting a search attribute that is not registered yet would park a run for ever: wait for all of them. */
 async function waitUntilReady(
   child: OwnedChild,
@@ -147,22 +127,14 @@ async function waitUntilReady(
   namespace: string,
   searchAttributes: readonly string[],
 ): Promise<void> {
-  let hasEnded = false;
-  void child.ended.then(() => {
-    hasEnded = true;
-  });
   const deadline = performance.now() + START_TIMEOUT_MS;
-  let lastProblem: unknown;
   while (performance.now() < deadline) {
-    if (hasEnded) throw new Error('it ended by itself');
-    try {
-      if (await isAnswering(address, namespace, searchAttributes)) return;
-    } catch (error) {
-      lastProblem = error;
-    }
+    const { exitCode, signalCode } = child.process;
+    if (exitCode !== null || signalCode !== null) throw new Error('it ended by itself');
+    if (await isAnswering(address, namespace, searchAttributes).catch(() => false)) return;
     await delay(POLL_INTERVAL_MS);
   }
-  throw new Error('no answer in time', { cause: lastProblem });
+  throw new Error('no answer in time');
 }
 
 async function isAnswering(address: string, namespace: string, searchAttributes: readonly string[]): Promise<boolean> {

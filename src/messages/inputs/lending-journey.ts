@@ -1,15 +1,15 @@
 /** The input of `lendingJourney`. */
 import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
-import { refuseRepeated } from '../../fields/fields.ts';
+import { getMessageFields, refuseRepeated } from '../../fields/fields.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { Problem } from '../../model/problems.ts';
 import { COMPARED_STAGES, GATED_STAGES, STAGES, type StageCode } from '../../model/products.ts';
 import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
 import { COUNTED_CHANGES } from '../journey/change-summary.ts';
-import { defineInput, getSharedFields, implies, type Loose, type MessageOf } from '../message.ts';
+import { defineInput, implies, type Loose, type MessageOf } from '../message.ts';
 
-const fields = getSharedFields();
+const fields = getMessageFields();
 
 /** The most shares of one journey, as its handlers count them. A limit on everything. */
 const MAX_SHARES = 20;
@@ -97,7 +97,6 @@ function findLendingJourneyProblems(input: Loose): Problem[] {
   ];
 }
 
-/** The stages that will run, or `null` where the list is malformed. */
 function readStages(value: unknown): readonly StageCode[] | null {
   if (value === undefined) return STAGES;
   if (!Array.isArray(value) || !value.every((stage) => (STAGES as readonly unknown[]).includes(stage))) return null;
@@ -127,7 +126,6 @@ function findPurposeCodeProblems(codes: unknown, stages: readonly StageCode[] | 
   return problems;
 }
 
-/** Problems of members that name a stage which the input does not list. */
 function findUnlistedProblems(
   member: 'endUserCodes' | 'gates',
   named: readonly StageCode[],

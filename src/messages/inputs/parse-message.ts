@@ -11,7 +11,6 @@ import {
   findApplicantLimitProblems,
 } from '../../fields/applicant-schemas.ts';
 import { parseWith } from '../../fields/problems.ts';
-import type { Applicant, FailsafeApplicant } from '../../model/applicant.ts';
 import type { Checked, MessageOf } from '../message.ts';
 
 /** A profile's limit (interface 8: typically 1 to 2), which workers alone know. */
@@ -48,19 +47,12 @@ export function parseMessage<D extends Checked>(
 }
 
 /** A list of applicants by itself; paths are under `/applicants`. */
-export function parseApplicants(value: unknown, limit: ApplicantLimit = {}): Applicant[] {
-  return parseList(applicantsSchema, value, limit);
-}
-
-/** FAILSAFE's applicants by themselves; paths are under `/applicants`. */
-export function parseFailsafeApplicants(value: unknown, limit: ApplicantLimit): FailsafeApplicant[] {
-  return parseList(failsafeApplicantsSchema, value, limit);
-}
-
-function parseList<T>(
-  schema: z.ZodType<T>,
+export function parseApplicants<Table extends keyof typeof TABLES>(
+  table: Table,
   value: unknown,
-  { maxApplicants = Number.POSITIVE_INFINITY }: ApplicantLimit,
-): T {
-  return parseWith(schema, value, '/applicants', findApplicantLimitProblems(value, maxApplicants));
+  { maxApplicants = Number.POSITIVE_INFINITY }: ApplicantLimit = {},
+): z.infer<(typeof TABLES)[Table]> {
+  const schema: z.ZodType = TABLES[table];
+  const tooMany = findApplicantLimitProblems(value, maxApplicants);
+  return parseWith(schema, value, '/applicants', tooMany) as z.infer<(typeof TABLES)[Table]>;
 }

@@ -1,15 +1,12 @@
 /** The input of `portfolioReview` (docs/portfolio.md): ACCTRVW over a file of rows. */
 import { z } from 'zod';
-import { defineInput, getSharedFields, type MessageOf } from '../message.ts';
+import { ruledText } from '../../fields/alphanumeric.ts';
+import { getMessageFields } from '../../fields/fields.ts';
+import { defineInput, type MessageOf } from '../message.ts';
 import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from '../portfolio/limits.ts';
 import { checkPortfolioPath, MAX_PATH_LENGTH, RELATIVE_PATH } from '../portfolio/output-files.ts';
 
-const fields = getSharedFields();
-
-const file = z.string().superRefine((value, context) => {
-  const rule = checkPortfolioPath(value);
-  if (rule) context.addIssue({ code: 'custom', message: rule });
-});
+const fields = getMessageFields();
 
 const schema = z.strictObject({
   reviewId: fields.reviewId,
@@ -18,7 +15,7 @@ const schema = z.strictObject({
   endUserCode: fields.endUserCode,
   permissiblePurposeCode: fields.permissiblePurposeCode,
   /** In the folder `<profile>/<endUserCode>` of the workers' PORTFOLIO_DIR, with `/`. */
-  file: file.meta({
+  file: ruledText(checkPortfolioPath).meta({
     maxLength: MAX_PATH_LENGTH,
     pattern: RELATIVE_PATH.source,
     description: 'In the folder `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR.',

@@ -1,11 +1,12 @@
 /** The inputs of single pulls (docs/pulls.md): one report product, or FAILSAFE. */
 import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
+import { getMessageFields } from '../../fields/fields.ts';
 import type { Applicant, FailsafeApplicant } from '../../model/applicant.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
-import { defineInput, getSharedFields, type MessageOf } from '../message.ts';
+import { defineInput, type MessageOf } from '../message.ts';
 
-const fields = getSharedFields();
+const fields = getMessageFields();
 
 const pullFields = {
   pullId: fields.pullId,
@@ -49,7 +50,6 @@ export function choosePullInput(value: unknown): typeof creditReport | typeof fa
   return isRecord(value) && value.productCode === 'FAILSAFE' ? failsafeCheck : creditReport;
 }
 
-/** Input of the workflow `creditReport`. */
 export type CreditReportInput = MessageOf<typeof creditReport>;
 /** Input of the workflow `failsafeCheck`. End user and purpose are for the ledger: FAILSAFE's request has neither. */
 export type FailsafeCheckInput = MessageOf<typeof failsafeCheck>;

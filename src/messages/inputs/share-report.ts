@@ -1,11 +1,11 @@
 /** The input of `shareReport`: a report shared at any time (docs/shares.md). */
 import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
-import { requireSecondaryUser } from '../../fields/fields.ts';
+import { getMessageFields, requireSecondaryUser } from '../../fields/fields.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
-import { defineInput, getSharedFields, type MessageOf } from '../message.ts';
+import { defineInput, type MessageOf } from '../message.ts';
 
-const fields = getSharedFields();
+const fields = getMessageFields();
 
 const storedFields = {
   productCode: z.enum(REPORT_PRODUCTS),
@@ -14,7 +14,6 @@ const storedFields = {
 
 /** A report that is not in the ledger, by what its receiver had to store (interface 2.4). */
 const givenReportSchema = z.strictObject({
-  /** `consumerId` is personal. */
   reference: fields.reference,
   /** The end user that the report was pulled for. */
   endUserCode: fields.endUserCode,

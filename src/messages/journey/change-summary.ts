@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { STAGES } from '../../model/products.ts';
 
 const count = z.int().min(0);
-const figure = z.string().meta({ description: 'A decimal string.' });
+const figure = z.string().describe('A decimal string.');
 const sums = z.object({ balance: figure, creditLimit: figure });
 const beforeAndAfter = z.object({ earlier: figure, later: figure });
 
@@ -30,10 +30,8 @@ const countsSchema = z.object({
 
 type CountedChange = Exclude<keyof typeof countsSchema.shape, 'applicantsCompared'>;
 
-/** The names of all counts of changes. */
 export const COUNTED_CHANGES = Object.keys(countsSchema.omit({ applicantsCompared: true }).shape) as CountedChange[];
 
-/** Sums of all readable figures of the compared applicants. */
 const totalsSchema = z.object({
   balance: beforeAndAfter,
   creditLimit: beforeAndAfter,
@@ -49,7 +47,6 @@ const COMPARISON_GAPS = ['disposed', 'noReport', 'unreadable', 'notCompared'] as
 
 const comparedWith = z.enum(STAGES);
 
-/** The changes of one stage. Nothing personal: no contributor, no account number. Each form is open. */
 export const stageChangesSchema = z
   .union([
     z.object({ comparedWith, counts: countsSchema, totals: totalsSchema }).meta({ id: 'comparedStage' }),
@@ -62,7 +59,6 @@ export type ChangeTotals = z.infer<typeof totalsSchema>;
 export type ComparisonGap = (typeof COMPARISON_GAPS)[number];
 export type StageChanges = z.infer<typeof stageChangesSchema>;
 
-/** Counts and sums over all applicants: nothing that identifies one. */
 export interface ChangeSummary {
   counts: ChangeCounts;
   totals: ChangeTotals;

@@ -13,6 +13,7 @@ import { stageChangesSchema } from './change-summary.ts';
 
 const instant = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
+export const optionalText = z.string().optional();
 const stage = z.enum(STAGES);
 const environment = z.enum(ENVIRONMENTS);
 const stagePull = { productCode: stage, occurrence: z.int().min(2).optional() };
@@ -20,29 +21,27 @@ const stagePull = { productCode: stage, occurrence: z.int().min(2).optional() };
 export const reportReferenceSchema = z
   .object({
     reportReferenceNumber: z.string(),
-    requestedAt: instant.meta({ description: 'The instant just before the first byte of the request.' }),
-    applicants: z.array(
-      z.object({ applicantId: z.string(), consumerId: z.string().meta({ description: 'Personal.' }) }),
-    ),
+    requestedAt: instant.describe('The instant just before the first byte of the request.'),
+    applicants: z.array(z.object({ applicantId: z.string(), consumerId: z.string().describe('Personal.') })),
   })
   .meta({ id: 'reportReference', description: 'To be stored for later secondary use.' });
 
-const returnCode = z.string().meta({ description: 'As the gateway wrote it.' });
+const returnCode = z.string().describe('As the gateway wrote it.');
 const returnReasonCode = z
   .string()
   .regex(/^[A-Za-z0-9]{1,4}$/)
-  .meta({ description: 'A code of the provider, if it gives one.' });
+  .describe('A code of the provider, if it gives one.');
 
 /** An applicant's outcome. FAILSAFE adds members that name the consumer. */
 export const applicantOutcomeFields = {
   applicantId: z.string(),
   outcome: z.enum(REPORT_OUTCOMES),
-  returnCode: returnCode.optional().meta({ description: 'Present where the gateway gives one for each applicant.' }),
+  returnCode: returnCode.optional().describe('Present where the gateway gives one for each applicant.'),
   returnReasonCode: returnReasonCode.optional(),
 };
 
 export const problemSchema = z.object({
-  path: z.string().meta({ description: 'A JSON pointer; empty for the whole.' }),
+  path: z.string().describe('A JSON pointer; empty for the whole.'),
   rule: z.string(),
 });
 
@@ -55,23 +54,22 @@ const refusalFields = { cause, reason: z.string() };
 const remarksSchema = z
   .array(problemSchema)
   .optional()
-  .meta({
-    description:
-      'Remarks on the answer, each a path and a rule: a value that differs from the request’s, an empty entry that was read as ' +
+  .describe(
+    'Remarks on the answer, each a path and a rule: a value that differs from the request’s, an empty entry that was read as ' +
       'no record. The first 20; never a value.',
-  });
+  );
 
 /** Members of an answered stage, pull or row, in status, result and events. Nothing personal. */
 export const answeredFields = {
-  returnCode: returnCode.optional().meta({ description: 'Absent where an operator accepted the outcome.' }),
+  returnCode: returnCode.optional().describe('Absent where an operator accepted the outcome.'),
   returnReasonCode: returnReasonCode.optional(),
   applicantOutcomes: z
     .array(z.object(applicantOutcomeFields))
     .optional()
-    .meta({ description: 'Once answered: one for each applicant of the request.' }),
-  noRecordReference: z.string().optional().meta({
-    description: 'The reference number of an answer without a record. Nothing can be shared under it.',
-  }),
+    .describe('Once answered: one for each applicant of the request.'),
+  noRecordReference: optionalText.describe(
+    'The reference number of an answer without a record. Nothing can be shared under it.',
+  ),
   remarks: remarksSchema,
 };
 
@@ -80,17 +78,14 @@ const answeredSchema = z.object(answeredFields);
 /** Members of the status of a stage, a pull or a share: each makes one inquiry. */
 export const inquiryFields = {
   attempts: count,
-  customerTraceNumber: z.string().optional(),
-  reportReferenceNumber: z.string().optional(),
+  customerTraceNumber: optionalText,
+  reportReferenceNumber: optionalText,
 };
 
 /** Members of a share, of a journey or by itself, in status and result. */
 export const sharedFields = {
-  customerTraceNumber: z.string().optional(),
-  reportReferenceNumber: z
-    .string()
-    .optional()
-    .meta({ description: 'The share’s own reference number (interface 2.7).' }),
+  customerTraceNumber: optionalText,
+  reportReferenceNumber: optionalText.describe('The share’s own reference number (interface 2.7).'),
   remarks: remarksSchema,
   /** Set when something about a posted share needs a person, such as a revocation after posting. */
   attention: z.literal('revokedAfterPosting').optional(),
@@ -99,14 +94,14 @@ export const sharedFields = {
 /** Members of a share's status alone. */
 export const shareStatusFields = {
   ...sharedFields,
-  until: instant.optional().meta({ description: 'While it waits for consent: when the wait ends.' }),
+  until: instant.optional().describe('While it waits for consent: when the wait ends.'),
 };
 
 export const consumerWithoutRecordSchema = z
   .object({
-    applicantId: z.string().optional().meta({ description: 'Absent where the answer does not show whose it is.' }),
-    consumerId: z.string().meta({ description: 'Personal.' }),
-    noRecordReference: z.string().optional(),
+    applicantId: optionalText.describe('Absent where the answer does not show whose it is.'),
+    consumerId: z.string().describe('Personal.'),
+    noRecordReference: optionalText,
   })
   .meta({ id: 'consumerWithoutRecord' });
 
@@ -115,22 +110,23 @@ export function listWithoutRecord<Pull extends z.ZodRawShape>(pull: Pull) {
   return z
     .array(z.object({ ...pull, ...consumerWithoutRecordSchema.shape }))
     .optional()
-    .meta({ description: 'The consumers that an answer names and has no record of: to be stored too.' });
+    .describe('The consumers that an answer names and has no record of: to be stored too.');
 }
 
-export const ssnMismatchSchema = z.literal(SSN_MISMATCH).optional().meta({
-  description:
+export const ssnMismatchSchema = z
+  .literal(SSN_MISMATCH)
+  .optional()
+  .describe(
     'A consumer of the report has an SSN that is not in the request, and the profile says flag: an operator should look.',
-});
+  );
 
 export const stageAttentionSchema = z
   .enum([SSN_MISMATCH, REPORT_CHANGED])
   .optional()
-  .meta({
-    description:
-      'An operator should look. ssnMismatch: a consumer of the report has an SSN that is not in the request, and the profile says ' +
+  .describe(
+    'An operator should look. ssnMismatch: a consumer of the report has an SSN that is not in the request, and the profile says ' +
       'flag. reportChanged: more has changed since the report before than attentionAbove allows, or it could not be compared.',
-  });
+  );
 
 export const stageStatusSchema = z
   .object({
@@ -139,7 +135,7 @@ export const stageStatusSchema = z
       .int()
       .min(2)
       .optional()
-      .meta({ description: 'The number of the pull, for a repeat. A repeat follows the pull that it repeats.' }),
+      .describe('The number of the pull, for a repeat. A repeat follows the pull that it repeats.'),
     state: z.enum(['pending', 'running', 'held', ...REPORT_OUTCOMES, 'expired', 'skipped', 'abandoned']),
     ...inquiryFields,
     ...answeredFields,
@@ -168,70 +164,72 @@ export const shareStatusSchema = z
   .object({
     shareId: z.string(),
     state: z.enum(['awaitingConsent', 'posting', 'held', 'nothingToShare', ...SHARE_OUTCOMES]),
-    waitingFor: z.array(z.string()).meta({ description: 'The applicantId of each applicant without a valid grant.' }),
+    waitingFor: z.array(z.string()).describe('The applicantId of each applicant without a valid grant.'),
     ...shareStatusFields,
   })
   .meta({ id: 'shareStatus' });
 
 /** In the status of each kind of run whose input was refused. */
-const inputProblemsSchema = z.array(problemSchema).optional().meta({
-  description:
+const inputProblemsSchema = z
+  .array(problemSchema)
+  .optional()
+  .describe(
     'For a run that failed because its input was refused: the problems of the input. For a running one: no worker that was asked has its `profile`, and the run asks others for half a minute. The first 20.',
-});
+  );
 
 export const holdStatusSchema = z
   .object({
     customerTraceNumber: z.string(),
     productCode: z.enum(PRODUCTS),
-    shareId: z.string().optional(),
+    shareId: optionalText,
     /** The gateway profile, and for whom it is asked; absent of a hold from an older worker. */
-    profile: z.string().optional(),
-    endUserCode: z.string().optional(),
-    endUser: z.string().optional(),
-    applicantIds: z.array(z.string()).optional().meta({ description: 'The applicants that the inquiry is about.' }),
-    accountId: z.string().optional().meta({ description: 'The row of a portfolio review.' }),
+    profile: optionalText,
+    endUserCode: optionalText,
+    endUser: optionalText,
+    applicantIds: z.array(z.string()).optional().describe('The applicants that the inquiry is about.'),
+    accountId: optionalText.describe('The row of a portfolio review.'),
     failureType: z.enum(FAILURE_TYPES),
     since: instant,
-    attempts: count.meta({ description: 'The attempt that a decision judges.' }),
+    attempts: count.describe('The attempt that a decision judges.'),
     httpStatus: z.int().optional(),
-    refusalKept: z.literal(true).optional().meta({
-      description: 'The ledger keeps what the gateway wrote beside that status, sealed like a report.',
-    }),
-    returnCode: z.string().optional(),
+    refusalKept: z
+      .literal(true)
+      .optional()
+      .describe('The ledger keeps what the gateway wrote beside that status, sealed like a report.'),
+    returnCode: optionalText,
     returnReasonCode: returnReasonCode.optional(),
-    otherTraceNumber: z.string().optional().meta({
-      description: 'With AnotherNumber: the number that the inquiry has for another customer.',
-    }),
-    resendFrom: instant.optional().meta({
-      description:
-        'With OutcomeUnknown: the first request may still arrive until then, and the ledger refuses a resend.',
-    }),
-    problems: z.array(problemSchema).optional().meta({
-      description:
+    otherTraceNumber: optionalText.describe(
+      'With AnotherNumber: the number that the inquiry has for another customer.',
+    ),
+    resendFrom: instant
+      .optional()
+      .describe('With OutcomeUnknown: the first request may still arrive until then, and the ledger refuses a resend.'),
+    problems: z
+      .array(problemSchema)
+      .optional()
+      .describe(
         'With InvalidInput: of the request. With UnexpectedResponse: of the answer. The first 20; never a value.',
-    }),
+      ),
     allowedActions: z.array(z.enum(HOLD_ACTIONS)),
     refusedDecision: z
       .object({ decisionId: z.string(), ...refusalFields, at: instant })
-      .meta({
-        description: 'The latest decision that the ledger has refused, and why. The hold still waits for a decision.',
-      })
+      .describe('The latest decision that the ledger has refused, and why. The hold still waits for a decision.')
       .optional(),
   })
   .meta({ id: 'holdStatus' });
 
 export const refusedMessageSchema = z
-  .object({ message: z.string(), at: instant, reason: z.string(), consentId: z.string().optional() })
+  .object({ message: z.string(), at: instant, reason: z.string(), consentId: optionalText })
   .meta({ id: 'refusedMessage' });
 
 /** In the status of each kind of run. */
 export const runStatusFields = {
   environment: environment.nullable(),
   /** Names the gate (`PREAPP`), the share (`share S1`), the consents, the decision or the retry. */
-  waitingFor: z.string().optional(),
+  waitingFor: optionalText,
   problems: inputProblemsSchema,
   holds: z.array(holdStatusSchema),
-  refusedMessages: z.array(refusedMessageSchema).meta({ description: 'The last 50.' }),
+  refusedMessages: z.array(refusedMessageSchema).describe('The last 50.'),
   refusedMessagesTotal: count,
 };
 
@@ -244,11 +242,9 @@ export const journeyStatusSchema = z
   .object({
     journeyId: z.string(),
     state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...TERMINAL_STATES]),
-    waitingUntil: instant.optional().meta({ description: 'At a gate: when it expires.' }),
+    waitingUntil: instant.optional().describe('At a gate: when it expires.'),
     /** `advance` then needs a repeat or `acceptAge`. */
-    reportTooOld: stage
-      .optional()
-      .meta({ description: 'At a gate: the stage whose report is older than maxReportAge.' }),
+    reportTooOld: stage.optional().describe('At a gate: the stage whose report is older than maxReportAge.'),
     stages: z.array(stageStatusSchema),
     shares: z.array(shareStatusSchema),
     ...runStatusFields,
@@ -277,40 +273,39 @@ export const journeyReferencesSchema = z.object({
 /** The members of the answer to every update, for every kind of run. */
 export const acceptedSchema = z.object({
   accepted: z.literal(true),
-  duplicate: z.boolean().meta({ description: 'This message, or one that says the same, was accepted before.' }),
+  duplicate: z.boolean().describe('This message, or one that says the same, was accepted before.'),
   recorded: z
     .boolean()
     .optional()
-    .meta({
-      description:
-        'Answer to a consent, a decision, a withdrawal, or a review’s pause and resume: whether the ledger has it. For a decision about a hold: only present if it does not. false: the ledger ' +
+    .describe(
+      'Answer to a consent, a decision, a withdrawal, or a review’s pause and resume: whether the ledger has it. For a decision about a hold: only present if it does not. false: the ledger ' +
         'could not be reached within 5 s. The run has the message and keeps trying to write it; send it again under a new update id to ask. ' +
         'After LedgerChanged: no ledger has it, and none will.',
-    }),
+    ),
 });
 
 export const standsSchema = z
   .object({
     decision: z.enum(['granted', 'denied', 'revoked', 'none']),
-    since: instant.optional().meta({ description: 'When the applicant decided that.' }),
-    consentId: z.string().optional().meta({ description: 'Absent where another share’s refusal counts here.' }),
-    changed: z.boolean().meta({ description: 'Whether this message has changed it.' }),
+    since: instant.optional().describe('When the applicant decided that.'),
+    consentId: optionalText.describe('Absent where another share’s refusal counts here.'),
+    changed: z.boolean().describe('Whether this message has changed it.'),
   })
-  .meta({ description: 'The decision now in force for this applicant and this share, according to the ledger.' });
+  .describe('The decision now in force for this applicant and this share, according to the ledger.');
 
 /** The part of a consent that the ledger does not know. */
 export const UNMATCHED = ['journey', 'share', 'applicant'] as const;
 
 const recordedConsentSchema = z.object({
   stands: standsSchema,
-  duplicate: z.boolean().meta({ description: 'The ledger had the same consent before.' }),
-  postedSharesFlagged: count.meta({
-    description: 'Posted shares that the message concerns, now flagged for an operator.',
-  }),
-  unmatched: z.enum(UNMATCHED).optional().meta({
-    description:
+  duplicate: z.boolean().describe('The ledger had the same consent before.'),
+  postedSharesFlagged: count.describe('Posted shares that the message concerns, now flagged for an operator.'),
+  unmatched: z
+    .enum(UNMATCHED)
+    .optional()
+    .describe(
       'What the ledger does not know of the message’s names. The ledger keeps the consent for a later start, and lists it for an operator.',
-  }),
+    ),
 });
 
 /** `details[0]` of a failure with type `InvalidInput`. */
@@ -320,10 +315,8 @@ export const invalidInputSchema = z.object({
 
 /** The ledger has the consent, or refuses it. A refusal is an answer: the workflow completes. */
 export const lateConsentResultSchema = z.union([
-  recordedConsentSchema.meta({ description: 'The ledger has recorded the consent, and nothing was posted.' }),
-  z
-    .object({ ...invalidInputSchema.shape, cause })
-    .meta({ description: 'The consent was refused, and nothing was recorded.' }),
+  recordedConsentSchema.describe('The ledger has recorded the consent, and nothing was posted.'),
+  z.object({ ...invalidInputSchema.shape, cause }).describe('The consent was refused, and nothing was recorded.'),
 ]);
 
 /** `details[0]` of an update that fails with type `UpdateRefused`. */
@@ -336,20 +329,14 @@ export type ShareStatus = z.infer<typeof shareStatusSchema>;
 export type ShareState = ShareStatus['state'];
 export type HoldStatus = z.infer<typeof holdStatusSchema>;
 export type RefusedMessage = z.infer<typeof refusedMessageSchema>;
-/** The end of a run without an outcome, and so without a result. */
 export type TerminalState = (typeof TERMINAL_STATES)[number];
-/** Answer of the query `status`: nothing personal. */
 export type JourneyStatus = z.infer<typeof journeyStatusSchema>;
 export type JourneyState = JourneyStatus['state'];
-/** Result of the workflow `lendingJourney`. */
 export type JourneyResult = z.infer<typeof journeyResultSchema>;
 export type JourneyOutcome = JourneyResult['outcome'];
 export type StageResult = z.infer<typeof stageResultSchema>;
-/** Answer of the query `references`; `consumerId` is personal. */
 export type ConsumerWithoutRecord = z.infer<typeof consumerWithoutRecordSchema>;
 export type JourneyReferences = z.infer<typeof journeyReferencesSchema>;
 export type Stands = z.infer<typeof standsSchema>;
-/** The ledger's answer for a consent that it recorded without an open run. */
 export type RecordedConsent = z.infer<typeof recordedConsentSchema>;
-/** Result of the workflow `recordLateConsent`. */
 export type LateConsentResult = z.infer<typeof lateConsentResultSchema>;

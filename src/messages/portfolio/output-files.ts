@@ -46,7 +46,6 @@ export const MAX_PATH_LENGTH = 200;
  */
 export const RELATIVE_PATH = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/;
 
-/** The rule that a file's name breaks, or `null`. */
 export function checkPortfolioPath(file: string): string | null {
   if (file.length <= MAX_PATH_LENGTH && RELATIVE_PATH.test(file)) return null;
   return `must be a path in the end user’s folder, at most ${MAX_PATH_LENGTH} letters, digits, ".", "_" and "-" between slashes`;

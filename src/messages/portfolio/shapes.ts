@@ -16,13 +16,13 @@ const outcomes = {
   abandoned: count,
 };
 /** Rows whose report has an SSN that the row has not, under a profile that says `flag`. */
-const flagged = count.optional().meta({ description: 'Rows that an operator should look at: see the result file.' });
+const flagged = count.optional().describe('Rows that an operator should look at: see the result file.');
 const productCode = z.literal('ACCTRVW');
 const outcome = z.enum(['completed', 'withdrawn']);
 
 const portfolioProgressSchema = z
   .object({
-    rows: count.meta({ description: 'Rows without a problem; 0 until the file has been examined.' }),
+    rows: count.describe('Rows without a problem; 0 until the file has been examined.'),
     badRows: count,
     done: count,
     ...outcomes,
@@ -43,11 +43,12 @@ export const portfolioStatusSchema = z
       ...TERMINAL_STATES,
     ]),
     /** Its files cannot be reached. The worker keeps trying. */
-    attention: z.literal(PORTFOLIO_UNAVAILABLE).optional().meta({
-      description: 'The workers cannot reach the review’s files. The review continues by itself once they can.',
-    }),
+    attention: z
+      .literal(PORTFOLIO_UNAVAILABLE)
+      .optional()
+      .describe('The workers cannot reach the review’s files. The review continues by itself once they can.'),
     file: z.string(),
-    digest: z.string().optional().meta({ description: 'SHA-256 of the file, in hexadecimal.' }),
+    digest: z.string().optional().describe('SHA-256 of the file, in hexadecimal.'),
     progress: portfolioProgressSchema,
     ...runStatusFields,
   })
@@ -94,11 +95,8 @@ export interface RowResult extends AnsweredInquiry {
   at: string;
 }
 
-/** Counts only. */
 export type PortfolioProgress = z.infer<typeof portfolioProgressSchema>;
-/** Answer of the query `status`: nothing personal. */
 export type PortfolioStatus = z.infer<typeof portfolioStatusSchema>;
 export type PortfolioState = PortfolioStatus['state'];
-/** Result of the workflow `portfolioReview`. */
 export type PortfolioResult = z.infer<typeof portfolioResultSchema>;
 export type PortfolioOutcome = PortfolioResult['outcome'];

@@ -7,6 +7,7 @@ import {
   applicantOutcomeFields,
   inquiryFields,
   listWithoutRecord,
+  optionalText,
   reportReferenceSchema,
   runStatusFields,
   ssnMismatchSchema,
@@ -19,8 +20,8 @@ const outcome = z.enum([...REPORT_OUTCOMES, 'abandoned', 'withdrawn']);
 export const consumerResultSchema = z
   .object({
     ...applicantOutcomeFields,
-    reportReferenceNumber: z.string().optional(),
-    consumerId: z.string().optional().meta({ description: 'Personal.' }),
+    reportReferenceNumber: optionalText,
+    consumerId: optionalText.describe('Personal.'),
   })
   .meta({ id: 'consumerResult', description: 'The outcome for one applicant of FAILSAFE.' });
 
@@ -73,11 +74,8 @@ export const pullReferencesSchema = z.object({
 /** Answer of a pull's query `status`: nothing personal. */
 export type PullStatus = z.infer<typeof pullStatusSchema>;
 export type PullState = PullStatus['state'];
-/** The outcome of one consumer (interface 2.8); `consumerId` is personal. */
 export type ConsumerResult = z.infer<typeof consumerResultSchema>;
 export type UnattributedConsumer = z.infer<typeof unattributedConsumerSchema>;
-/** Result of the workflows `creditReport` and `failsafeCheck`. */
 export type PullResult = z.infer<typeof pullResultSchema>;
 export type PullOutcome = PullResult['outcome'];
-/** Answer of a pull's query `references`; `consumerId` is personal. */
 export type PullReferences = z.infer<typeof pullReferencesSchema>;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
 import {
   inquiryFields,
+  optionalText,
   reportReferenceSchema,
   runStatusFields,
   SHARE_OUTCOMES,
@@ -18,7 +19,7 @@ const reportSourceSchema = z
   .union([
     z.object({
       kind: z.literal('ledger'),
-      runKey: z.string().meta({ description: 'A journeyId, or pull:<pullId>.' }),
+      runKey: z.string().describe('A journeyId, or pull:<pullId>.'),
       productCode: z.enum(REPORT_PRODUCTS),
       customerTraceNumber: z.string(),
     }),
@@ -36,9 +37,9 @@ export const shareReportStatusSchema = z
     state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options, ...TERMINAL_STATES]),
     /** Present once the input was checked. */
     report: reportSourceSchema.optional(),
-    consentsMissing: z.array(z.string()).meta({
-      description: 'The applicantId of each applicant without a valid grant, while the share waits for them.',
-    }),
+    consentsMissing: z
+      .array(z.string())
+      .describe('The applicantId of each applicant without a valid grant, while the share waits for them.'),
     attempts,
     ...shareStatusFields,
     ...runStatusFields,
@@ -50,7 +51,7 @@ export const shareReportResultSchema = z.object({
   environment: z.enum(ENVIRONMENTS),
   outcome,
   report: reportSourceSchema,
-  sharedWith: z.object({ endUserCode: z.string().optional(), endUser: z.string().optional() }),
+  sharedWith: z.object({ endUserCode: optionalText, endUser: optionalText }),
   attempts,
   ...sharedFields,
 });
@@ -62,13 +63,9 @@ export const shareReportReferencesSchema = z.object({
   reportReferenceNumber: sharedFields.reportReferenceNumber,
 });
 
-/** The source of the report: an inquiry in the ledger, or what the caller has given and the ledger does not have. */
 export type ReportSource = z.infer<typeof reportSourceSchema>;
-/** Answer of the query `status`: nothing personal. */
 export type ShareReportStatus = z.infer<typeof shareReportStatusSchema>;
 export type ShareReportState = ShareReportStatus['state'];
-/** Result of the workflow `shareReport`. */
 export type ShareReportResult = z.infer<typeof shareReportResultSchema>;
 export type ShareReportOutcome = ShareReportResult['outcome'];
-/** Answer of the query `references`; `consumerId` is personal. */
 export type ShareReportReferences = z.infer<typeof shareReportReferencesSchema>;

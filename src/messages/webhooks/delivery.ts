@@ -25,7 +25,6 @@ export const WEBHOOK_FAILURE_TYPES = Object.keys(WEBHOOK_FAILURES) as WebhookFai
 /** `NeedsAttention` of a delivery run that has given up on an event. */
 export const WEBHOOK_ATTENTION = 'WebhookFailed' as const;
 
-/** The workflow type. */
 export const WEBHOOK_DELIVERY = 'webhookDelivery';
 
 /** The workflow id of the delivery run of one journey, or of any other run that has events. */
@@ -40,7 +39,6 @@ export interface WebhookSettings {
   keepFailedForMs: number;
 }
 
-/** One event, and which endpoints of the profile take it. */
 export interface AddressedEvent extends WebhookEvent {
   endpoints: string[];
 }
@@ -77,15 +75,8 @@ export interface EndpointStatus {
   endpoint: string;
   delivered: number;
   waiting: number;
-  /** Time since which the oldest waiting event waits. */
   waitingSince?: string;
-  failed: {
-    id: string;
-    type: WebhookEventType;
-    failureType: WebhookFailureType;
-    httpStatus?: number;
-    failedAt: string;
-  }[];
+  failed: (Pick<WebhookEvent, 'id' | 'type'> & Omit<FailedEvent, 'event'>)[];
 }
 
 export interface WebhookDeliveryStatus {

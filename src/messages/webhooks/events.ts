@@ -43,7 +43,6 @@ const ABOUT_MESSAGES: readonly string[] = ['consent.refused', 'consent.unmatched
  */
 const MESSAGES_KEPT = 500;
 
-/** Builds the name under which the run counts an event. */
 export function toOccurrenceName(type: WebhookEventType, key: readonly (string | number)[]): string {
   return JSON.stringify([type, ...key]);
 }

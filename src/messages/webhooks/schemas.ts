@@ -36,7 +36,6 @@ const answered = {
 };
 const pullProduct = z.enum(PULL_PRODUCTS);
 
-/** The end of a run: its outcome, `cancelled` or `failed`. */
 function endSchema<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
   return z.enum([...outcomes, ...TERMINAL_STATES]);
 }
@@ -59,30 +58,25 @@ const EVENTS = {
     attention: z.literal(REPORT_CHANGED),
   }),
   'stage.skipped': event(['journey'], { stage }),
-  'gate.reached': event(['journey'], { stage, until: instant.meta({ description: 'When the gate expires.' }) }),
+  'gate.reached': event(['journey'], { stage, until: instant.describe('When the gate expires.') }),
   'consent.missing': event(['journey', 'share'], {
     shareId,
-    waitingFor: z.array(applicantId).meta({ description: 'The applicantId of each applicant without a valid grant.' }),
-    until: instant.meta({ description: 'When the share expires.' }),
+    waitingFor: z.array(applicantId).describe('The applicantId of each applicant without a valid grant.'),
+    until: instant.describe('When the share expires.'),
   }),
   'consent.refused': event(['journey', 'share'], {
     // It came by signal, or its refusal came after its answer.
-    consentId: z
-      .string()
-      .optional()
-      .meta({ description: 'The consentId of the message, if it has the form of an id.' }),
-    reason: z.string().meta({ description: 'A path and a rule, never a value.' }),
+    consentId: z.string().optional().describe('The consentId of the message, if it has the form of an id.'),
+    reason: z.string().describe('A path and a rule, never a value.'),
   }),
   'consent.unmatched': event(['journey'], {
-    shareId: shareId.meta({
-      description: 'A share that was not requested yet, or a misspelt id. The ledger keeps the consent.',
-    }),
+    shareId: shareId.describe('A share that was not requested yet, or a misspelt id. The ledger keeps the consent.'),
     consentId: z.string(),
   }),
   'wait.extended': event(['journey', 'share'], {
-    gate: stage.optional().meta({ description: 'The stage behind the gate; or else shareId names the share.' }),
+    gate: stage.optional().describe('The stage behind the gate; or else shareId names the share.'),
     shareId: shareId.optional(),
-    until: instant.meta({ description: 'The new end of the wait.' }),
+    until: instant.describe('The new end of the wait.'),
   }),
   'inquiry.held': event(['journey', 'pull', 'share', 'review'], {
     ...inquiry,
@@ -91,10 +85,11 @@ const EVENTS = {
     problems: z
       .array(problemSchema)
       .optional()
-      .meta({ description: 'With InvalidInput and UnexpectedResponse: paths and rules, never a value.' }),
-    refusalKept: z.literal(true).optional().meta({
-      description: 'The gateway wrote something beside the status: the ledger keeps it, for readers of reports.',
-    }),
+      .describe('With InvalidInput and UnexpectedResponse: paths and rules, never a value.'),
+    refusalKept: z
+      .literal(true)
+      .optional()
+      .describe('The gateway wrote something beside the status: the ledger keeps it, for readers of reports.'),
     allowedActions: z.array(action),
   }),
   'hold.resolved': event(['journey', 'pull', 'share', 'review'], {
@@ -102,16 +97,16 @@ const EVENTS = {
     attempt,
     failureType,
     action,
-    overtaken: z.literal(true).optional().meta({
-      description:
+    overtaken: z
+      .literal(true)
+      .optional()
+      .describe(
         'true: the ledger refused the decision, because an answer or another decision came first. The run continues with that.',
-    }),
+      ),
   }),
   'share.posted': event(['journey', 'share'], { shareId, customerTraceNumber: customerTraceNumber.optional() }),
   'share.revokedAfterPosting': event(['journey', 'share'], {
-    shareId: shareId.meta({
-      description: 'A share whose consent was denied or revoked after it was sent: an operator must look.',
-    }),
+    shareId: shareId.describe('A share whose consent was denied or revoked after it was sent: an operator must look.'),
     customerTraceNumber: customerTraceNumber.optional(),
   }),
   'journey.ended': event(['journey'], {
@@ -126,9 +121,7 @@ const EVENTS = {
         }),
       )
       .optional()
-      .meta({
-        description: 'The state of each share at the end. A cancelled run may have an open share.',
-      }),
+      .describe('The state of each share at the end. A cancelled run may have an open share.'),
   }),
   'pull.answered': event(['pull'], { productCode: pullProduct, ...answered }),
   'pull.ended': event(['pull'], {
@@ -137,10 +130,9 @@ const EVENTS = {
   }),
   'share.ended': event(['journey', 'share'], {
     shareId,
-    outcome: endSchema([...SHARE_OUTCOMES, 'nothingToShare']).meta({
-      description:
-        'nothingToShare: only for a journey whose report is missing. cancelled, failed: only for a share by itself.',
-    }),
+    outcome: endSchema([...SHARE_OUTCOMES, 'nothingToShare']).describe(
+      'nothingToShare: only for a journey whose report is missing. cancelled, failed: only for a share by itself.',
+    ),
     customerTraceNumber: customerTraceNumber.optional(),
   }),
   'portfolio.ended': event(['review'], { outcome: endSchema(portfolioResultSchema.shape.outcome.options) }),
@@ -159,13 +151,11 @@ type RunIds = { [Kind in keyof typeof RUNS]: z.output<z.ZodObject<(typeof RUNS)[
 
 export type WebhookRun = RunIds[keyof RunIds];
 
-/** The members that every event's `data` has. */
 export type WebhookSubject<T extends WebhookEventType = WebhookEventType> =
   RunIds[(typeof EVENTS)[T]['runs'][number]] & {
     environment: Environment;
   };
 
-/** The body of each event's message, by its type. */
 export type WebhookBodies = {
   [T in WebhookEventType]: {
     type: T;
@@ -180,7 +170,7 @@ export type ReceivedEvent =
   | WebhookBodies[WebhookEventType]
   | { type: 'ping'; timestamp: string; data: { environment: Environment } };
 
-const timestamp = instant.meta({ description: 'When it happened.' });
+const timestamp = instant.describe('When it happened.');
 
 function createEventSchema(type: WebhookEventType) {
   const { runs, data: shape } = EVENTS[type];

@@ -5,23 +5,15 @@
  */
 import { CancellationScope, condition, defineSignal, log, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { ConsentTaken, RecordConsentsArgs, RunConfig, ShareQuestion } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
-import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { isRecord } from '../../base/is-record.ts';
-import type {
-  ApplicantStanding,
-  ConsentRecord,
-  FaultyGrant,
-  GrantFault,
-  GrantKey,
-  ShareStanding,
-} from '../../consent/consent-record.ts';
+import type { ApplicantStanding, ConsentRecord, FaultyGrant, ShareStanding } from '../../consent/consent-record.ts';
 import { GRANT_FAULTS, isAhead, refuseFault } from '../../consent/refusals.ts';
 import { LOOK_UP_CONSENTS } from '../../messages/all-messages.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { RefusedMessage, ShareState } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
 import { toConsentValidForMs } from '../../messages/request-share.ts';
+import { toCanonicalJson } from '../../model/decision-content.ts';
 import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import type { RunKind } from '../../model/run-key.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
@@ -30,14 +22,8 @@ import { runInBackground } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import type { EventsOut } from '../run/events-out.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
-import {
-  type Accepted,
-  answerUnderway,
-  handleUpdate,
-  refuseMessage,
-  type Underway,
-} from '../run/messages/message-answers.ts';
-import { noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
+import { type Accepted, answerUnderway, handleUpdate, refuseMessage, type Underway } from '../run/message-answers.ts';
+import { isRefusal, judgeConsents, noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
 
 /** A run that receives consents: `lendingJourney`, or `shareReport`, whose run key is the `journeyId` of its consents. */
 export interface ConsentHost {
@@ -70,15 +56,13 @@ export interface ConsentHost {
  */
 interface WaitingConsent extends Underway {
   record: ConsentRecord;
-  /** The keys that its proof needs could not be read. */
-  isUnjudged?: true;
   taken?: ConsentTaken;
 }
 
 /** State for the next run. */
 export interface CarriedConsents {
   waiting?: Pick<WaitingConsent, 'record'>[];
-  standings: [shareId: string, standing: ShareStanding][];
+  standings: ShareStanding[];
   faults?: FaultyGrant[];
 }
 
@@ -95,29 +79,28 @@ const ASK_AGAIN_AFTER_MS = 60_000;
 
 export class Consents {
   readonly #host: ConsentHost;
-  /** Messages on their way to the ledger. A refusal among them keeps its share from being posted. */
-  #refusals: WaitingConsent[] = [];
-  #grants: WaitingConsent[] = [];
-  /** The latest message of each key: thousands may wait. */
-  readonly #byKey = new Map<string, WaitingConsent>();
+  /** Messages on their way to the ledger, by their content. A refusal keeps its share from being posted. */
+  readonly #refusals = new Map<string, WaitingConsent>();
+  readonly #grants = new Map<string, WaitingConsent>();
   readonly #standings: Map<string, ShareStanding>;
   /** Shares whose consents another run may have recorded since the last look-up. */
   readonly #stale = new Set<string>();
   #faults: FaultyGrant[];
+  /** Counts the messages, so that a new one ends the wait for those that the ledger could not take. */
+  #received = 0;
 
   constructor(host: ConsentHost, state: CarriedConsents = { standings: [] }) {
     this.#host = host;
-    for (const { record } of state.waiting ?? []) this.#add({ record, isAnswered: true });
-    this.#standings = new Map(state.standings);
+    for (const { record } of state.waiting ?? []) this.take(record, { isAnswered: true });
+    this.#standings = new Map(state.standings.map((standing) => [standing.shareId, standing]));
     this.#faults = [...(state.faults ?? [])];
   }
 
   get carried(): CarriedConsents {
-    const waiting = this.#waiting.map(({ record }) => ({ record }));
     return {
-      standings: [...this.#standings].filter(([shareId]) => !this.#stale.has(shareId)),
-      ...(waiting.length > 0 ? { waiting } : {}),
-      ...(this.#faults.length > 0 ? { faults: this.#faults } : {}),
+      waiting: this.#waiting.map(({ record }) => ({ record })),
+      standings: [...this.#standings.values()].filter(({ shareId }) => !this.#stale.has(shareId)),
+      faults: this.#faults,
     };
   }
 
@@ -127,7 +110,7 @@ export class Consents {
   }
 
   get isFull(): boolean {
-    return this.#grants.length >= MOST_WAITING_GRANTS;
+    return this.#grants.size >= MOST_WAITING_GRANTS;
   }
 
   /** Whether the ledger has everything, or all that it will have. */
@@ -137,7 +120,7 @@ export class Consents {
 
   /** Refusals first. A limit must not keep a grant in force that its applicant has revoked. */
   get #waiting(): readonly WaitingConsent[] {
-    return [...this.#refusals, ...this.#grants];
+    return [...this.#refusals.values(), ...this.#grants.values()];
   }
 
   /** Takes a message, or returns the very same one that is on its way: a sender may repeat it until the ledger has it. */
@@ -145,18 +128,19 @@ export class Consents {
     record: ConsentRecord,
     how: Pick<WaitingConsent, 'isAnswered'> = {},
   ): { waiting: WaitingConsent; isDuplicate: boolean } {
-    const earlier = this.#byKey.get(toKey(record));
-    if (earlier && isSame(earlier.record, record)) return { waiting: earlier, isDuplicate: true };
+    const list = this.#listFor(record);
+    const earlier = list.get(toContent(record));
+    if (earlier) return { waiting: earlier, isDuplicate: true };
     const waiting: WaitingConsent = { record, ...how };
-    this.#add(waiting);
+    list.set(toContent(record), waiting);
+    this.#received++;
     // An attempt that is not on the wire yet is called back.
-    if (!isGrant(record)) this.#host.inFlight.recheck();
+    if (list === this.#refusals) this.#host.inFlight.recheck();
     return { waiting, isDuplicate: false };
   }
 
-  #add(waiting: WaitingConsent): void {
-    (isGrant(waiting.record) ? this.#grants : this.#refusals).push(waiting);
-    this.#byKey.set(toKey(waiting.record), waiting);
+  #listFor({ decision }: ConsentRecord): Map<string, WaitingConsent> {
+    return decision === 'granted' ? this.#grants : this.#refusals;
   }
 
   /** Whether the ledger's latest answer about the share is known. */
@@ -172,19 +156,18 @@ export class Consents {
     for (const shareId of this.#host.shares.keys()) this.#stale.add(shareId);
   }
 
+  /** The run as the ledger's questions name it. An unprepared run has no ledger yet. */
+  get #asker() {
+    const { config, runKey, applicantIds } = this.#host;
+    const { firstExecutionRunId: firstRunId } = workflowInfo();
+    return { ledgerId: config?.ledgerId, consentTrust: config?.consentTrust, runKey, firstRunId, applicantIds };
+  }
+
   /** Asks the ledger which consents are in force for the share. */
   async lookUp(share: ShareRecord): Promise<void> {
-    const { config, runKey, applicantIds, shares } = this.#host;
     const { shareId } = share.input;
-    const { firstExecutionRunId: firstRunId } = workflowInfo();
-    const args = {
-      ...(config ? { ledgerId: config.ledgerId, consentTrust: config.consentTrust } : {}),
-      runKey,
-      firstRunId,
-      applicantIds,
-      shares: [askAbout(this.#host, share)],
-      shareIds: [...shares.keys()],
-    };
+    const shareIds = [...this.#host.shares.keys()];
+    const args = { ...this.#asker, shares: [askAbout(this.#host, share)], shareIds };
     // News during the look-up may be too late for it.
     this.#stale.delete(shareId);
     const summary = `looking up the consents to share ${shareId}`;
@@ -192,16 +175,18 @@ export class Consents {
     if (standings === 'ledgerChanged') {
       await sleep(ASK_AGAIN_AFTER_MS, { summary: 'until the ledger of the run may answer' });
       this.#stale.add(shareId);
-    } else if (standings[0]) this.updateStanding(shareId, standings[0]);
+    } else this.updateStandings(standings);
   }
 
-  /** Stores the ledger's answer about a share, unless a newer answer is known. */
-  updateStanding(shareId: string, standing: ShareStanding): void {
-    const known = this.#standings.get(shareId);
-    if (known && known.position > standing.position) return;
-    this.#standings.set(shareId, standing);
-    const share = this.#host.shares.get(shareId);
-    if (share) this.#apply(share, standing);
+  /** Stores the ledger's answers about shares, unless newer answers are known. */
+  updateStandings(standings: readonly ShareStanding[]): void {
+    for (const standing of standings) {
+      const { shareId, position } = standing;
+      if ((this.#standings.get(shareId)?.position ?? 0) > position) continue;
+      this.#standings.set(shareId, standing);
+      const share = this.#host.shares.get(shareId);
+      if (share) this.applyStanding(share);
+    }
   }
 
   /** Makes the run ask the ledger before anything is posted: the share's claim has found more. */
@@ -209,36 +194,34 @@ export class Consents {
     this.#standings.delete(shareId);
   }
 
-  /** Applies the ledger's last answer to a share, for example once its report is known. */
+  /** Applies the ledger's last answer to a share, also once its report is known. */
   applyStanding(share: ShareRecord): void {
     const standing = this.#standings.get(share.input.shareId);
-    if (standing) this.#apply(share, standing);
-  }
-
-  #apply(share: ShareRecord, standing: ShareStanding): void {
-    const { isOfOtherPerson } = this.#host;
-    if (standing.withdrawn && !share.withdrawn) share.withdrawn = {};
+    if (!standing) return;
+    if (standing.withdrawn) share.withdrawn ??= {};
     share.reportIsGone = standing.reportGone ?? false;
     standing.applicants = standing.applicants.map((applicant) => {
-      if (
-        applicant.stands === 'none' &&
-        applicant.grant &&
-        applicant.fault !== undefined &&
-        applicant.fault !== 'tooOld'
-      ) {
-        this.fault(applicant.grant, applicant.fault);
-      }
-      if (applicant.stands !== 'granted' || !isOfOtherPerson?.call(this.#host, share, applicant.grant))
-        return applicant;
-      this.fault(applicant.grant, 'otherPerson');
-      return { applicantId: applicant.applicantId, stands: 'none', fault: 'otherPerson' };
+      const faulty = this.#findFaulty(share, applicant);
+      if (!faulty) return applicant;
+      this.fault(faulty);
+      return { applicantId: applicant.applicantId, stands: 'none' };
     });
     this.#host.inFlight.recheck();
     if (share.state === 'posted') noteRefusalAfterPosting(this.#host, share, this.isRefused(share));
   }
 
+  /** Returns a grant that permits nothing, if its sender must know. The event `consent.missing` tells of an old one. */
+  #findFaulty(share: ShareRecord, applicant: ApplicantStanding): FaultyGrant | undefined {
+    if (applicant.stands === 'granted') {
+      const isOther = this.#host.isOfOtherPerson?.(share, applicant.grant);
+      return isOther ? { ...applicant.grant, fault: 'otherPerson' } : undefined;
+    }
+    if (applicant.stands !== 'none' || !applicant.grant || !applicant.fault) return undefined;
+    return applicant.fault === 'tooOld' ? undefined : { ...applicant.grant, fault: applicant.fault };
+  }
+
   /** Notes why a grant permits nothing any more: a sender who repeats it gets that reason, also after the run's end. */
-  fault({ journeyId, shareId, applicantId, consentId }: GrantKey, fault: GrantFault): void {
+  fault({ journeyId, shareId, applicantId, consentId, fault }: FaultyGrant): void {
     if (this.#faults.some((candidate) => candidate.shareId === shareId && candidate.consentId === consentId)) return;
     this.#faults.push({ journeyId, shareId, applicantId, consentId, fault });
     refuseConsent(this.#host, GRANT_FAULTS[fault], consentId);
@@ -254,13 +237,12 @@ export class Consents {
 
   /** Refuses grants if the run ends before it could judge them. */
   refuseUnjudged(reason: string): void {
-    for (const grant of this.#grants) this.#settle(grant, { kind: 'refused', cause: 'notNow', reason });
-    this.#dropSettled();
+    for (const grant of this.#grants.values()) this.#settle(grant, { kind: 'refused', cause: 'notNow', reason });
   }
 
   /** Whether one of the share's refusals is on its way to the ledger. */
   isBlocked(shareId: string): boolean {
-    return this.#refusals.some(({ record }) => record.shareId === shareId);
+    return [...this.#refusals.values()].some(({ record }) => record.shareId === shareId);
   }
 
   standing(share: ShareRecord, applicantId: string, nowMs: number): ApplicantStanding {
@@ -273,111 +255,81 @@ export class Consents {
 
   isRefused(share: ShareRecord): boolean {
     // No refusal becomes too old.
-    const standings = this.#host.listApplicants(share).map((applicantId) => this.standing(share, applicantId, 0));
-    return standings.some(({ stands }) => stands === 'denied' || stands === 'revoked');
+    return isRefusal(judgeConsents(this, share, this.#host.listApplicants(share), 0));
   }
 
   async #writeAll(): Promise<never> {
-    // Thousands may wait, and the predicates are asked often.
-    const isNew = ({ isUnjudged }: WaitingConsent) => !isUnjudged;
-    // An unprepared run does not know which grants count.
-    const isPrepared = () => this.#host.config !== undefined;
-    const hasNews = () =>
-      this.#refusals.some(isNew) || (isPrepared() && (this.#grants.some(isNew) || this.#faults.length > 0));
-    const isWaiting = () => this.#refusals.length > 0 || (isPrepared() && this.#grants.length > 0);
     for (let round = 0; ; ) {
-      await condition(() => hasNews() || isWaiting());
-      if (hasNews()) {
-        const batch = selectNextBatch((isPrepared() ? this.#waiting : this.#refusals).filter(isNew));
-        await this.#write(batch);
-        if (batch.some(({ taken }) => taken !== undefined)) round = 0;
+      await condition(() => this.#isReady);
+      const received = this.#received;
+      if (await this.#write()) {
+        round = 0;
         continue;
       }
       const waitMs = Math.min(2_000 * 2 ** round++, 300_000);
       const summary = 'consents wait for their keys, or for the ledger of the run: the run records them later';
-      if (!(await condition(hasNews, waitMs, { summary })))
-        for (const waitingConsent of this.#waiting) delete waitingConsent.isUnjudged;
+      await condition(() => this.#received > received || this.#faults.length > 0, waitMs, { summary });
     }
   }
 
-  async #write(batch: readonly WaitingConsent[]): Promise<void> {
-    const { config, runKey, shares } = this.#host;
+  /** An unprepared run does not know which grants count. It asks the ledger about their shares later. */
+  get #isReady(): boolean {
+    if (this.#refusals.size > 0) return true;
+    return this.#host.config !== undefined && (this.#grants.size > 0 || this.#faults.length > 0);
+  }
+
+  /** Returns whether the ledger has taken anything. */
+  async #write(): Promise<boolean> {
+    const { config, shares } = this.#host;
+    const batch = selectNextBatch(config ? this.#waiting : [...this.#refusals.values()]);
     const consents = batch.map(({ record }) => record);
-    const faultyGrants = config ? [...this.#faults] : [];
+    const faultyGrants = config ? this.#faults : [];
     const shareIds = [...new Set([...consents, ...faultyGrants].map(({ shareId }) => shareId))];
-    // A run that is not prepared yet does not know the applicants that count. It asks again later.
     const known = config ? shareIds.flatMap((shareId) => shares.get(shareId) ?? []) : [];
     if (!config) for (const shareId of shareIds) this.#stale.add(shareId);
-    const args: RecordConsentsArgs = {
-      ...(config ? { ledgerId: config.ledgerId, consentTrust: config.consentTrust } : {}),
-      runKey,
-      firstRunId: workflowInfo().firstExecutionRunId,
-      applicantIds: this.#host.applicantIds,
-      consents,
-      faultyGrants,
-      shares: known.map((share) => askAbout(this.#host, share)),
-    };
+    const questions = known.map((share) => askAbout(this.#host, share));
+    const args: RecordConsentsArgs = { ...this.#asker, consents, faultyGrants: [...faultyGrants], shares: questions };
     const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
     const recorded = await runUntilRecorded('recordConsents', { summary }, args);
-    this.#faults = this.#faults.slice(faultyGrants.length);
+    this.#faults = this.#faults.slice(args.faultyGrants.length);
     if (recorded === 'ledgerChanged') {
       log.warn('consents were not recorded: the ledger is not the one that the run has used');
       for (const waitingConsent of batch) {
-        if (waitingConsent.verdict === undefined) this.#refuse(waitingConsent.record, OF_ANOTHER_LEDGER);
-        Object.assign(waitingConsent, { verdict: 'inNoLedger', isAnswered: true, isUnjudged: true });
+        const { verdict, record } = waitingConsent;
+        if (verdict === undefined) refuseConsent(this.#host, OF_ANOTHER_LEDGER, record.consentId);
+        Object.assign(waitingConsent, { verdict: 'inNoLedger', isAnswered: true });
       }
-      return;
+      return false;
     }
-    for (const [index, waitingConsent] of batch.entries())
-      this.#settle(waitingConsent, recorded.taken[index] ?? { kind: 'unjudged' });
-    this.#dropSettled();
-    for (const [index, standing] of recorded.standings.entries())
-      this.updateStanding(known[index]?.input.shareId ?? '', standing);
+    for (const [index, waitingConsent] of batch.entries()) this.#settle(waitingConsent, recorded.taken[index]);
+    this.updateStandings(recorded.standings);
+    return batch.length === 0 || batch.some(({ taken }) => taken !== undefined);
   }
 
-  #dropSettled(): void {
-    this.#refusals = this.#refusals.filter(({ taken }) => taken === undefined);
-    this.#grants = this.#grants.filter(({ taken }) => taken === undefined);
-  }
-
-  #settle(waiting: WaitingConsent, taken: ConsentTaken): void {
-    if (taken.kind === 'unjudged') {
-      waiting.isUnjudged = true;
-      return;
-    }
+  /** @param taken `unjudged` if the keys that the proof needs could not be read: the message waits on */
+  #settle(waiting: WaitingConsent, taken: ConsentTaken = { kind: 'unjudged' }): void {
+    if (taken.kind === 'unjudged') return;
     const { record } = waiting;
-    if (this.#byKey.get(toKey(record)) === waiting) this.#byKey.delete(toKey(record));
+    this.#listFor(record).delete(toContent(record));
     const share = this.#host.shares.get(record.shareId);
-    const fault = 'fault' in taken && !(share && SENT.includes(share.state)) ? taken.fault : undefined;
+    const fault = taken.kind === 'recorded' && !(share && SENT.includes(share.state)) ? taken.fault : undefined;
     waiting.taken = taken;
     const refusal = fault === undefined ? undefined : refuseFault(fault);
     waiting.verdict = taken.kind === 'refused' ? refuse(taken.cause, taken.reason) : (refusal ?? 'recorded');
     // The fault of a grant was noted when the grant got it.
-    if (waiting.isAnswered && taken.kind === 'refused') this.#refuse(record, taken.reason);
+    if (waiting.isAnswered && taken.kind === 'refused') refuseConsent(this.#host, taken.reason, record.consentId);
     if (taken.kind === 'recorded' && taken.doubt !== undefined) {
-      this.#refuse(record, `${taken.doubt}; what the consumer refused stays refused`);
+      refuseConsent(this.#host, `${taken.doubt}; what the consumer refused stays refused`, record.consentId);
     }
-  }
-
-  #refuse({ consentId }: ConsentRecord, reason: string): void {
-    refuseConsent(this.#host, reason, consentId);
   }
 }
 
 /** The states of a share that was, or may have been, sent under its grants. */
 const SENT: readonly ShareState[] = ['posting', 'held', 'posted', 'notPosted'];
 
-function isGrant({ decision }: ConsentRecord): boolean {
-  return decision === 'granted';
-}
-
-function toKey({ shareId, applicantId, consentId, decision }: ConsentRecord): string {
-  return JSON.stringify([shareId, applicantId, consentId, decision]);
-}
-
-/** Whether two messages of one key say the same, with the same proof. */
-function isSame({ receivedAt: _, ...message }: ConsentRecord, { receivedAt: __, ...other }: ConsentRecord): boolean {
-  return findDifferingPaths(other, message).length === 0;
+/** Two messages of one content, with the same proof, are one. */
+function toContent({ receivedAt: _, ...message }: ConsentRecord): string {
+  return toCanonicalJson(message);
 }
 
 function selectNextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
@@ -395,7 +347,7 @@ function selectNextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
 function askAbout(host: ConsentHost, share: ShareRecord): ShareQuestion {
   const { shareId, endUserCode, endUser } = share.input;
   const validForMs = toConsentValidForMs(share.input);
-  return { shareId, ...omitUndefined({ endUserCode, endUser, validForMs }), ...host.toReportTerms(share) };
+  return { shareId, endUserCode, endUser, validForMs, ...host.toReportTerms(share) };
 }
 
 export function handleConsents<Status>(
@@ -426,7 +378,7 @@ export function handleConsents<Status>(
 /** Refuses a consent whose sender waits for no answer. */
 function refuseConsent(run: ConsentHost, reason: string, id: unknown): void {
   const { consentId } = refuseMessage(run, 'consent', reason, id);
-  run.events.emit('consent.refused', [consentId ?? '', reason], { ...omitUndefined({ consentId }), reason });
+  run.events.emit('consent.refused', [consentId ?? '', reason], { consentId, reason });
 }
 
 function addReceivedAt(message: ConsentMessage): ConsentRecord {
@@ -448,12 +400,12 @@ async function answer<Status>(
   const { waiting, isDuplicate } = run.consents.take(record);
   const answered = await answerUnderway(run, waiting, isDuplicate);
   const { taken } = waiting;
+  const { isKnown = false, stands = undefined } = taken?.kind === 'recorded' ? taken : {};
   return {
     ...answered,
-    ...(run.shares.has(record.shareId) ? {} : { unmatched: 'share' }),
-    ...(taken?.kind === 'recorded'
-      ? { duplicate: answered.duplicate || taken.isKnown === true, ...omitUndefined({ stands: taken.stands }) }
-      : {}),
+    unmatched: run.shares.has(record.shareId) ? undefined : 'share',
+    duplicate: answered.duplicate || isKnown,
+    stands,
   };
 }
 

@@ -6,9 +6,9 @@ import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import type { CarriedInquiry } from '../inquiry/inquiry-spec.ts';
+import type { InquiryState } from '../inquiry/inquiry-spec.ts';
 import type { EventsOut } from '../run/events-out.ts';
-import type { Underway } from '../run/messages/message-answers.ts';
+import type { Underway } from '../run/message-answers.ts';
 
 /** A withdrawal that the ledger has not decided yet. */
 export type AskedWithdrawal = RunWithdrawal & Underway;
@@ -34,7 +34,7 @@ export interface ShareRecord {
   /** The applicants that the last event named as missing, without those who have granted their consent since. */
   toldMissing?: string[];
   /** State of the inquiry while the share is being posted or held. */
-  inquiry?: CarriedInquiry;
+  inquiry?: InquiryState;
   withdrawal?: AskedWithdrawal;
   /** Set once the ledger has its withdrawal. `by` and `reason` are known if this run asked for it. */
   withdrawn?: { by?: string; reason?: string };
@@ -59,19 +59,12 @@ export function noteRefusalAfterPosting(
   if (!isRefused) return;
   if (share.attention === undefined) {
     const { shareId } = share.input;
-    run.events.emit('share.revokedAfterPosting', [shareId], { shareId, ...toTraceNumber(share) });
+    const { customerTraceNumber } = share;
+    run.events.emit('share.revokedAfterPosting', [shareId], { shareId, customerTraceNumber });
   }
   share.attention = 'revokedAfterPosting';
   run.publish();
 }
-
-/** Returns the trace number by which events name the inquiry. */
-export function toTraceNumber({ customerTraceNumber }: ShareRecord): { customerTraceNumber?: string } {
-  return customerTraceNumber === undefined ? {} : { customerTraceNumber };
-}
-
-/** The consents of all applicants, judged together. `waiting` also while a refusal is on its way to the ledger. */
-export type JointConsent = { kind: 'granted'; grants: GrantKey[] } | { kind: 'denied' | 'revoked' | 'waiting' };
 
 /** The ledger's answers that the run keeps (consents.ts). */
 interface LedgerAnswers {
@@ -80,9 +73,18 @@ interface LedgerAnswers {
   isBlocked(shareId: string): boolean;
 }
 
+/** The consents of all applicants, judged together: one refusal refuses the share. */
+export interface JointConsent {
+  /** `waiting` also while a refusal is on its way to the ledger. */
+  kind: 'granted' | 'denied' | 'revoked' | 'waiting';
+  grants: GrantKey[];
+  /** The applicants without a valid grant: it never came, or is too old, refused or spent. */
+  missing: string[];
+  /** Milliseconds until the first valid grant becomes too old; infinite if none will. */
+  endsInMs: number;
+}
+
 /**
- * Judges the consents together: each applicant must consent, and one refusal refuses the share.
- *
  * @param nowMs the instant at which the age of grants is judged. A predicate takes it from the code that waits
  *   (docs/decisions/journeys.md, 54)
  */
@@ -93,35 +95,20 @@ export function judgeConsents(
   nowMs: number,
 ): JointConsent {
   const standings = applicantIds.map((applicantId) => told.standing(share, applicantId, nowMs));
+  const granted = standings.flatMap((standing) => (standing.stands === 'granted' ? [standing] : []));
+  const missing = applicantIds.filter((_, index) => standings[index]?.stands !== 'granted');
   const refusal = (['denied', 'revoked'] as const).find((kind) => standings.some(({ stands }) => stands === kind));
-  if (refusal) return { kind: refusal };
-  const grants = standings.flatMap((standing) => (standing.stands === 'granted' ? [standing.grant] : []));
-  const isGranted = grants.length > 0 && grants.length === applicantIds.length && !told.isBlocked(share.input.shareId);
-  return isGranted ? { kind: 'granted', grants } : { kind: 'waiting' };
+  const isGranted = granted.length > 0 && missing.length === 0 && !told.isBlocked(share.input.shareId);
+  // A grant is valid up to and including its last millisecond.
+  const leftMs = granted.map(({ youngUntilMs = Number.POSITIVE_INFINITY }) => youngUntilMs + 1 - nowMs);
+  return {
+    kind: refusal ?? (isGranted ? 'granted' : 'waiting'),
+    grants: granted.map(({ grant }) => grant),
+    missing,
+    endsInMs: Math.max(1, Math.min(...leftMs)),
+  };
 }
 
-/** Returns the applicants without a valid grant: it never came, or is too old, refused or spent. */
-export function listUngranted(
-  told: Pick<LedgerAnswers, 'standing'>,
-  share: ShareRecord,
-  applicantIds: readonly string[],
-  nowMs: number,
-): string[] {
-  return applicantIds.filter((applicantId) => told.standing(share, applicantId, nowMs).stands !== 'granted');
-}
-
-/** Returns the milliseconds until the first valid grant becomes too old; `undefined` if none will. */
-export function findFirstExpiryMs(
-  told: Pick<LedgerAnswers, 'standing'>,
-  share: ShareRecord,
-  applicantIds: readonly string[],
-  nowMs: number,
-): number | undefined {
-  const leftMs = applicantIds.flatMap((applicantId) => {
-    const standing = told.standing(share, applicantId, nowMs);
-    if (standing.stands !== 'granted' || standing.youngUntilMs === undefined) return [];
-    // A grant is valid up to and including its last millisecond.
-    return [standing.youngUntilMs + 1 - nowMs];
-  });
-  return leftMs.length === 0 ? undefined : Math.max(1, Math.min(...leftMs));
+export function isRefusal({ kind }: JointConsent): boolean {
+  return kind === 'denied' || kind === 'revoked';
 }

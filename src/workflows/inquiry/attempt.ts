@@ -1,32 +1,46 @@
-/** One attempt as the workflow sees it: one activity, and the ledger's row if the activity has no result. */
-import { workflowInfo } from '@temporalio/workflow';
+/**
+ * One attempt as the workflow sees it: one activity. If the activity has no result, the ledger's row says what to do
+ * next.
+ */
+import { CancellationScope, log, sleep, workflowInfo } from '@temporalio/workflow';
 import type {
-  RunConfig,
+  AnsweredAttempt,
+  CarriedOutcome,
+  InquiryFailure,
   SubmitFailureDetails,
   SubmitInquiryArgs,
   SubmitInquiryResult,
 } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
-import { isFailureType } from '../../model/failure-types.ts';
+import type { ShareObjection } from '../../consent/consent-record.ts';
+import type { OutcomeRecord } from '../../ledger/records.ts';
+import { FAILURES, type FailureType, isFailureType } from '../../model/failure-types.ts';
+import {
+  type AttemptView,
+  type InquiryContent,
+  type InquiryDescription,
+  isKnownNotPosted,
+  REASON_OF_STATE,
+} from '../../model/inquiry.ts';
 import { toGatewayQueue, toInquiryPriority } from '../../model/work-class.ts';
-import { submitInquiryFor } from '../run/activity-stubs.ts';
+import { runUntilDone, runUntilRecorded, submitInquiryFor } from '../run/activity-stubs.ts';
 import { findApplicationFailure } from '../run/failures.ts';
-import type { AttemptHost } from './inquiry-spec.ts';
-import { type AttemptStep, closeByLookUp, toFailureStep, toStep } from './ledger-look-ups.ts';
+import type { InquiryEnd, InquiryHost } from './inquiry-spec.ts';
 
 type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
 
-export async function makeAttempt(host: AttemptHost, request: AttemptRequest): Promise<AttemptStep> {
+export async function makeAttempt(host: InquiryHost, request: AttemptRequest): Promise<AttemptStep> {
   const { shouldStop, ...args } = request;
-  const { config } = host;
+  const { accepted: config, inFlight } = host;
+  const { environment, profile, customerId, profileFingerprint, ledgerId, accents, highWaterMark, settings } = config;
+  const run = { environment, profile, customerId, profileFingerprint, ledgerId, accents, highWaterMark };
   const { taskQueue } = workflowInfo();
   const begunAt = new Date().toISOString();
-  const ended = await host.inFlight.run(shouldStop, () =>
+  const ended = await inFlight.run(shouldStop, () =>
     submitInquiryFor(config, {
-      taskQueue: args.onWorkflowQueue ? taskQueue : toGatewayQueue(taskQueue, config.profile),
+      taskQueue: args.onWorkflowQueue ? taskQueue : toGatewayQueue(taskQueue, profile),
       summary: describeAttempt(args),
       priority: toInquiryPriority(args.inquiry),
-    })({ ...args, run: pickIdentity(config), settings: config.settings }),
+    })({ ...args, run, settings }),
   );
   if (ended.kind === 'completed') {
     if (ended.value.kind === 'answered') config.highWaterMark = ended.value.highWaterMark;
@@ -41,7 +55,8 @@ export async function makeAttempt(host: AttemptHost, request: AttemptRequest): P
     return toFailureStep(failure.type, args.attempt, details);
   }
   // A time-out, a lost worker, a cancellation, a result that the server refused: only the ledger knows.
-  return closeByLookUp(host, { ...args, begunAt });
+  const toNext = (found: AttemptView | null) => (found ? toStep(found) : toFailureStep('LedgerChanged', args.attempt));
+  return lookUp(host, args, args.attempt, toNext, begunAt);
 }
 
 function describeAttempt({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 'attempt'>): string {
@@ -51,24 +66,218 @@ function describeAttempt({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 
   return `${inquiry.productCode}${share}${again} · attempt ${attempt}`;
 }
 
-function pickIdentity(config: RunConfig): SubmitInquiryArgs['run'] {
-  const { environment, profile, customerId, profileFingerprint, ledgerId, accents, highWaterMark } = config;
-  return {
-    environment,
-    profile,
-    customerId,
-    profileFingerprint,
-    ledgerId,
-    ...omitUndefined({ accents, highWaterMark }),
-  };
-}
-
-function toResultStep(host: AttemptHost, result: SubmitInquiryResult): AttemptStep {
+function toResultStep(host: InquiryHost, result: SubmitInquiryResult): AttemptStep {
   if (result.kind === 'withdrawn') {
-    host.onWithdrawn({ by: result.by, reason: result.reason });
+    host.withdraw(result);
     return { kind: 'stop', end: { kind: 'stopped' } };
   }
   if (result.kind !== 'latest') return result;
   const step = toStep(result.latest);
-  return step.kind === 'answered' ? { ...step, ...omitUndefined({ changes: result.changes }) } : step;
+  return step.kind === 'answered' ? { ...step, changes: result.changes } : step;
+}
+
+// The ledger's rows of attempts.
+
+/** How often the run reads the row of another worker's attempt that may still be answered. */
+const LOOK_EVERY_MS = 15_000;
+
+/** Failures of a look-up that a retry cannot resolve: they become holds. */
+const LOOK_UP_HOLDS = ['LedgerChanged', 'RequestDiffers'] as const;
+
+/**
+ * Reads the ledger's row of this very request. It cannot be cancelled, so that an attempt in flight always gets its
+ * outcome.
+ *
+ * @param begunAt closes the attempt if it is missing, since its activity may still run on a disconnected worker. All
+ *   other look-ups concern attempts that were claimed, or that other runs made: they report it as missing
+ */
+async function lookUp<Step>(
+  { accepted }: InquiryHost,
+  { inquiry, applicants, reference }: InquiryContent,
+  attempt: number,
+  toNext: (found: AttemptView | null) => Step,
+  begunAt?: string,
+): Promise<Step | AttemptStep> {
+  const { ledgerId, accents } = accepted;
+  const { productCode } = inquiry;
+  const args = { run: { ledgerId, accents }, inquiry, applicants, reference };
+  const what = begunAt === undefined ? `looking up attempt ${attempt} in the ledger` : `closing attempt ${attempt}`;
+  const options = { summary: `${productCode} · ${what}` };
+  const ask = (): Promise<AttemptView | null> =>
+    begunAt === undefined
+      ? runUntilDone('lookUpInquiry', options, args)
+      : runUntilDone('closeAttempt', options, { ...args, attempt, begunAt });
+  try {
+    return toNext(await CancellationScope.nonCancellable(ask));
+  } catch (error) {
+    const type = LOOK_UP_HOLDS.find((hold) => hold === findApplicationFailure(error)?.type);
+    if (!type) throw error;
+    return toFailureStep(type, attempt);
+  }
+}
+
+/** Waits until the attempt's answer has come, or can no longer come. */
+export async function waitOut(
+  host: InquiryHost,
+  content: InquiryContent,
+  step: Extract<AttemptStep, { kind: 'wait' }>,
+): Promise<AttemptStep> {
+  // The ledger's clock decides whether the time is over. A tenth of a second more saves a second look-up.
+  const waitMs = Math.min(step.waitMs + 100, LOOK_EVERY_MS);
+  const summary = `${content.inquiry.productCode} · attempt ${step.attempt} may still be answered`;
+  await CancellationScope.nonCancellable(() => sleep(waitMs, { summary }));
+  return lookAgain(host, content, step.attempt);
+}
+
+/**
+ * Asks the ledger for the inquiry's present state; it answers only this very request. `claimed` is an attempt that the
+ * run knows of. A ledger that lacks it is not the one that it was claimed in.
+ */
+export function lookAgain(host: InquiryHost, content: InquiryContent, claimed: number): Promise<AttemptStep> {
+  return lookUp(host, content, claimed, (found) =>
+    found && isMade(found, claimed) ? toStep(found) : toFailureStep('LedgerChanged', claimed),
+  );
+}
+
+/**
+ * Finds an attempt in the ledger that blocks attempt n, which this run has not claimed. It is attempt n itself, made by
+ * another run, or an earlier one that an operator must judge first. `undefined` if the run knows everything that was
+ * sent.
+ */
+export function findBlockingAttempt(
+  host: InquiryHost,
+  content: InquiryContent,
+  attempt: number,
+): Promise<AttemptStep | undefined> {
+  return lookUp(host, content, attempt, (found) => toBlockingStep(found, attempt));
+}
+
+/** Finds the blocking attempt in a row that was already read. */
+export function toBlockingStep(found: AttemptView | null, attempt: number): AttemptStep | undefined {
+  if (found && isMade(found, attempt)) return toStep(found);
+  if ((found?.latest ?? found?.attempt ?? 0) < attempt - 1) return toFailureStep('LedgerChanged', attempt);
+  return found && !isKnownNotPosted(found.state) && !found.resendStands ? toStep(found) : undefined;
+}
+
+/**
+ * Whether the ledger may have an attempt although the failure claimed nothing: the run may have been reset, or started
+ * again. A hold must not say then that there is no attempt. Returns `false` if the ledger itself has answered, or
+ * cannot be asked: the hold then says that it is not known.
+ */
+export function mayHaveMissedAnAttempt({
+  failureType,
+  claimed,
+}: Pick<InquiryFailure, 'failureType' | 'claimed'>): boolean {
+  return !claimed && FAILURES[failureType].source !== 'ledger';
+}
+
+function isMade(found: AttemptView, attempt: number): boolean {
+  return (found.latest ?? found.attempt) >= attempt || found.state === 'abandoned';
+}
+
+/**
+ * Records an answer that the activity could not record because the ledger failed. The run waits for it as long as it
+ * takes.
+ */
+export async function recordStep(
+  host: InquiryHost,
+  inquiry: InquiryDescription,
+  step: Extract<AttemptStep, { kind: 'answered' | 'failed' }>,
+): Promise<void> {
+  if (step.recorded) return;
+  const { accepted } = host;
+  const { customerTraceNumber, productCode } = inquiry;
+  const row = { ledgerId: accepted.ledgerId, customerTraceNumber, requestedAt: step.requestedAt };
+  const outcome = toOutcome(step);
+  if (!outcome) return;
+  const summary = `${productCode} · recording the outcome of attempt ${outcome.attempt}`;
+  const record = { ...row, ...outcome };
+  const verdict = await CancellationScope.nonCancellable(() => runUntilRecorded('recordOutcome', { summary }, record));
+  if (verdict === 'ledgerChanged') {
+    // The answer is in this history, and the run uses it.
+    const message = 'an outcome was not recorded: the ledger is not the one that the run has used';
+    log.warn(message, { customerTraceNumber, productCode });
+  } else if ('failure' in step && step.refusal && verdict !== 'missing') step.failure.refusalKept = true;
+}
+
+function toOutcome(
+  step: Extract<AttemptStep, { kind: 'answered' | 'failed' }>,
+): Omit<CarriedOutcome, 'ledgerId' | 'customerTraceNumber' | 'requestedAt'> | null {
+  if (step.kind === 'answered') return { attempt: step.attempt, state: 'answered', answer: step.answer };
+  const { failureType, attempt, httpStatus, retryAfterMs } = step.failure;
+  const state = FAILURES[failureType].state as OutcomeRecord['state'] | null;
+  return state && { attempt, state, failureType, httpStatus, retryAfterMs, refusal: step.refusal };
+}
+
+type FailedAttempt = Pick<SubmitFailureDetails, 'requestedAt' | 'refusal'>;
+
+export type AttemptStep =
+  | ({ kind: 'answered' } & AnsweredAttempt)
+  /** `resendStands`: a person has decided already that the next attempt is to be made. */
+  | ({ kind: 'failed'; failure: InquiryFailure; recorded: boolean; resendStands?: true } & FailedAttempt)
+  /** An earlier attempt may still be answered. */
+  | { kind: 'wait'; attempt: number; waitMs: number }
+  | { kind: 'abandoned'; attempt: number }
+  /** No worker has claimed it, and none can any more: the next one follows. */
+  | { kind: 'closed'; attempt: number }
+  /** Not claimed: the attempt must go to the gateway queue. */
+  | { kind: 'noSlot' }
+  /** Not claimed: a consent or another row in the ledger does not permit the share. */
+  | ({ kind: 'notPermitted' } & ShareObjection)
+  | { kind: 'stop'; end: InquiryEnd };
+
+export function toFailureStep(
+  failureType: FailureType,
+  attempt: number,
+  details: Partial<SubmitFailureDetails> = {},
+): Extract<AttemptStep, { kind: 'failed' }> {
+  const { claimed = false, recorded = true, requestedAt, refusal, highWaterMark: _, ...known } = details;
+  return { kind: 'failed', recorded, requestedAt, refusal, failure: { failureType, attempt, claimed, ...known } };
+}
+
+/** Returns the step that follows from a row of the ledger: the claim table's third column. */
+export function toStep(view: AttemptView): AttemptStep {
+  switch (view.state) {
+    case 'answered':
+    case 'accepted':
+      if (view.answer) return { kind: 'answered', attempt: view.attempt, answer: view.answer, recorded: true };
+      return toFailedStep('OutcomeUnknown', view);
+    case 'abandoned':
+      return { kind: 'abandoned', attempt: view.attempt };
+    case 'sending':
+      return { kind: 'wait', attempt: view.attempt, waitMs: view.waitMs ?? 0 };
+    case 'notSent':
+      return view.closedAt === undefined
+        ? toFailedStep('GatewayUnreachable', view)
+        : { kind: 'closed', attempt: view.attempt };
+    case 'notProcessed':
+      return toFailedStep(view.failureType ?? 'Throttled', view);
+    case 'unknown':
+      return toFailedStep(view.failureType === 'AnsweredLate' ? 'AnsweredLate' : 'OutcomeUnknown', view);
+    default:
+      return toFailedStep(REASON_OF_STATE[view.state] ?? 'OutcomeUnknown', view);
+  }
+}
+
+function toFailedStep(failureType: FailureType, view: AttemptView): AttemptStep {
+  const { attempt, httpStatus, retryAfterMs, refusalKept, resendFrom, resendStands } = view;
+  const known = { claimed: true, httpStatus, retryAfterMs, refusalKept, resendFrom };
+  return { ...toFailureStep(failureType, attempt, known), resendStands };
+}
+
+/**
+ * Returns the step that follows from the row that the ledger has instead of a decision. Looks up the request, since
+ * recording a decision does not compare it: the outcome may belong to another request.
+ *
+ * @param attempt the one that comes next
+ */
+export async function findSupersedingStep(
+  host: InquiryHost,
+  content: InquiryContent,
+  failure: InquiryFailure,
+  attempt: number,
+): Promise<AttemptStep> {
+  if (failure.claimed) return lookAgain(host, content, failure.attempt);
+  const found = await findBlockingAttempt(host, content, attempt);
+  return found ?? { kind: 'failed', recorded: true, failure };
 }

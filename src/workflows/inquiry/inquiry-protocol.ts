@@ -2,71 +2,62 @@
  * The inquiry protocol, fence 2 (docs/protocol.md). One attempt is one activity, which Temporal never repeats. This
  * module repeats failures on the allow-list, with durable timers; all others wait for a person.
  */
-import { CancellationScope, CancelledFailure, condition, workflowInfo } from '@temporalio/workflow';
-import type { AnsweredAttempt, InquiryFailure } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
+import { CancellationScope, CancelledFailure, workflowInfo } from '@temporalio/workflow';
+import type { AnsweredAttempt, InquiryFailure, RunConfig } from '../../activities/contract.ts';
 import type { GrantKey } from '../../consent/consent-record.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
+import { FAILURES } from '../../model/failure-types.ts';
 import type { Answer, InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
 import { parseProblem } from '../../model/problems.ts';
+import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import { isBatch } from '../../model/work-class.ts';
-import { holdUntilDecided, recordRepeat } from '../run/holds.ts';
-import { makeAttempt } from './attempt.ts';
-import type { CarriedInquiry, InquiryContext, InquiryEnd, InquiryProgress, InquirySpec } from './inquiry-spec.ts';
 import {
   type AttemptStep,
   findBlockingAttempt,
   findSupersedingStep,
+  makeAttempt,
   mayHaveMissedAnAttempt,
   recordStep,
   waitOut,
-} from './ledger-look-ups.ts';
-import { computeWaitMs, describeRetry, findListedReason, isRetried } from './retries.ts';
+} from './attempt.ts';
+import type { InquiryEnd, InquiryHost, InquiryProgress, InquirySpec, InquiryState } from './inquiry-spec.ts';
 
 /** Turns an answer without an outcome into a failure that an operator must judge. */
 function toAnswerFailure(
   { attempt }: Pick<AnsweredAttempt, 'attempt'>,
   answer: Exclude<Answer, { kind: 'outcome' }>,
 ): InquiryFailure {
-  const { kind, returnCode } = answer;
-  return {
-    attempt,
-    claimed: true,
-    ...omitUndefined({ returnCode }),
-    ...(kind === 'returnCodeUnknown'
-      ? { failureType: 'ReturnCodeUnknown', ...omitUndefined({ returnReasonCode: answer.returnReasonCode }) }
-      : { failureType: 'UnexpectedResponse', problems: answer.problems.map(parseProblem) }),
-  };
+  const known = { attempt, claimed: true, returnCode: answer.returnCode };
+  return answer.kind === 'returnCodeUnknown'
+    ? { ...known, failureType: 'ReturnCodeUnknown', returnReasonCode: answer.returnReasonCode }
+    : { ...known, failureType: 'UnexpectedResponse', problems: answer.problems.map(parseProblem) };
 }
 
 type Taken = { end: RunEnd } | { next?: AttemptStep };
 type RunEnd = InquiryEnd | { kind: 'amend'; applicants: FailsafeApplicant[] };
 
 /** Carries one inquiry, and those that amend it, to an end. Waits for as long as it takes. */
-export async function runInquiry(host: InquiryContext, spec: InquirySpec): Promise<InquiryEnd> {
+export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<InquiryEnd> {
   const { workflowType } = workflowInfo();
-  let current = spec;
-  let amends = spec.resume?.amends;
-  for (let ordinal = spec.resume?.ordinal ?? spec.firstOrdinal ?? 0; ; ordinal++) {
-    const inquiry = describeInquiry({ ...host.config, workflowType }, current, ordinal, amends);
-    if (spec.repeat && amends === undefined && !spec.resume) {
-      if (!(await recordRepeat(host.config, inquiry, spec.repeat))) return { kind: 'abandoned' };
-    }
-    const end: RunEnd = await new InquiryRun(host, current, inquiry).runToEnd();
+  const { part } = spec;
+  let { applicants } = spec;
+  let amends = part.inquiry?.amends;
+  for (let ordinal = part.inquiry?.ordinal ?? spec.firstOrdinal ?? 0; ; ordinal++) {
+    const inquiry = describeInquiry({ ...host.accepted, workflowType }, spec, ordinal, amends);
+    const end: RunEnd = await new InquiryRun(host, { ...spec, applicants }, inquiry).runToEnd();
     if (end.kind !== 'amend') return end;
     amends = inquiry.customerTraceNumber;
-    const { resume: _past, ...rest } = current;
-    current = { ...rest, applicants: end.applicants };
+    applicants = end.applicants;
+    delete part.inquiry;
   }
 }
 
 class InquiryRun {
-  readonly #host: InquiryContext;
+  readonly #host: InquiryHost;
   readonly #spec: InquirySpec;
   readonly #inquiry: InquiryDescription;
-  /** State with which the next run resumes. The run's own state holds this very object. */
-  readonly #state: CarriedInquiry;
+  readonly #state: InquiryState;
   #isOnWorkflowQueue: boolean;
   /** The time at which this code last resumed. Predicates judge the age of grants by it, and read no clock. */
   #nowMs = Date.now();
@@ -74,26 +65,21 @@ class InquiryRun {
   #begunAtMs = this.#nowMs;
   /** Count of resumptions when the latest attempt began. A later one may be about the pause that the attempt met. */
   #resumptions = 0;
-  /** The start of the retries, in milliseconds, until an attempt succeeds or an operator must decide. */
-  #waitsSinceMs: number | undefined;
 
-  constructor(host: InquiryContext, spec: InquirySpec, inquiry: InquiryDescription) {
+  constructor(host: InquiryHost, spec: InquirySpec, inquiry: InquiryDescription) {
     this.#host = host;
     this.#spec = spec;
     this.#inquiry = inquiry;
     const { ordinal, amends } = inquiry;
-    const amended = ordinal > 0 ? omitUndefined({ amends, applicants: spec.applicants }) : {};
-    this.#state = { attempt: 1, failures: 0, ...spec.resume, ordinal, ...amended };
+    const applicants = ordinal > 0 ? spec.applicants : undefined;
+    this.#state = spec.part.inquiry ??= { ordinal, amends, applicants, attempt: 1, failures: 0 };
     const { workflowType, priority } = workflowInfo();
     this.#isOnWorkflowQueue =
-      host.config.submitsOnWorkflowQueue === true && !isBatch(workflowType, priority?.priorityKey);
-    // An earlier run has listed it, so it has waited for long.
-    if (this.#state.waitsFor !== undefined) this.#waitsSinceMs = 0;
+      host.accepted.submitsOnWorkflowQueue === true && !isBatch(workflowType, priority?.priorityKey);
   }
 
   async runToEnd(): Promise<RunEnd> {
     const { held, retry } = this.#state;
-    this.#host.onStanding?.(this.#state);
     if (!held) this.#reportProgress('running');
     if (retry) await this.#waitForRetry(retry);
     // Recording the decision finds any answer or decision that the ledger got meanwhile.
@@ -108,7 +94,7 @@ class InquiryRun {
 
   #toContent(): InquiryContent {
     const { applicants, reference } = this.#spec;
-    return { inquiry: this.#inquiry, ...omitUndefined({ applicants, reference }) };
+    return { inquiry: this.#inquiry, applicants, reference };
   }
 
   #findPermit(): GrantKey[] | null {
@@ -116,7 +102,7 @@ class InquiryRun {
   }
 
   #findStop(): InquiryEnd | null {
-    if (this.#host.isEnding()) return { kind: 'stopped' };
+    if (this.#host.isHalted) return { kind: 'stopped' };
     return this.#findPermit() === null ? { kind: 'notPermitted' } : null;
   }
 
@@ -127,7 +113,7 @@ class InquiryRun {
 
   /** Whether the attempt in flight is to be cancelled: its permission is gone, or the run is to hand over. */
   #isCalledBack(): boolean {
-    return this.#findStop() !== null || this.#host.continuation?.isDue === true;
+    return this.#findStop() !== null || this.#host.continuation.isDue;
   }
 
   /** Whether a signal about the end of the pause came after the latest attempt began. */
@@ -135,22 +121,13 @@ class InquiryRun {
     return this.#state.pausedSinceMs !== undefined && this.#host.inFlight.resumptions > this.#resumptions;
   }
 
-  #takeStep(): Promise<AttemptStep> {
-    this.#nowMs = Date.now();
-    return this.#isCalledBack() ? this.#makePermittedAttempt() : this.#makeAttempt();
-  }
-
-  async #makePermittedAttempt(): Promise<AttemptStep> {
+  async #takeStep(): Promise<AttemptStep> {
     const { continuation } = this.#host;
     // Continues as new before the claim, so that the next run knows every claim.
-    if (continuation?.isDue) await continuation.wait(() => this.#findStop() !== null);
+    if (continuation.isDue) await continuation.wait(() => this.#findStop() !== null);
     const stop = this.#findStopNow();
-    return stop ? { kind: 'stop', end: stop } : this.#makeAttempt();
-  }
-
-  #makeAttempt(): Promise<AttemptStep> {
+    if (stop) return { kind: 'stop', end: stop };
     this.#resumptions = this.#host.inFlight.resumptions;
-    this.#nowMs = Date.now();
     // The code awaits nothing before it schedules the activity, so the grants are valid in this workflow task.
     const consents = this.#findPermit() ?? [];
     const { consentValidForMs, compareWith } = this.#spec;
@@ -159,8 +136,10 @@ class InquiryRun {
       ...this.#toContent(),
       attempt,
       consents,
-      ...omitUndefined({ consentValidForMs, tokenFetchedAfter, compareWith }),
-      ...(this.#isOnWorkflowQueue ? { onWorkflowQueue: true } : {}),
+      consentValidForMs,
+      tokenFetchedAfter,
+      compareWith,
+      onWorkflowQueue: this.#isOnWorkflowQueue || undefined,
       shouldStop: () => this.#isCalledBack(),
     });
   }
@@ -218,9 +197,7 @@ class InquiryRun {
     this.#state.attempt = attempt + 1;
     this.#reportProgress('running');
     if (answer.kind === 'outcome') {
-      const { customerTraceNumber } = this.#inquiry;
-      const told = omitUndefined({ applicants: this.#spec.applicants, changes: step.changes });
-      return { end: { kind: 'answered', answer, customerTraceNumber, ...told } };
+      return { end: { kind: 'answered', answer, applicants: this.#spec.applicants, changes: step.changes } };
     }
     return { next: { kind: 'failed', recorded: true, failure: toAnswerFailure(step, answer) } };
   }
@@ -242,7 +219,7 @@ class InquiryRun {
       this.#restart(failure);
       return {};
     }
-    const { settings } = this.#host.config;
+    const { settings } = this.#host.accepted;
     const isGivenUp = !isPaused && Date.now() - this.#countRetriesFromHere() >= settings.giveUpAfterMs;
     if (isRetried(failure) && !isGivenUp) {
       await this.#waitBeforeRetry(failure);
@@ -263,30 +240,24 @@ class InquiryRun {
     }
     // The gateway accepted the token, so a later 401 is a new failure.
     if (failure.failureType === 'Throttled') delete state.tokenFetchedAfter;
-    const waitMs = computeWaitMs(failure, this.#host.config.settings, state);
+    const waitMs = computeWaitMs(failure, this.#host.accepted.settings, state);
     // A wait set by the gateway or an operator does not count towards the back-off.
     if (failure.retryAfterMs === undefined && state.pausedSinceMs === undefined) state.failures++;
     const atMs = Date.now() + waitMs;
-    this.#waitsSinceMs ??= Date.now();
-    const waitsFor = findListedReason(failure, atMs - this.#waitsSinceMs);
-    if (waitsFor) state.waitsFor = waitsFor;
-    else delete state.waitsFor;
+    state.waitsSinceMs ??= Date.now();
+    state.waitsFor = findListedReason(failure, atMs - state.waitsSinceMs);
     await this.#waitForRetry({ atMs, summary: describeRetry(failure, waitMs) });
   }
 
-  async #waitForRetry(retry: NonNullable<CarriedInquiry['retry']>): Promise<void> {
+  async #waitForRetry(retry: NonNullable<InquiryState['retry']>): Promise<void> {
     const { summary } = retry;
     this.#state.retry = retry;
     this.#reportProgress('running', { waitingFor: summary });
     this.#nowMs = Date.now();
     const isOver = () => this.#findStop() !== null || this.#isResumed();
-    const { continuation } = this.#host;
     for (let isDisturbed = false; !isDisturbed && this.#nowMs < retry.atMs; ) {
       const leftMs = Math.min(retry.atMs - this.#nowMs, this.#spec.permitEndsInMs?.(this.#nowMs) ?? Infinity);
-      const wait = continuation
-        ? continuation.wait(isOver, leftMs, { summary })
-        : condition(isOver, leftMs, { summary });
-      isDisturbed = await wait;
+      isDisturbed = await this.#host.continuation.wait(isOver, leftMs, { summary });
       // A grant may have become too old.
       isDisturbed ||= this.#findStopNow() !== null;
     }
@@ -303,8 +274,8 @@ class InquiryRun {
     this.#reportProgress('held');
     // The hold's own attribute replaces that of the wait, in one event.
     this.#endWait();
-    const { decision, effect: recorded } = await holdUntilDecided(this.#host, this.#inquiry, failure, {
-      attempt: failure.claimed ? failure.attempt : state.attempt,
+    const { decision, effect: recorded } = await this.#host.holds.waitForDecision(this.#inquiry, failure, {
+      attempts: failure.claimed ? failure.attempt : state.attempt,
       applicantIds: this.#listApplicantIds(),
       since,
     });
@@ -329,13 +300,13 @@ class InquiryRun {
   }
 
   #endWait(): void {
-    this.#waitsSinceMs = undefined;
+    delete this.#state.waitsSinceMs;
     delete this.#state.waitsFor;
   }
 
   /** Counts at most one attempt's length of the time before the first failure: the rest was time in the queue. */
   #countRetriesFromHere(): number {
-    const { submitTimeoutMs } = this.#host.config.settings;
+    const { submitTimeoutMs } = this.#host.accepted.settings;
     this.#state.retriedSinceMs ??= Math.max(this.#begunAtMs, Date.now() - submitTimeoutMs);
     return this.#state.retriedSinceMs;
   }
@@ -360,10 +331,70 @@ class InquiryRun {
 
   #reportProgress(state: 'running' | 'held', how: Partial<InquiryProgress> = {}): void {
     const { customerTraceNumber, ordinal } = this.#inquiry;
-    this.#host.onProgress({ customerTraceNumber, ordinal, attempts: this.#state.attempt - 1, state, ...how });
+    this.#spec.onProgress({ customerTraceNumber, ordinal, attempts: this.#state.attempt - 1, state, ...how });
   }
 }
 
 function throwIfCancelled(): void {
   if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('journey cancelled');
+}
+
+// The rules of retries: of which failures, after which wait, and under which words.
+
+/** Whether the run retries the failure without an operator: no request was sent. */
+function isRetried({ failureType, claimed }: InquiryFailure): boolean {
+  const { retry } = FAILURES[failureType];
+  return retry !== null && (retry.if === 'always' || !claimed);
+}
+
+/**
+ * A pause has no known end, and `resume` wakes the run. If that signal is lost, the run resumes an hour late at most.
+ */
+const PAUSED_MAX_MS = 60 * 60_000;
+
+/**
+ * `Retry-After` if the gateway gave one, within bounds; else exponential. A paused inquiry asks again after as long as it
+ * has waited already. Both have a jitter of one half.
+ */
+export function computeWaitMs(
+  { retryAfterMs }: InquiryFailure,
+  { backoffInitialMs, backoffMaxMs, retryAfterMaxMs }: RunConfig['settings'],
+  { failures, pausedSinceMs }: Pick<InquiryState, 'failures' | 'pausedSinceMs'>,
+): number {
+  if (retryAfterMs !== undefined) return Math.max(1, Math.min(retryAfterMs, retryAfterMaxMs));
+  const fullMs =
+    pausedSinceMs === undefined
+      ? Math.min(backoffInitialMs * 2 ** Math.min(failures, 20), backoffMaxMs)
+      : Math.min(Math.max(Date.now() - pausedSinceMs, backoffInitialMs), PAUSED_MAX_MS);
+  return Math.max(1, Math.round(fullMs * (0.5 + Math.random() / 2)));
+}
+
+/** Returns the text that the run shows while it waits. */
+function describeRetry({ failureType, httpStatus }: InquiryFailure, waitMs: number): string {
+  const seconds = Math.round(waitMs / 100) / 10;
+  const status = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
+  return `waiting ${seconds} s: ${FAILURES[failureType].retry?.why ?? failureType}${status}`;
+}
+
+/** Most throttled or lost attempts get through within seconds. */
+const LISTED_FROM_MS = 5_000;
+
+/**
+ * Returns the reason that the lists show for a retried inquiry; `undefined` for a short wait. The inquiry shows it until
+ * an attempt gets through or an operator must decide. Each change costs an event.
+ */
+export function findListedReason({ failureType }: InquiryFailure, waitsMs: number): WaitsFor | undefined {
+  return waitsMs < LISTED_FROM_MS ? undefined : (FAILURES[failureType].retry?.waitsFor ?? undefined);
+}
+
+/**
+ * Returns the attributes that change only while an attempt is made, which takes seconds: the next stage, and the end of
+ * a wait. An attempt in the gateway queue may wait for long.
+ */
+export function selectTransientAttributes(
+  { submitsOnWorkflowQueue }: Pick<RunConfig, 'submitsOnWorkflowQueue'>,
+  { state, waitingFor, isQueued }: Pick<InquiryProgress, 'state' | 'waitingFor' | 'isQueued'>,
+): readonly SearchAttributeName[] {
+  if (submitsOnWorkflowQueue !== true || state !== 'running' || waitingFor !== undefined) return [];
+  return isQueued ? ['JourneyStage'] : ['JourneyStage', 'WaitsFor'];
 }

@@ -7,19 +7,24 @@ import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { InquiryContent, InquiryDescription, InquiryTerms, Outcome } from '../../model/inquiry.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import type { ContinuationWait } from '../run/continuation.ts';
-import type { Holds, RepeatDecision } from '../run/holds.ts';
+import type { Holds } from '../run/holds.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 
 /** The parts of an inquiry that do not change from attempt to attempt. */
 export interface InquirySpec
   extends Pick<InquiryDescription, 'runKey' | 'productCode' | 'shareId' | keyof InquiryTerms>,
     Omit<InquiryContent, 'inquiry'> {
+  /**
+   * The part of the run that keeps the inquiry's state for continue-as-new. A state that it has already is resumed; the
+   * caller removes it after the end.
+   */
+  part: { inquiry?: InquiryState };
+  /** Called whenever trace number or attempts have changed. */
+  onProgress(progress: InquiryProgress): void;
   /** The report that the answer is compared with. */
   compareWith?: ComparedReport;
   /** The ordinal of the first trace number; those before it were used. Default 0. */
   firstOrdinal?: number;
-  /** The decision to repeat an inquiry that was answered. */
-  repeat?: RepeatDecision;
   /**
    * Asked in the workflow task that schedules each attempt: the grants that permit it, or `null` for "not now".
    *
@@ -35,14 +40,14 @@ export interface InquirySpec
    * grants.
    */
   onObjection?(objection: ShareObjection): void;
-  /** State of the inquiry from continue-as-new. */
-  resume?: InquiryRunState;
 }
 
-/** State with which the next run resumes an inquiry. The inquiry's `applicants` are those of its latest amendment. */
-export interface InquiryRunState {
+/** State of an inquiry. Plain data for continue-as-new. */
+export interface InquiryState {
   ordinal: number;
   amends?: string;
+  /** The applicants of an amendment or a repeat, which may differ from those of the start. */
+  applicants?: FailsafeApplicant[];
   /** The attempt that comes next; those before it are in the ledger: claims are counted, waits before a claim are not. */
   attempt: number;
   /** The start of its automatic retries, in milliseconds; absent until an attempt has failed. */
@@ -54,6 +59,8 @@ export interface InquiryRunState {
   pausedSinceMs?: number;
   /** The time of the next retry, and the text about the wait. */
   retry?: { atMs: number; summary: string };
+  /** The start of the waits, in milliseconds, until an attempt succeeds or an operator must decide. */
+  waitsSinceMs?: number;
   /** The reason that the lists show while its retries take long. */
   waitsFor?: WaitsFor;
   held?: { failure: InquiryFailure; since: string };
@@ -70,38 +77,20 @@ export interface InquiryProgress {
   isQueued?: true;
 }
 
-/** Inquiry state that the next run takes over, with the applicants if they differ from those of the start. */
-export type CarriedInquiry = InquiryRunState & { applicants?: FailsafeApplicant[] };
-
-/** The parts of its run that an attempt uses. */
-export interface AttemptHost {
-  config: RunConfig;
-  inFlight: InFlightActivities;
-  /** Called if the ledger has a withdrawal that the run may lack. `isEnding` returns `true` from then on. */
-  onWithdrawn(withdrawal: RunWithdrawal): void;
-}
-
 /** The parts of its run that an inquiry uses. */
-export interface InquiryContext extends AttemptHost {
-  holds: Holds;
-  /** The run is about to end, because it was withdrawn or a stage was abandoned. It sends no further inquiry. */
-  isEnding(): boolean;
-  /** Called whenever trace number or attempts have changed. */
-  onProgress(progress: InquiryProgress): void;
-  /** Called as an inquiry begins with its state for continue-as-new, which then changes with it. */
-  onStanding?(standing: CarriedInquiry): void;
-  /** Lets the run continue as new while the inquiry waits. Absent if the run does so in another way. */
-  continuation?: ContinuationWait;
+export interface InquiryHost {
+  readonly accepted: RunConfig;
+  readonly inFlight: InFlightActivities;
+  readonly holds: Holds;
+  readonly continuation: ContinuationWait;
+  /** The run sends no inquiry now, for example because it was withdrawn. */
+  readonly isHalted: boolean;
+  /** Called if the ledger has a withdrawal that the run may lack. `isHalted` is `true` from then on. */
+  withdraw(withdrawal: RunWithdrawal): void;
 }
 
 export type InquiryEnd =
-  | {
-      kind: 'answered';
-      answer: Outcome;
-      customerTraceNumber: string;
-      applicants?: FailsafeApplicant[];
-      changes?: StageChanges;
-    }
+  | { kind: 'answered'; answer: Outcome; applicants?: FailsafeApplicant[]; changes?: StageChanges }
   | { kind: 'abandoned' }
   /** The run is ending; nothing is in flight. */
   | { kind: 'stopped' }

@@ -1,14 +1,15 @@
 /** Gates, and the update `advance`, which passes a gate, skips a stage, or repeats the pull of a stage. */
-import { omitUndefined } from '../../base/defined.ts';
-import { findDifferingPaths } from '../../base/differing-paths.ts';
+import { CancellationScope } from '@temporalio/workflow';
+import type { RunConfig, UnprovenDecision } from '../../activities/contract.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { RunDecision } from '../../ledger/records.ts';
 import type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from '../../messages/advance.ts';
 import type { GateInput } from '../../messages/inputs/lending-journey.ts';
+import type { InquiryDescription } from '../../model/inquiry.ts';
 import { STAGES, type StageCode } from '../../model/products.ts';
-import { type MessageRefusal, refuse, refuseDifference, refusePaths } from '../../model/refusals.ts';
+import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
-import type { RepeatDecision } from '../run/holds.ts';
+import { runUntilRecorded } from '../run/activity-stubs.ts';
 import { findEndOfWait } from '../run/run-decisions.ts';
 import type { Journey, Skip, StageRecord, WantedRepeat } from './journey.ts';
 
@@ -17,19 +18,12 @@ const ENDING = refuse('ending', 'the journey is ending');
 // Stages that are skipped: `advance` to a later stage says so, with who and why. Nothing is ever posted for them. No
 // waiting.
 
-/** The rest of the message, as if it came by itself: it passes the gate before `to`. */
-function toGatePart(message: PassGateMessage): PassGateMessage {
-  if (message.skip === undefined) return message;
-  const { skip: _, by, reason, ...pass } = message;
-  return pass.acceptAge && by !== undefined && reason !== undefined ? { ...pass, by, reason } : pass;
-}
-
 /** Returns why the stage cannot be skipped now; `null` if none is to be, or the same skip was accepted before. */
 function skipObjection(journey: Journey, message: PassGateMessage): MessageRefusal | null {
   const skip = toSkip(message);
   if (!skip) return null;
   const { skip: stage, to } = skip;
-  const known = journey.skips.get(stage);
+  const known = journey.state.skips[stage];
   if (known) return refuseDifference(`skipping ${stage} was accepted`, known, skip);
   const first = journey.stages.find(({ status }) => status.productCode === stage);
   if (!first) return refuse('unknownPart', '/skip names a stage that this journey leaves out');
@@ -52,18 +46,19 @@ function checkAtGate(journey: Journey, { status }: StageRecord): MessageRefusal 
 /** Takes what `skipObjection` permits, at once, also early. Returns `false` if nothing in it is new. */
 function takeSkip(journey: Journey, message: PassGateMessage): boolean {
   const skip = toSkip(message);
-  if (!skip || journey.skips.has(skip.skip)) return false;
+  const { skips, advances, gate } = journey.state;
+  if (!skip || skips[skip.skip]) return false;
   const { skip: productCode } = skip;
-  journey.skips.set(productCode, skip);
+  skips[productCode] = skip;
   // A later `advance` to it is refused, and not taken for one that was accepted before.
-  journey.advances.delete(productCode);
+  delete advances[productCode];
   for (const stage of journey.stages) {
     if (stage.status.productCode !== productCode) continue;
     // Includes a repeat of the stage that was requested early.
     journey.changeStage(stage, { state: 'skipped' });
     delete stage.plannedTraceNumber;
   }
-  if (journey.gate === productCode) leaveGate(journey);
+  if (gate?.before === productCode) leaveGate(journey);
   journey.events.emit('stage.skipped', [productCode], { stage: productCode });
   return true;
 }
@@ -82,18 +77,18 @@ export function checkAdvance(journey: Journey, message: AdvanceMessage): Message
 
 /** Returns the objection to a message that the ledger already has. */
 export function checkPassGate(journey: Journey, message: PassGateMessage): MessageRefusal | null {
-  return skipObjection(journey, message) ?? checkGateMessage(journey, toGatePart(message));
+  return skipObjection(journey, message) ?? checkGateMessage(journey, message);
 }
 
 /** Returns the decisions of the message that the journey does not have yet, without the passage of the gate. */
 export function findNewDecisions(journey: Journey, message: PassGateMessage, decidedAt = ''): RunDecision[] {
   const { to, skip, acceptAge, by = '', reason = '' } = message;
-  const who = { runKey: journey.journeyId, by, reason, decidedAt };
+  const who = { runKey: journey.runKey, by, reason, decidedAt };
   const decisions: RunDecision[] = [];
-  if (skip && !journey.skips.has(skip)) {
+  if (skip && !journey.state.skips[skip]) {
     decisions.push({ ...who, decisionId: `skip-${skip}`, action: 'skip', stage: skip });
   }
-  if (acceptAge && !journey.advances.get(to)?.acceptAge) {
+  if (acceptAge && !journey.state.acceptedAges[to]) {
     decisions.push({ ...who, decisionId: `acceptAge-${to}`, action: 'acceptAge', stage: to });
   }
   return decisions;
@@ -108,60 +103,52 @@ export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedA
     return true;
   }
   const isSkipped = takeSkip(journey, message);
-  const pass = toGatePart(message);
-  const kept = journey.advances.get(message.to);
-  if (kept && !adds(pass, kept)) return isSkipped;
-  journey.advances.set(message.to, { ...kept, ...pass });
-  const gate = journey.findGateBefore(message.to);
-  if (gate && journey.gate === message.to && mayPass(journey, message.to, gate, Date.now())) leaveGate(journey);
+  const { to, applicants, acceptAge, by = '', reason = '' } = message;
+  const { advances, acceptedAges } = journey.state;
+  if (advances[to] && (!acceptAge || acceptedAges[to])) return isSkipped;
+  advances[to] ??= { to, applicants };
+  if (acceptAge) acceptedAges[to] ??= { by, reason };
+  const gate = journey.findGateBefore(to);
+  if (gate && journey.state.gate?.before === to && mayPass(journey, to, gate, Date.now())) leaveGate(journey);
   return true;
 }
 
 /** Whether a gate is open at `nowMs`: never by itself if the report is too old. */
 export function mayPass(journey: Journey, productCode: StageCode, gate: GateInput, nowMs: number): boolean {
-  if (journey.decided.asksToSkip(productCode)) return false;
-  const advance = journey.advances.get(productCode);
-  if (advance?.acceptAge) return true;
+  const { advances, acceptedAges } = journey.state;
+  if (acceptedAges[productCode]) return true;
   const freshForMs = journey.reportFreshForMs(nowMs);
   if (freshForMs !== undefined && freshForMs <= 0) return false;
-  return advance !== undefined || gate.pass === 'auto';
+  return advances[productCode] !== undefined || gate.pass === 'auto';
 }
 
 /** Clears the gate at once, so that the answer to the message does not name the passed gate. */
 function leaveGate(journey: Journey): void {
-  journey.gate = undefined;
-  journey.reportTooOld = undefined;
-}
-
-function checkGateMessage(journey: Journey, message: PassGateMessage): MessageRefusal | null {
-  const { to } = message;
-  const stage = journey.stage(to);
-  if (!stage) return refuse('unknownPart', '/to names a stage that this journey leaves out');
-  if (!journey.findGateBefore(to)) return refuse('unknownPart', `there is no gate before ${to}`);
-  // An accepted message for this gate does not suffice once the report is too old, and neither does a repeat of it.
-  const tooOld = journey.gate === to && !message.acceptAge ? refuseOldReport(journey) : null;
-  if (tooOld) return tooOld;
-  const kept = journey.advances.get(to);
-  const differing = refusePaths(`advance to ${to} was accepted`, kept ? findGateDifferences(kept, message) : []);
-  if (differing) return differing;
-  return kept && !adds(message, kept) ? null : checkAtGate(journey, stage);
+  delete journey.state.gate;
 }
 
 /**
- * Returns the members in which the message contradicts the one accepted for this gate. A separate message, before or
- * after the other, may accept the report's age. It need not repeat the applicants, but may name no others.
+ * A separate message, before or after the other, may accept the report's age. It need not repeat the applicants, but may
+ * name no others.
  */
-function findGateDifferences(kept: PassGateMessage, message: PassGateMessage): string[] {
-  const { acceptAge, by, reason, ...rest } = kept;
-  if (message.acceptAge === undefined) return findDifferingPaths(rest, message);
-  const signature = acceptAge ? { acceptAge, by, reason } : { acceptAge: true, by: message.by, reason: message.reason };
-  const applicants = message.applicants ? rest : { ...rest, applicants: undefined };
-  return findDifferingPaths({ ...applicants, ...signature }, message);
-}
-
-/** Whether the message accepts the report's age later; all else stays as accepted. */
-function adds(message: PassGateMessage, kept: PassGateMessage): boolean {
-  return message.acceptAge === true && kept.acceptAge === undefined;
+function checkGateMessage(
+  journey: Journey,
+  { to, applicants, acceptAge, by, reason }: PassGateMessage,
+): MessageRefusal | null {
+  const stage = journey.stage(to);
+  if (!stage) return refuse('unknownPart', '/to names a stage that this journey leaves out');
+  if (!journey.findGateBefore(to)) return refuse('unknownPart', `there is no gate before ${to}`);
+  const { gate, advances, acceptedAges } = journey.state;
+  // An accepted message for this gate does not suffice once the report is too old, and neither does a repeat of it.
+  const tooOld = gate?.before === to && !acceptAge ? refuseOldReport(journey) : null;
+  if (tooOld) return tooOld;
+  const what = `advance to ${to} was accepted`;
+  const [advance, age] = [advances[to], acceptedAges[to]];
+  const differing =
+    (advance && (applicants || !acceptAge) ? refuseDifference(what, advance, { to, applicants }) : null) ??
+    (age && acceptAge ? refuseDifference(what, age, { by, reason }) : null);
+  if (differing) return differing;
+  return advance && (age || !acceptAge) ? null : checkAtGate(journey, stage);
 }
 
 function refuseOldReport(journey: Journey): MessageRefusal | null {
@@ -175,17 +162,19 @@ function refuseOldReport(journey: Journey): MessageRefusal | null {
 function checkRepeat(journey: Journey, message: RepeatStageMessage): MessageRefusal | null {
   const { repeat, occurrence } = message;
   const latest = journey.stage(repeat);
-  if (journey.skips.has(repeat)) {
+  if (journey.state.skips[repeat]) {
     return refuse('notNow', `/repeat must be a stage that was pulled: ${repeat} is skipped`);
   }
   if (!latest) return refuse('unknownPart', '/repeat names a stage that this journey leaves out');
   const known = findKnownRepeat(journey, message);
   if (known) {
-    const { proof: _, ...content } = message;
-    return refuseDifference(`repeat ${occurrence} of ${repeat} was accepted`, known, content);
+    const { receivedAt: _, proof: __, ...kept } = known;
+    const { proof: ___, ...content } = message;
+    return refuseDifference(`repeat ${occurrence} of ${repeat} was accepted`, kept, content);
   }
-  if (journey.isEnding || journey.isClosing) return ENDING;
-  if (journey.stagesEndedAs) return refuse('notNow', `the stages have ended: ${journey.stagesEndedAs}`);
+  const { isClosing, stagesEndedAs } = journey.state;
+  if (journey.isEnding || isClosing) return ENDING;
+  if (stagesEndedAs) return refuse('notNow', `the stages have ended: ${stagesEndedAs}`);
   const later = journey.stages.slice(journey.stages.indexOf(latest) + 1);
   const begun = later.find(({ status }) => status.state !== 'pending');
   if (begun) return refuse('notNow', `/repeat must be the latest stage: ${begun.status.productCode} has begun`);
@@ -200,34 +189,44 @@ function checkRepeat(journey: Journey, message: RepeatStageMessage): MessageRefu
   return null;
 }
 
-/** Returns the repeat that was taken under this stage and occurrence, without its proof. */
+/** Returns the repeat that was taken under this stage and occurrence. */
 export function findKnownRepeat(
-  journey: Journey,
+  { stages }: Journey,
   { repeat, occurrence }: RepeatStageMessage,
-): RepeatStageMessage | undefined {
-  const stage = journey.stages.find(
-    ({ repeat: candidate }) => candidate?.repeat === repeat && candidate.occurrence === occurrence,
-  );
-  if (!stage?.repeat) return undefined;
-  const { receivedAt: _, proof: __, ...message } = stage.repeat;
-  return message;
+): WantedRepeat | undefined {
+  return stages.find(({ repeat: known }) => known?.repeat === repeat && known.occurrence === occurrence)?.repeat;
 }
 
 function formatTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-/** Builds the decision, which the ledger knows by stage and occurrence. */
-export function toRepeatDecision(wanted: WantedRepeat): RepeatDecision {
-  const { repeat, occurrence, by, reason, receivedAt, applicants, proof } = wanted;
-  return {
+/**
+ * Records who wanted a repeat before it is made. The record permits nothing: the claim decides.
+ *
+ * @returns whether it may be made: not where its proof, which was good when the message came, is refused by now
+ */
+export async function recordRepeat(
+  { ledgerId }: RunConfig,
+  inquiry: InquiryDescription,
+  { repeat, occurrence, by, reason, receivedAt: decidedAt, applicants, proof }: WantedRepeat,
+): Promise<boolean> {
+  const { customerTraceNumber, productCode } = inquiry;
+  const decision: UnprovenDecision = {
     decisionId: `repeat-${repeat}-${occurrence}`,
+    customerTraceNumber,
+    attempt: 0,
+    action: 'repeat',
+    providerSaid: 'notAsked',
     by,
     reason,
-    decidedAt: receivedAt,
-    occurrence,
-    ...omitUndefined({ proof, applicants }),
+    decidedAt,
   };
+  const summary = `recording who wants ${productCode} again`;
+  const args = { ledgerId, inquiry, decision, occurrence, proof, applicants };
+  const verdict = await CancellationScope.nonCancellable(() => runUntilRecorded('recordDecision', { summary }, args));
+  // The claim finds another ledger again, and holds.
+  return verdict === 'ledgerChanged' || verdict.kind !== 'refused';
 }
 
 const DEFAULT_GATE_EXPIRY = 'P30D';
@@ -243,46 +242,56 @@ export async function passGate(journey: Journey, stage: StageRecord): Promise<Pa
   const gate = journey.findGateBefore(productCode);
   if (!gate || stage.repeat) return 'passed';
   const isOpen = (nowMs: number) => journey.isEnding || mayPass(journey, productCode, gate, nowMs);
-  // An earlier run may have reached the gate.
-  const isReached = journey.gate === productCode;
-  if (!isReached && !isOpen(Date.now())) reachGate(journey, productCode, gate.expiresAfter ?? DEFAULT_GATE_EXPIRY);
-  const passage = isOpen(Date.now()) ? 'passed' : await waitAtGate(journey, stage, isOpen);
+  if (isOpen(Date.now())) {
+    leaveGate(journey);
+    return 'passed';
+  }
+  const reached = reachGate(journey, productCode, gate.expiresAfter ?? DEFAULT_GATE_EXPIRY);
+  const passage = await waitAtGate(journey, stage, reached, isOpen);
   leaveGate(journey);
   return passage;
 }
 
-function reachGate(journey: Journey, productCode: StageCode, expiresAfter: string): void {
+type ReachedGate = NonNullable<Journey['state']['gate']>;
+
+function reachGate(journey: Journey, productCode: StageCode, expiresAfter: string): ReachedGate {
+  const { gate, extensions } = journey.state;
+  // An earlier run may have reached the gate.
+  if (gate?.before === productCode) return gate;
   const untilMs = Date.now() + (parseDurationMs(expiresAfter) ?? 0);
-  journey.gate = productCode;
-  const until = findEndOfWait(journey.extensions, { gate: productCode }, untilMs);
-  journey.gateTimes = { since: new Date().toISOString(), until };
+  const until = findEndOfWait(extensions, { gate: productCode }, untilMs);
+  const reached = { before: productCode, since: new Date().toISOString(), until };
+  journey.state.gate = reached;
   journey.publish();
-  journey.events.emit('gate.reached', [productCode], { stage: productCode, until: journey.gateTimes.until });
+  journey.events.emit('gate.reached', [productCode], { stage: productCode, until });
+  return reached;
 }
 
-async function waitAtGate(journey: Journey, stage: StageRecord, isOpen: (nowMs: number) => boolean): Promise<Passage> {
+async function waitAtGate(
+  journey: Journey,
+  stage: StageRecord,
+  gate: ReachedGate,
+  isOpen: (nowMs: number) => boolean,
+): Promise<Passage> {
   const { productCode } = stage.status;
   const isPassedOver = () => journey.nextStage !== stage;
   const isLeft = (nowMs: number) => isOpen(nowMs) || isPassedOver();
   for (;;) {
     const nowMs = Date.now();
-    const { until } = journey.gateTimes;
+    const { until } = gate;
     const freshForMs = journey.reportFreshForMs(nowMs);
     const isTooOld = freshForMs !== undefined && freshForMs <= 0;
-    journey.reportTooOld = isTooOld ? journey.latestReport?.productCode : undefined;
+    gate.tooOld = isTooOld ? journey.latestReport?.productCode : undefined;
     const leftMs = (parseInstantMs(until) ?? 0) - nowMs;
     // The report's age is looked at again when it matters: the status then says what the gate asks for.
     const wakesMs = freshForMs !== undefined && freshForMs > 0 ? Math.min(leftMs, freshForMs) : leftMs;
-    const asked = isTooOld ? `a repeat of ${journey.reportTooOld}, or advance with acceptAge` : 'advance';
+    const asked = isTooOld ? `a repeat of ${gate.tooOld}, or advance with acceptAge` : 'advance';
     const summary = `gate before ${productCode}: waiting for ${asked}, until ${until}`;
-    const { settled } = journey.decided;
-    const hasChanged = () => journey.gateTimes.until !== until || journey.decided.settled !== settled;
-    const isOver = () => isLeft(nowMs) || hasChanged();
-    const isDisturbed = await journey.continuation.wait(isOver, Math.max(1, wakesMs), { summary });
+    const isOver = () => isLeft(nowMs) || gate.until !== until;
+    await journey.continuation.wait(isOver, Math.max(1, wakesMs), { summary });
     if (isLeft(Date.now())) return isPassedOver() && !journey.isEnding ? 'otherStage' : 'passed';
-    if (isDisturbed || wakesMs !== leftMs || hasChanged()) continue;
-    if (!journey.decided.isAboutGate(productCode)) return 'expired';
-    // The ledger has not recorded an operator's decision about this gate yet.
-    await journey.continuation.wait(isOver);
+    if (gate.until !== until || Date.now() < nowMs + leftMs) continue;
+    if (!journey.decided.isBusy) return 'expired';
+    await journey.continuation.wait(() => isOver() || !journey.decided.isBusy);
   }
 }

@@ -3,44 +3,40 @@
  * handlers never throw and never wait: a refusal is noted and shown in `status`.
  */
 
-import { omitUndefined } from '../../base/defined.ts';
+import type { RunActivities } from '../../activities/index.ts';
 import { type AdvanceMessage, advance } from '../../messages/advance.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import { consent } from '../../messages/consent.ts';
-import { type ExtendMessage, extend } from '../../messages/extend.ts';
-import { requestShare } from '../../messages/request-share.ts';
+import { extend } from '../../messages/extend.ts';
+import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
 import { resolveInquiry } from '../../messages/resolve-inquiry.ts';
 import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
-import { type MessageRefusal, refuse } from '../../model/refusals.ts';
+import { type MessageRefusal, type RefusalCause, refuse, refuseDifference } from '../../model/refusals.ts';
+import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
 import { handleConsents } from '../consent/consents.ts';
-import { answerWithdrawal, checkReportWithdrawal } from '../machine/share-withdrawal.ts';
+import type { ShareRecord } from '../consent/share-record.ts';
+import { answerWithdrawal, checkReportWithdrawal } from '../machine/share-posting.ts';
+import { runUntilDone } from '../run/activity-stubs.ts';
+import { readInputProblems } from '../run/failures.ts';
 import {
+  createRefusal,
   handleQueries,
   handleUnknownSignals,
   handleUpdate,
   refuseFor,
   toAccepted,
-} from '../run/messages/message-answers.ts';
-import {
-  checkApplicants,
-  checkRepeatProof,
-  checkShare,
-  handleDecisions,
-  handleWithdrawals,
-} from '../run/messages/run-messages.ts';
-import { handleExtensions, type RunDecisionEffect, takeRecordedExtension } from '../run/run-decisions.ts';
+} from '../run/message-answers.ts';
+import { handleExtensions, type RunDecisionEffect, takeExtension } from '../run/run-decisions.ts';
+import { handleDecisions, handleWithdrawals } from '../run/run-workflow.ts';
 import { checkAdvance, checkPassGate, findKnownRepeat, findNewDecisions, takeAdvance } from './advances.ts';
 import type { Journey } from './journey.ts';
-import { checkShareRequest, requireShare } from './share-requests.ts';
 
 export function handleMessages(journey: Journey): void {
   handleGates(journey);
-  handleExtensions(journey, extend, ({ journeyId: _, ...message }: ExtendMessage) => message);
+  handleExtensions(journey, extend);
   handleShares(journey);
   handleConsents(journey, consent);
-  handleWithdrawals(journey, withdrawJourney, () =>
-    journey.stageWasAbandoned ? refuse('ending', 'the journey is ending already') : null,
-  );
+  handleWithdrawals(journey, withdrawJourney);
   handleDecisions(journey, resolveInquiry);
   handleQueries(journey, QUERIES.journey);
   handleUnknownSignals(journey);
@@ -54,14 +50,19 @@ function handleGates(journey: Journey): void {
     answer: async (message) => {
       const receivedAt = new Date().toISOString();
       const { profile } = journey;
+      const { applicants } = message;
+      // The gate may have expired during a check.
+      const checkAgain = () => refuseFor(checkAdvance(journey, message));
       if ('repeat' in message && !findKnownRepeat(journey, message)) {
-        await journey.keepOpenFor(checkRepeatProof({ profile, message, receivedAt }));
-        refuseFor(checkAdvance(journey, message));
+        const { repeat, occurrence } = message;
+        const summary = `checking who wants ${repeat} again, as ${occurrence}`;
+        await checkMessage(journey, 'unproven', 'checkRepeatProof', summary, { profile, message, receivedAt });
+        checkAgain();
       }
-      if (message.applicants) {
-        await journey.keepOpenFor(checkApplicants({ profile, applicants: message.applicants }));
-        // The gate may have expired during the check of the applicants.
-        refuseFor(checkAdvance(journey, message));
+      if (applicants) {
+        const summary = 'checking the new applicants';
+        await checkMessage(journey, 'notNow', 'checkApplicants', summary, { profile, applicants });
+        checkAgain();
       }
       const decisions = 'repeat' in message ? [] : findNewDecisions(journey, message, receivedAt);
       if (!('repeat' in message) && decisions.length > 0) {
@@ -75,14 +76,15 @@ function handleGates(journey: Journey): void {
 }
 
 function takeAnyAdvance(journey: Journey, message: AdvanceMessage, receivedAt: string): boolean {
+  const known = journey.applicantIds.length;
   const isNew = takeAdvance(journey, message, receivedAt);
-  if (isNew && message.applicants) journey.noteApplicants(message.applicants);
+  if (journey.applicantIds.length > known) journey.consents.markAllStale();
   return isNew;
 }
 
 /** Applies a decision that the ledger has by now; returns why the run no longer can, or `null`. */
 function takeDecided(journey: Journey, effect: RunDecisionEffect): MessageRefusal | null {
-  if (effect.update === 'extend') return takeRecordedExtension(journey, effect.message);
+  if (effect.update === 'extend') return takeExtension(journey, effect.message);
   const objection = checkPassGate(journey, effect.message);
   if (objection === null) takeAnyAdvance(journey, effect.message, effect.receivedAt);
   return objection;
@@ -95,8 +97,8 @@ function handleShares(journey: Journey): void {
       const { share } = message;
       if (!journey.shares.has(share.shareId)) {
         const { SECONDUSE: journeyPurposeCode } = journey.input.permissiblePurposeCodes ?? {};
-        const args = { profile: journey.profile, message, ...omitUndefined({ journeyPurposeCode }) };
-        await journey.keepOpenFor(checkShare(args));
+        const args = { profile: journey.profile, message, journeyPurposeCode };
+        await checkMessage(journey, 'notNow', 'checkShare', `checking share ${share.shareId}`, args);
         // During the check, the journey may have ended, or received the same share or another one under its id.
         refuseFor(checkShareRequest(journey, message));
       }
@@ -109,6 +111,56 @@ function handleShares(journey: Journey): void {
       if (!share) return refuse('unknownPart', '/shareId names no share of this journey');
       return checkReportWithdrawal(share, message);
     },
-    answer: (message) => answerWithdrawal(journey, requireShare(journey, message.shareId), message),
+    answer: (message) => answerWithdrawal(journey, journey.shares.get(message.shareId) as ShareRecord, message),
   });
+}
+
+const MAX_SHARES = 20;
+
+/** Returns why the share makes no sense now, or `null`; also `null` if it is already known. */
+export function checkShareRequest(journey: Journey, { share }: RequestShareMessage): MessageRefusal | null {
+  const known = journey.shares.get(share.shareId);
+  if (known) return refuseDifference('/share/shareId was used', { share: known.input }, { share });
+  if (journey.isEnding || journey.state.isClosing) {
+    return refuse('ending', 'the journey is ending: its report can be shared by itself after the end');
+  }
+  if (journey.shares.size >= MAX_SHARES) return refuse('notNow', `a journey has at most ${MAX_SHARES} shares`);
+  const stages = journey.stages.map(({ status }) => status.productCode);
+  if (
+    share.endUserCode !== undefined &&
+    listOwnUsers(journey.input, share.reportOf, stages).includes(share.endUserCode)
+  ) {
+    return refuse('notNow', `/share/endUserCode ${OWN_END_USER}`);
+  }
+  if (share.reportOf !== undefined && !journey.stage(share.reportOf)) {
+    return refuse('unknownPart', '/share/reportOf names a stage that this journey leaves out');
+  }
+  if (share.permissiblePurposeCode === undefined && !journey.input.permissiblePurposeCodes?.SECONDUSE) {
+    return refuse('notNow', '/share/permissiblePurposeCode is required: the journey has none for SECONDUSE');
+  }
+  return null;
+}
+
+/**
+ * Asks an activity whether the message is valid: a validator cannot. The journey does not close meanwhile.
+ *
+ * @param cause of the refusal that an `InvalidInput` becomes
+ */
+async function checkMessage<Name extends 'checkApplicants' | 'checkRepeatProof' | 'checkShare'>(
+  journey: Journey,
+  cause: RefusalCause,
+  name: Name,
+  summary: string,
+  args: Parameters<RunActivities[Name]>[0],
+): Promise<void> {
+  journey.checksOfMessages++;
+  try {
+    await runUntilDone(name, { summary }, args);
+  } catch (error) {
+    const problems = readInputProblems(error);
+    if (!problems) throw error;
+    throw createRefusal(refuse(cause, problems.map(({ path, rule }) => `${path} ${rule}`).join('; ')));
+  } finally {
+    journey.checksOfMessages--;
+  }
 }

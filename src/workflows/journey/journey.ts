@@ -1,11 +1,11 @@
 /** State of one `lendingJourney` run: its input, its stages and shares so far, and the messages to it. No waiting. */
 
 import type { RunConfig } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { ConsentRecord } from '../../consent/consent-record.ts';
+import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { PassGateMessage, RepeatStageMessage } from '../../messages/advance.ts';
 import type { GateInput, LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type {
@@ -16,58 +16,41 @@ import type {
   JourneyStatus,
 } from '../../messages/journey/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
-import type { WithdrawMessage } from '../../messages/withdraw.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { hasGate, STAGES, type StageCode } from '../../model/products.ts';
 import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
-import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
+import type { InquiryProgress } from '../inquiry/inquiry-spec.ts';
+import { CreditRun, type CreditRunState, createCreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import type { Wait } from '../run/run-decisions.ts';
 
 /** State of a journey for continue-as-new. Plain data, as personal as the journey's input. */
-export interface JourneyRunState extends CreditRunState<WithdrawMessage, RunConfig, StageRecord> {
-  advances: PassGateMessage[];
-  skips?: Skip[];
+export interface JourneyRunState extends CreditRunState<RunConfig, StageRecord> {
+  advances: Partial<Record<StageCode, Pick<PassGateMessage, 'to' | 'applicants'>>>;
+  /** The persons who let the journey pass a gate although the report is too old. */
+  acceptedAges: Partial<Record<StageCode, RunWithdrawal>>;
+  skips: Partial<Record<StageCode, Skip>>;
   applicants: Applicant[];
-  applicantIds: string[];
-  persons: readonly NamedPerson[];
-  stageWasAbandoned: boolean;
-  isClosing: boolean;
-  gate?: { before: StageCode; since: string; until: string };
+  persons: NamedPerson[];
+  /** A stage's inquiry was abandoned: the journey ends with it. */
+  stageWasAbandoned?: true;
+  /** The journey accepts no further share, because it is about to complete. */
+  isClosing?: true;
+  /** The closed gate at which the journey waits. `tooOld`: the stage whose report is too old for a plain `advance`. */
+  gate?: { before: StageCode; since: string; until: string; tooOld?: StageCode };
+  /** The outcome if the stages ended early: the journey runs no further stage. */
   stagesEndedAs?: JourneyOutcome;
+  /** The time at which the journey closes, once all inquiries have settled. It accepts further shares until then. */
   openUntil?: string;
 }
 
-export class Journey extends CreditRun<
-  LendingJourneyInput,
-  RunConfig,
-  JourneyOutcome,
-  WithdrawMessage,
-  StageCode,
-  StageRecord
-> {
+export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, JourneyOutcome, StageCode> {
   readonly kind = 'journey';
-  readonly advances = new Map<StageCode, PassGateMessage>();
-  readonly skips = new Map<StageCode, Skip>();
-  applicants: Applicant[] = [];
-  readonly persons: NamedPersons;
-  /** A stage's inquiry was abandoned: the journey ends with it. */
-  stageWasAbandoned = false;
-  /** Messages that are being checked. */
+  readonly persons = new NamedPersons(this.state.persons);
+  /** Messages that are being checked, and may bring a share or a repeat: the journey does not close meanwhile. */
   checksOfMessages = 0;
-  /** The journey accepts no further share, because it is about to complete. */
-  isClosing = false;
-  gate: StageCode | undefined;
-  gateTimes = { since: '', until: '' };
-  /** At the gate: the stage whose report is too old for a plain `advance`. */
-  reportTooOld: StageCode | undefined;
-  /** The outcome if the stages ended early: the journey runs no further stage. */
-  stagesEndedAs: JourneyOutcome | undefined;
-  /** The time at which the journey closes, once all inquiries have settled. It accepts further shares until then. */
-  openUntil: string | undefined;
-  readonly #applicantIds = new Set<string>();
 
   /**
    * The input is not checked yet, so nothing here may fail on any input.
@@ -75,110 +58,51 @@ export class Journey extends CreditRun<
    * @param state from continue-as-new
    */
   constructor(input: LendingJourneyInput, state?: JourneyRunState) {
-    super(input, state);
-    this.persons = new NamedPersons(state?.persons);
-    if (state) {
-      this.#resume(state);
-      return;
-    }
-    const listed = Array.isArray(this.input.stages) ? this.input.stages : STAGES;
-    for (const productCode of listed) this.stages.push({ status: { productCode, state: 'pending', attempts: 0 } });
-    this.setApplicants(Array.isArray(this.input.applicants) ? this.input.applicants : []);
-    for (const share of Array.isArray(this.input.shares) ? this.input.shares : []) {
-      if (isRecord(share)) this.takeShare(share);
-    }
-  }
-
-  #resume(state: JourneyRunState): void {
-    for (const message of state.advances) this.advances.set(message.to, message);
-    for (const skip of state.skips ?? []) this.skips.set(skip.skip, skip);
-    for (const applicantId of state.applicantIds) this.#applicantIds.add(applicantId);
-    this.applicants = state.applicants;
-    this.stageWasAbandoned = state.stageWasAbandoned;
-    this.isClosing = state.isClosing;
-    this.gate = state.gate?.before;
-    if (state.gate) this.gateTimes = { since: state.gate.since, until: state.gate.until };
-    this.stagesEndedAs = state.stagesEndedAs;
-    this.openUntil = state.openUntil;
-  }
-
-  override toState(): JourneyRunState {
-    const { gate, gateTimes, stagesEndedAs, openUntil } = this;
-    const { applicants, stageWasAbandoned, isClosing } = this;
-    return {
-      ...super.toState(),
-      applicants,
-      applicantIds: this.applicantIds,
-      stageWasAbandoned,
-      isClosing,
-      persons: this.persons.list,
-      advances: [...this.advances.values()],
-      ...(this.skips.size > 0 ? { skips: [...this.skips.values()] } : {}),
-      ...(gate ? { gate: { before: gate, ...gateTimes } } : {}),
-      ...omitUndefined({ stagesEndedAs, openUntil }),
-    };
+    super(input, state ?? createJourneyState(input));
+    if (state) return;
+    const { applicants, shares } = this.input;
+    this.setApplicants(Array.isArray(applicants) ? applicants : []);
+    for (const share of Array.isArray(shares) ? shares : []) if (isRecord(share)) this.takeShare(share);
   }
 
   emitEnded(outcome: Ended<JourneyOutcome>): void {
-    const shares = this.shareStatuses.map(({ shareId, state, customerTraceNumber, attention }) => ({
-      shareId,
-      state,
-      ...omitUndefined({ customerTraceNumber, attention }),
-    }));
-    // A journey without shares has no such member.
-    this.events.emit('journey.ended', [outcome], { outcome, ...(shares.length > 0 ? { shares } : {}) });
+    const shares = this.state.shares.map(({ input: { shareId }, state, customerTraceNumber, attention }) => {
+      return { shareId, state, customerTraceNumber, attention };
+    });
+    this.events.emit('journey.ended', [outcome], { outcome, shares: shares.length > 0 ? shares : undefined });
   }
 
+  /** By this name, messages say whether they are for this run. */
   get journeyId(): string {
     return this.id;
   }
 
   override get isEnding(): boolean {
-    return super.isEnding || this.stageWasAbandoned;
+    return super.isEnding || this.state.stageWasAbandoned === true;
   }
 
-  /** Returns when the wait at a gate, or of a share for consent, ends by now; `undefined` if nothing waits. */
-  override computeEndOfWait(wait: Wait): string | undefined {
-    if (wait.shareId !== undefined) return super.computeEndOfWait(wait);
-    return this.gate === wait.gate ? this.gateTimes.until : undefined;
-  }
-
-  override extendWait(wait: Wait, until: string): void {
-    if (wait.shareId !== undefined) super.extendWait(wait, until);
-    else this.gateTimes = { ...this.gateTimes, until };
-  }
-
-  /** Waits for the check of a message that may bring a share or a repeat: the journey does not close meanwhile. */
-  async keepOpenFor<T>(check: Promise<T>): Promise<T> {
-    this.checksOfMessages++;
-    try {
-      return await check;
-    } finally {
-      this.checksOfMessages--;
-    }
+  override findWaiting(wait: Wait): { until?: string } | undefined {
+    const { gate } = this.state;
+    if (wait.shareId !== undefined) return super.findWaiting(wait);
+    return gate?.before === wait.gate ? gate : undefined;
   }
 
   setApplicants(applicants: Applicant[]): void {
-    this.applicants = applicants;
+    const known = this.applicantIds.length;
+    this.state.applicants = applicants;
     this.persons.name(applicants);
-    this.noteApplicants(applicants);
+    if (this.applicantIds.length > known) this.consents.markAllStale();
   }
 
-  /** Notes the applicants of a message that is kept: their consents may come before the message takes effect. */
-  noteApplicants(applicants: Applicant[]): void {
-    for (const applicant of applicants) {
-      if (!isRecord(applicant) || this.#applicantIds.has(applicant.applicantId)) continue;
-      this.#applicantIds.add(applicant.applicantId);
-      this.consents.markAllStale();
-    }
-  }
-
+  /** Also those whom a kept message names: their consents may come before the message takes effect. */
   override get applicantIds(): string[] {
-    return [...this.#applicantIds];
+    return [...new Set([...this.persons.list, ...this.#announced].map(({ applicantId }) => applicantId))];
   }
 
-  override knowsApplicant(applicantId: string): boolean {
-    return this.#applicantIds.has(applicantId);
+  /** An amendment names its applicants from its first attempt on. */
+  override noteProgress(stage: StageRecord, progress: InquiryProgress): void {
+    super.noteProgress(stage, progress);
+    if (stage.inquiry?.applicants) this.persons.name(stage.inquiry.applicants);
   }
 
   /** The latest pull of a stage. */
@@ -245,7 +169,7 @@ export class Journey extends CreditRun<
   /** Until the report exists, every applicant must consent. */
   override listApplicants(share: ShareRecord): string[] {
     if (this.findKnownReport(share)) return super.listApplicants(share);
-    return this.applicants.filter(isRecord).map(({ applicantId }) => applicantId);
+    return this.state.applicants.filter(isRecord).map(({ applicantId }) => applicantId);
   }
 
   override get sharePurposeCode(): string | undefined {
@@ -254,7 +178,7 @@ export class Journey extends CreditRun<
 
   /** The applicants of messages that were accepted and take effect later. */
   get #announced(): Applicant[] {
-    const gates = [...this.advances.values()].filter(({ to }) => this.stage(to)?.status.state === 'pending');
+    const gates = Object.values(this.state.advances).filter(({ to }) => this.stage(to)?.status.state === 'pending');
     const repeats = this.stages.flatMap(({ status, repeat }) => (status.state === 'pending' && repeat ? [repeat] : []));
     return [...gates, ...repeats].flatMap(({ applicants = [] }) => applicants);
   }
@@ -265,12 +189,10 @@ export class Journey extends CreditRun<
       return refuse('notNow', '/applicantId is about to name another person: send the grant once that stage has begun');
     }
     const share = this.shares.get(shareId);
-    const report = share && this.findKnownReport(share);
-    if (!report) return null;
-    const isStill = this.persons.isStill(applicantId, this.#personsAt(report));
-    return isStill
-      ? null
-      : refuse('unknownPart', '/applicantId names another person than in the report that is shared');
+    const isOther = share && this.isOfOtherPerson(share, { applicantId, receivedAt: new Date().toISOString() });
+    return isOther
+      ? refuse('unknownPart', '/applicantId names another person than in the report that is shared')
+      : null;
   }
 
   isOfOtherPerson(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean {
@@ -284,16 +206,15 @@ export class Journey extends CreditRun<
   }
 
   status(): JourneyStatus {
-    const { journeyId, reportTooOld, stateAndWait: standing } = this;
+    const { journeyId, stateAndWait: standing } = this;
+    const { gate } = this.state;
     return {
       journeyId,
       ...this.commonStatus,
       ...standing,
       state: standing.state as JourneyState,
-      ...omitUndefined({
-        waitingUntil: standing.state === 'waitingAtGate' ? this.gateTimes.until : undefined,
-        reportTooOld,
-      }),
+      waitingUntil: standing.state === 'waitingAtGate' ? gate?.until : undefined,
+      reportTooOld: gate?.tooOld,
       stages: this.stages.map(({ status }) => ({ ...status })),
       shares: this.shareStatuses,
     };
@@ -301,35 +222,50 @@ export class Journey extends CreditRun<
 
   references(): JourneyReferences {
     return {
-      journeyId: this.journeyId,
+      journeyId: this.id,
       ...this.stageReferences,
-      shares: [...this.shares.values()].flatMap(({ input, reportReferenceNumber }) =>
+      shares: this.state.shares.flatMap(({ input, reportReferenceNumber }) =>
         reportReferenceNumber === undefined ? [] : [{ shareId: input.shareId, reportReferenceNumber }],
       ),
     };
   }
 
   result(outcome: JourneyOutcome): JourneyResult {
-    if (!this.config) throw new Error('a result before the input was checked');
     return {
-      journeyId: this.journeyId,
-      environment: this.config.environment,
+      journeyId: this.id,
+      environment: this.accepted.environment,
       outcome,
-      stages: this.stages.map(({ status, reference }) => ({ ...status, ...omitUndefined({ reference }) })),
+      stages: this.stages.map(({ status, reference }) => ({ ...status, reference })),
       shares: this.shareStatuses,
     };
   }
 
   protected override get openStateAndWait() {
-    const isAtGate = this.gate !== undefined && !this.isEnding;
-    return isAtGate ? { state: 'waitingAtGate', waitingFor: this.gate as string } : super.openStateAndWait;
+    const { gate } = this.state;
+    return gate && !this.isEnding ? { state: 'waitingAtGate', waitingFor: gate.before } : super.openStateAndWait;
   }
 
   protected override get waitsFor(): WaitsFor | null {
-    if (this.gate && !this.isEnding) return 'gate';
-    const isOpen = this.openUntil !== undefined && this.stagesAreSettled && this.sharesAreSettled;
-    return super.waitsFor ?? (isOpen && !this.isEnding && !this.isClosing ? 'requests' : null);
+    const { gate, openUntil, isClosing } = this.state;
+    if (gate && !this.isEnding) return 'gate';
+    const isOpen = openUntil !== undefined && this.stagesAreSettled && this.sharesAreSettled;
+    return super.waitsFor ?? (isOpen && !this.isEnding && !isClosing ? 'requests' : null);
   }
+}
+
+function createJourneyState(input: Partial<LendingJourneyInput> | null | undefined): JourneyRunState {
+  const listed = Array.isArray(input?.stages) ? input.stages : STAGES;
+  const stages = listed.map((productCode): StageRecord => {
+    return { status: { productCode, state: 'pending', attempts: 0 } };
+  });
+  return {
+    ...createCreditRunState(stages),
+    advances: {},
+    acceptedAges: {},
+    skips: {},
+    applicants: [],
+    persons: [],
+  };
 }
 
 export type WantedRepeat = RepeatStageMessage & { receivedAt: string };
@@ -367,8 +303,8 @@ interface NamedPerson {
 class NamedPersons {
   readonly list: NamedPerson[];
 
-  constructor(state: readonly NamedPerson[] = []) {
-    this.list = [...state];
+  constructor(list: NamedPerson[]) {
+    this.list = list;
   }
 
   /** Takes the applicants who apply from now on. They may be unchecked. */
@@ -378,11 +314,8 @@ class NamedPersons {
       const { applicantId } = applicant;
       const known = this.#findLatest(applicantId);
       if (known && isSame(known.person, applicant)) continue;
-      this.list.push({
-        applicantId,
-        person: toPerson(applicant),
-        ...(known ? { since: new Date().toISOString() } : {}),
-      });
+      const since = known ? new Date().toISOString() : undefined;
+      this.list.push({ applicantId, person: toPerson(applicant), since });
     }
   }
 
@@ -393,12 +326,6 @@ class NamedPersons {
       known !== undefined &&
       applicants.some((applicant) => applicant.applicantId === applicantId && !isSame(known.person, applicant))
     );
-  }
-
-  /** Whether the id names the same person now as when the list had `length` entries. */
-  isStill(applicantId: string, length: number): boolean {
-    const [before, now] = [this.#findLatest(applicantId, length), this.#findLatest(applicantId)];
-    return !before || !now || isSame(before.person, now.person);
   }
 
   /**

@@ -1,39 +1,41 @@
 /** Stages: which pull comes next, and its outcome. */
-import type { RunConfig } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
+import { workflowInfo } from '@temporalio/workflow';
+import type { ComparedReport } from '../../activities/contract.ts';
+import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
+import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import type { JourneyOutcome } from '../../messages/journey/shapes.ts';
 import type { Applicant } from '../../model/applicant.ts';
+import { REPORT_CHANGED } from '../../model/inquiry.ts';
+import { COMPARED_STAGES } from '../../model/products.ts';
 import { toStageInquiry } from '../../model/stage-end-user.ts';
-import { MAX_ORDINAL } from '../../model/trace-number.ts';
+import { describeInquiry, MAX_ORDINAL } from '../../model/trace-number.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { InquiryContext, InquiryEnd, InquirySpec } from '../inquiry/inquiry-spec.ts';
-import { passGate, toRepeatDecision } from './advances.ts';
-import { findPreviousReport, takeChanges } from './comparisons.ts';
+import type { InquiryEnd } from '../inquiry/inquiry-spec.ts';
+import { passGate, recordRepeat } from './advances.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
 /**
  * Runs the stages in their order, and the repeats that people ask for until the run closes. Returns the journey's
  * outcome as far as stages decide it.
  */
-export async function runStages(journey: Journey, config: RunConfig): Promise<JourneyOutcome> {
+export async function runStages(journey: Journey): Promise<JourneyOutcome> {
+  const { state, continuation, decided } = journey;
   // An earlier run has ended the stages.
-  if (journey.stagesEndedAs) return journey.stagesEndedAs;
+  if (state.stagesEndedAs) return state.stagesEndedAs;
   for (;;) {
     const stage = journey.stages.find(({ inquiry }) => inquiry !== undefined) ?? journey.nextStage;
     if (!stage) {
       publishConsentWaits(journey);
-      await journey.continuation.wait(() => journey.nextStage !== undefined || journey.isEnding || journey.isClosing);
+      await continuation.wait(() => journey.nextStage !== undefined || journey.isEnding || state.isClosing === true);
       if (journey.nextStage) continue;
       return 'completed';
     }
     if (!stage.inquiry) {
       const passed = await passGate(journey, stage);
       if (journey.isEnding) return skipRest(journey, 'withdrawn');
-      if (journey.decided.asksToSkip(stage.status.productCode)) {
-        // In the workflow task that opened the gate, or before a stage without a gate.
-        await journey.continuation.wait(
-          () => journey.isEnding || !journey.decided.asksToSkip(stage.status.productCode),
-        );
+      if (decided.isBusy) {
+        // It may skip the stage, or extend its wait.
+        await continuation.wait(() => journey.isEnding || !decided.isBusy);
         continue;
       }
       // Another stage is next: a repeat was requested, or this stage was skipped, perhaps in the workflow task that
@@ -45,8 +47,7 @@ export async function runStages(journey: Journey, config: RunConfig): Promise<Jo
       }
       takeApplicants(journey, stage);
     }
-    const inquiry = findInquiry(journey, stage);
-    const end = inquiry && (await runInquiry(createHost(journey, config, stage), inquiry));
+    const end = await pullStage(journey, stage);
     delete stage.inquiry;
     const outcome = end && endStage(journey, stage, end);
     const { applicantsBefore } = stage;
@@ -59,13 +60,13 @@ export async function runStages(journey: Journey, config: RunConfig): Promise<Jo
 
 function takeApplicants(journey: Journey, stage: StageRecord): void {
   const { productCode } = stage.status;
-  const applicants = stage.repeat ? stage.repeat.applicants : journey.advances.get(productCode)?.applicants;
-  stage.applicantsBefore = journey.applicants;
+  const { applicants } = stage.repeat ?? journey.state.advances[productCode] ?? {};
+  stage.applicantsBefore = journey.state.applicants;
   if (applicants) journey.setApplicants(applicants);
 }
 
 function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
-  journey.stagesEndedAs = outcome;
+  journey.state.stagesEndedAs = outcome;
   for (const stage of journey.stages) {
     if (stage.status.state === 'pending') journey.changeStage(stage, { state: 'skipped' });
   }
@@ -78,23 +79,29 @@ function publishConsentWaits(journey: Journey): void {
   if (journey.sharesInWait.length > 0) journey.publish();
 }
 
-/** Returns the stage's inquiry; `undefined` if the stage is skipped instead. */
-function findInquiry(journey: Journey, stage: StageRecord): InquirySpec | undefined {
-  const { status } = stage;
-  const { inquiry } = stage;
+/** Carries the stage's inquiry to its end; returns `undefined` if the stage is skipped instead. */
+async function pullStage(journey: Journey, stage: StageRecord): Promise<InquiryEnd | undefined> {
+  const { status, inquiry, repeat } = stage;
   const firstOrdinal = inquiry?.ordinal ?? journey.computeNextOrdinal(status.productCode);
   if (firstOrdinal > MAX_ORDINAL) {
     // Amendments have used up the trace numbers that a waiting repeat was promised.
     journey.changeStage(stage, { state: 'skipped' });
     return undefined;
   }
-  const compareWith = findPreviousReport(journey, stage);
-  return {
-    ...toStageInquiry(journey.input, status.productCode),
-    applicants: inquiry?.applicants ?? journey.applicants,
+  const asked = toStageInquiry(journey.input, status.productCode);
+  if (repeat && !inquiry) {
+    const { workflowType } = workflowInfo();
+    const repeated = describeInquiry({ ...journey.accepted, workflowType }, asked, firstOrdinal);
+    if (!(await recordRepeat(journey.accepted, repeated, repeat))) return { kind: 'abandoned' };
+  }
+  return runInquiry(journey, {
+    ...asked,
+    applicants: inquiry?.applicants ?? journey.state.applicants,
     firstOrdinal,
-    ...omitUndefined({ resume: inquiry, compareWith, repeat: stage.repeat && toRepeatDecision(stage.repeat) }),
-  };
+    compareWith: findPreviousReport(journey, stage),
+    part: stage,
+    onProgress: (progress) => journey.noteProgress(stage, progress),
+  });
 }
 
 /** Returns the journey's outcome if the stage ends the journey. */
@@ -108,7 +115,7 @@ function endStage(journey: Journey, stage: StageRecord, end: InquiryEnd): Journe
       journey.changeStage(stage, { state: 'abandoned' });
       // The journey keeps the report that the repeat was to replace, and continues.
       if (stage.repeat) return undefined;
-      journey.stageWasAbandoned = true;
+      journey.state.stageWasAbandoned = true;
       journey.inFlight.recheck();
       return 'abandoned';
     case 'stopped':
@@ -121,7 +128,7 @@ function endStage(journey: Journey, stage: StageRecord, end: InquiryEnd): Journe
 function settle(
   journey: Journey,
   stage: StageRecord,
-  { answer, applicants = journey.applicants, changes }: Extract<InquiryEnd, { kind: 'answered' }>,
+  { answer, applicants = journey.state.applicants, changes }: Extract<InquiryEnd, { kind: 'answered' }>,
 ): JourneyOutcome | undefined {
   const { outcome, reference } = answer;
   const answered = journey.takeAnswer(stage, answer, applicants);
@@ -133,20 +140,52 @@ function settle(
   journey.events.emit('stage.answered', [productCode, answered.customerTraceNumber ?? ''], {
     stage: productCode,
     ...answered,
-    ...omitUndefined({ attention }),
+    attention,
   });
-  if (journey.withdrawal) return 'withdrawn';
+  if (journey.state.withdrawal) return 'withdrawn';
   return outcome !== 'record' && (journey.input.onNoRecord ?? 'stop') === 'stop' ? 'stopped' : undefined;
 }
 
-function createHost(journey: Journey, config: RunConfig, stage: StageRecord): InquiryContext {
-  const { onStanding, ...host } = journey.createStepHost(config, stage);
-  return {
-    ...host,
-    onStanding: (standing) => {
-      onStanding(standing);
-      // An amendment names its applicants from its first attempt on.
-      if (standing.applicants) journey.persons.name(standing.applicants);
-    },
-  };
+// The changes between a preclose report and the journey's report before it. The attempt compares the two.
+
+/** Returns the report that a stage's own is compared with: for a preclose report, the journey's latest one before it. */
+function findPreviousReport(journey: Journey, stage: StageRecord): ComparedReport | undefined {
+  if (!COMPARED_STAGES.includes(stage.status.productCode)) return undefined;
+  const before = journey.stages.slice(0, journey.stages.indexOf(stage));
+  const { productCode, customerTraceNumber } = before.findLast(({ reference }) => reference)?.status ?? {};
+  return productCode && customerTraceNumber !== undefined ? { productCode, customerTraceNumber } : undefined;
+}
+
+/**
+ * Notes the changes, and flags the stage if an operator should look at it before closing.
+ *
+ * @param compared absent if the attempt that had the answer was lost before it compared
+ */
+function takeChanges(journey: Journey, stage: StageRecord, compared: StageChanges | undefined): void {
+  const earlier = findPreviousReport(journey, stage);
+  if (!earlier) return;
+  const { status } = stage;
+  const changes = compared ?? { comparedWith: earlier.productCode, unavailable: 'notCompared' };
+  status.changes = changes;
+  if (!isAbove(changes, journey.input.attentionAbove)) return;
+  const { productCode, customerTraceNumber } = status;
+  // A flag that the report may be another person's has priority.
+  if (status.attention === undefined && customerTraceNumber !== undefined) {
+    journey.decided.flag({ reason: REPORT_CHANGED, customerTraceNumber });
+  }
+  status.attention ??= REPORT_CHANGED;
+  journey.publish();
+  journey.events.emit('stage.changed', [productCode, customerTraceNumber ?? ''], {
+    stage: productCode,
+    customerTraceNumber,
+    attention: REPORT_CHANGED,
+  });
+}
+
+/** A report that could not be compared counts as above every threshold. */
+function isAbove(changes: StageChanges, most: LendingJourneyInput['attentionAbove']): boolean {
+  if (!most) return false;
+  if ('unavailable' in changes) return true;
+  const { counts } = changes;
+  return (Object.keys(most) as (keyof typeof most)[]).some((name) => counts[name] > (most[name] ?? counts[name]));
 }

@@ -22,7 +22,7 @@ export async function watchLedger(input: LedgerWatchInput): Promise<never> {
     highWaterMark = newest;
     await sleep(everyMs, { summary: 'until the next look' });
   }
-  return continueAsNew<typeof watchLedger>({ ledgerId, everyMs, ...(highWaterMark ? { highWaterMark } : {}) });
+  return continueAsNew<typeof watchLedger>({ ledgerId, everyMs, highWaterMark });
 }
 
 /**
@@ -34,11 +34,7 @@ async function findNewestAttempt(
   highWaterMark: HighWaterMark | undefined,
 ): Promise<HighWaterMark | undefined> {
   const summary = 'looking for the newest attempt';
-  const looked = await runUntilRecorded(
-    'lookAtLedger',
-    { summary },
-    { ledgerId, ...(highWaterMark ? { highWaterMark } : {}) },
-  );
+  const looked = await runUntilRecorded('lookAtLedger', { summary }, { ledgerId, highWaterMark });
   if (looked === 'ledgerChanged') {
     // No run claims an attempt in the ledger that answers, and the watched ledger may return.
     log.warn('the ledger that answers is not the one that is watched', {});

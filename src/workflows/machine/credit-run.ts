@@ -3,7 +3,7 @@
  * itself. No waiting.
  */
 import type { RunConfig } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
+import { pick } from '../../base/defined.ts';
 import type { ShareStatus, StageStatus } from '../../messages/journey/shapes.ts';
 import { listConsumersWithoutRecord, toAnsweredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
@@ -11,12 +11,12 @@ import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Outcome as Answered } from '../../model/inquiry.ts';
 import type { ProductCode, StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
+import type { WaitsFor } from '../../model/search-attributes.ts';
 import { type CarriedConsents, type ConsentHost, Consents } from '../consent/consents.ts';
-import { isOpen, listUngranted, type ShareRecord } from '../consent/share-record.ts';
-import type { CarriedInquiry, InquiryProgress } from '../inquiry/inquiry-spec.ts';
-import { selectTransientAttributes } from '../inquiry/retries.ts';
-import { Run, type RunAttributes, type RunState } from '../run/run.ts';
+import { isOpen, judgeConsents, type ShareRecord } from '../consent/share-record.ts';
+import { selectTransientAttributes } from '../inquiry/inquiry-protocol.ts';
+import type { InquiryProgress, InquiryState } from '../inquiry/inquiry-spec.ts';
+import { createRunState, Run, type RunAttributes, type RunState } from '../run/run.ts';
 import type { Extension, Wait } from '../run/run-decisions.ts';
 
 type Attention = NonNullable<StageStatus['attention']>;
@@ -24,7 +24,6 @@ type Attention = NonNullable<StageStatus['attention']>;
 export interface StepRecord<Code extends ProductCode = StageCode, Flag extends Attention = Attention> {
   status: Omit<StageStatus, 'productCode' | 'attention'> & { productCode: Code; attention?: Flag };
   reference?: ReportReference;
-  /** The provider's words beside its codes. They may name a person. */
   /** The consumers that the answer names and has no record of. */
   withoutRecord?: ReturnType<typeof listConsumersWithoutRecord>;
   since?: string;
@@ -33,15 +32,19 @@ export interface StepRecord<Code extends ProductCode = StageCode, Flag extends A
   /** The trace number of the inquiry before it begins. */
   plannedTraceNumber?: string;
   /** State of the inquiry in progress. */
-  inquiry?: CarriedInquiry;
+  inquiry?: InquiryState;
 }
 
 /** State for continue-as-new. Plain data, as personal as the run's input. */
-export interface CreditRunState<Withdrawal, Prepared extends RunConfig, Step> extends RunState<Withdrawal, Prepared> {
+export interface CreditRunState<Config extends RunConfig = RunConfig, Step = StepRecord> extends RunState<Config> {
   stages: Step[];
   shares: ShareRecord[];
   consents: CarriedConsents;
-  extensions: readonly Extension[];
+  extensions: Extension[];
+}
+
+export function createCreditRunState<Config extends RunConfig, Step>(stages: Step[]): CreditRunState<Config, Step> {
+  return { ...createRunState<Config>(), stages, shares: [], consents: { standings: [] }, extensions: [] };
 }
 
 interface EndUsers {
@@ -51,54 +54,44 @@ interface EndUsers {
 
 export abstract class CreditRun<
     Input extends object,
-    Prepared extends RunConfig,
+    State extends CreditRunState<RunConfig, StepRecord<Code>>,
     Outcome extends string,
-    Withdrawal,
     Code extends ProductCode,
-    Step extends StepRecord<Code> = StepRecord<Code>,
   >
-  extends Run<Input, Prepared, Outcome, Withdrawal>
+  extends Run<Input, State, Outcome>
   implements ConsentHost
 {
-  readonly stages: Step[];
-  readonly shares = new Map<string, ShareRecord>();
+  readonly stages: State['stages'];
+  /** The shares of the state, by their ids. */
+  readonly shares: Map<string, ShareRecord>;
   readonly consents: Consents;
-  readonly extensions: Extension[];
 
-  /** @param state from continue-as-new */
-  constructor(input: Input, state?: CreditRunState<Withdrawal, Prepared, Step>) {
+  constructor(input: Input, state: State) {
     super(input, state);
-    this.consents = new Consents(this, state?.consents);
-    this.extensions = [...(state?.extensions ?? [])];
-    this.stages = state?.stages ?? [];
-    for (const share of state?.shares ?? []) this.shares.set(share.input.shareId, share);
+    this.stages = state.stages;
+    this.shares = new Map(state.shares.map((share) => [share.input.shareId, share]));
+    this.consents = new Consents(this, state.consents);
   }
 
-  override toState(): CreditRunState<Withdrawal, Prepared, Step> {
-    return {
-      ...super.toState(),
-      stages: this.stages,
-      shares: [...this.shares.values()],
-      consents: this.consents.carried,
-      extensions: this.extensions,
-    };
+  override toState(): State {
+    return { ...super.toState(), consents: this.consents.carried };
   }
 
   /** Ends the run with an outcome. A run that no list has yet needs no upsert. */
   end(outcome: Outcome): void {
-    if (Object.keys(this.published.carried).length > 0) this.publish();
+    if (Object.keys(this.state.published).length > 0) this.publish();
     this.outcome = outcome;
   }
 
   // Steps.
 
-  changeStage(stage: Step, change: Partial<Omit<StageStatus, 'productCode'>>): void {
+  changeStage(stage: StepRecord<ProductCode>, change: Partial<Omit<StageStatus, 'productCode'>>): void {
     if (change.state !== stage.status.state) stage.since = new Date().toISOString();
     Object.assign(stage.status, change);
   }
 
   /** The inquiries that are under way. */
-  get #inquiries(): CarriedInquiry[] {
+  get #inquiries(): InquiryState[] {
     return [...this.stages, ...this.shares.values()].flatMap(({ inquiry }) => inquiry ?? []);
   }
 
@@ -106,24 +99,12 @@ export abstract class CreditRun<
     return this.stages.every(({ status }) => !['pending', 'running', 'held'].includes(status.state));
   }
 
-  /** Returns what the inquiry of a step needs of the run. */
-  createStepHost(config: RunConfig, stage: Step) {
-    return {
-      ...this.createHost(config),
-      onStanding: (standing: CarriedInquiry) => {
-        stage.inquiry = standing;
-      },
-      onProgress: (progress: InquiryProgress) => {
-        const { customerTraceNumber, ordinal, attempts, state } = progress;
-        stage.ordinal = ordinal;
-        this.changeStage(stage, { customerTraceNumber, attempts, state });
-        this.showProgress(config, progress);
-      },
-    };
-  }
-
-  showProgress(config: RunConfig, progress: InquiryProgress): void {
-    this.publish(selectTransientAttributes(config, progress));
+  /** Notes the progress of a step's inquiry. */
+  noteProgress(stage: State['stages'][number], progress: InquiryProgress): void {
+    const { customerTraceNumber, ordinal, attempts, state } = progress;
+    stage.ordinal = ordinal;
+    this.changeStage(stage, { customerTraceNumber, attempts, state });
+    this.publish(selectTransientAttributes(this.accepted, progress));
   }
 
   /**
@@ -131,29 +112,35 @@ export abstract class CreditRun<
    *
    * @param applicants those that the answered request named, which an amendment may have changed
    */
-  takeAnswer(stage: Step, answer: Answered, applicants: readonly FailsafeApplicant[]) {
+  takeAnswer(stage: State['stages'][number], answer: Answered, applicants: readonly FailsafeApplicant[]) {
     const { outcome, reference, flagged } = answer;
     const asked = applicants.map(({ applicantId }) => applicantId);
     const told = toAnsweredInquiry(answer, asked);
-    this.changeStage(stage, { state: outcome, ...told, ...(flagged ? { attention: flagged } : {}) });
+    this.changeStage(stage, { state: outcome, ...told });
+    const { status } = stage;
     const withoutRecord = listConsumersWithoutRecord(answer);
     if (withoutRecord.length > 0) stage.withoutRecord = withoutRecord;
-    if (flagged) this.publish();
-    const { status } = stage;
+    if (flagged) {
+      status.attention = flagged;
+      this.publish();
+    }
     if (reference) {
       stage.reference = reference;
       status.reportReferenceNumber = reference.reportReferenceNumber;
     }
     const { customerTraceNumber, attempts } = status;
-    return { outcome, ...told, ...omitUndefined({ customerTraceNumber }), attempts };
+    return { outcome, ...told, customerTraceNumber, attempts };
   }
 
   // Shares.
 
   /** Returns `false` if the share was taken before. */
   takeShare(input: ShareInput): boolean {
-    if (this.shares.has(input.shareId)) return false;
-    this.shares.set(input.shareId, { input, state: 'awaitingConsent' });
+    const { shareId } = input;
+    if (this.shares.has(shareId)) return false;
+    const share: ShareRecord = { input, state: 'awaitingConsent' };
+    this.state.shares.push(share);
+    this.shares.set(shareId, share);
     return true;
   }
 
@@ -182,8 +169,13 @@ export abstract class CreditRun<
     return this.findKnownReport(share)?.applicants.map(({ applicantId }) => applicantId) ?? [];
   }
 
+  /** The applicants without a valid grant for the share. */
+  protected listMissing(share: ShareRecord): string[] {
+    return judgeConsents(this.consents, share, this.listApplicants(share), Date.now()).missing;
+  }
+
   toReportTerms(share: ShareRecord): ReturnType<ConsentHost['toReportTerms']> {
-    return omitUndefined({ reportReferenceNumber: this.findKnownReport(share)?.reportReferenceNumber });
+    return { reportReferenceNumber: this.findKnownReport(share)?.reportReferenceNumber };
   }
 
   /** Used for a share that names none of its own. */
@@ -192,30 +184,20 @@ export abstract class CreditRun<
   }
 
   get sharesAreSettled(): boolean {
-    return [...this.shares.values()].every((share) => !isOpen(share));
+    return this.state.shares.every((share) => !isOpen(share));
   }
 
   /** Shares that wait for nothing but an applicant's consent. */
   get sharesInWait(): ShareRecord[] {
-    return [...this.shares.values()].filter(
+    return this.state.shares.filter(
       ({ state, until, toldMissing = [] }) =>
         state === 'awaitingConsent' && until !== undefined && toldMissing.length > 0,
     );
   }
 
-  /** Returns when the wait of a share for consent ends by now; `undefined` if it does not wait. */
-  computeEndOfWait({ shareId }: Wait): string | undefined {
-    return this.#findWaitingShare(shareId)?.until;
-  }
-
-  extendWait({ shareId }: Wait, until: string): void {
-    const share = this.#findWaitingShare(shareId);
-    if (share) share.until = until;
-  }
-
-  /** Returns the share only once its report exists: no time limit runs before that. */
-  #findWaitingShare(shareId: string | undefined): ShareRecord | undefined {
-    const share = shareId === undefined ? undefined : this.shares.get(shareId);
+  /** Returns the share that waits for consent, once its report exists: no time limit runs before that. */
+  findWaiting({ shareId = '' }: Wait): { until?: string } | undefined {
+    const share = this.shares.get(shareId);
     return share?.state === 'awaitingConsent' && share.until !== undefined ? share : undefined;
   }
 
@@ -233,55 +215,40 @@ export abstract class CreditRun<
 
   protected get openStateAndWait(): Standing {
     const isSettled = this.config !== undefined && this.stagesAreSettled;
-    const share = isSettled ? [...this.shares.values()].find(({ state }) => state === 'awaitingConsent') : undefined;
+    const share = isSettled ? this.state.shares.find(({ state }) => state === 'awaitingConsent') : undefined;
     const retries = this.#inquiries.flatMap(({ retry }) => retry ?? []);
     const waitingFor = retries[0]?.summary ?? (share && this.nameWait(share));
-    return { state: share ? 'waitingForConsent' : 'running', ...omitUndefined({ waitingFor }) };
+    return { state: share ? 'waitingForConsent' : 'running', waitingFor };
   }
 
   protected nameWait({ input }: ShareRecord): string | undefined {
     return `share ${input.shareId}`;
   }
 
-  /** The members of a status that are the same for each kind. Nothing personal. */
-  protected get commonStatus() {
-    const environment = this.config?.environment ?? null;
-    return { environment, ...this.problems, holds: this.holds.list, ...this.refusedMessages };
-  }
-
   protected get shareStatuses(): ShareStatus[] {
-    return [...this.shares.values()].map((share) => {
-      const { input, state, until, customerTraceNumber, reportReferenceNumber, attention, remarks } = share;
+    return this.state.shares.map((share) => {
+      const { input, state, until } = share;
       const isWaiting = state === 'awaitingConsent';
-      const waitingFor = isWaiting ? listUngranted(this.consents, share, this.listApplicants(share), Date.now()) : [];
       return {
         shareId: input.shareId,
-        state,
-        waitingFor,
-        ...omitUndefined({ until: isWaiting ? until : undefined, customerTraceNumber, reportReferenceNumber, remarks }),
-        ...omitUndefined({ attention }),
+        waitingFor: isWaiting ? this.listMissing(share) : [],
+        until: isWaiting ? until : undefined,
+        ...pick(share, ['state', 'customerTraceNumber', 'reportReferenceNumber', 'remarks', 'attention']),
       };
     });
   }
 
   protected get stageReferences() {
-    const withoutRecord = this.#listOfStages(({ withoutRecord: consumers = [] }) => consumers);
+    const withoutRecord = this.stages.flatMap(
+      ({ status: { productCode, occurrence }, withoutRecord: consumers = [] }) =>
+        consumers.map((consumer) => ({ productCode, occurrence, ...consumer })),
+    );
     return {
-      references: this.#listOfStages(({ reference }) => (reference ? [{ reference }] : [])),
-      ...(withoutRecord.length > 0 ? { withoutRecord } : {}),
+      references: this.stages.flatMap(({ status: { productCode, occurrence }, reference }) =>
+        reference ? [{ productCode, occurrence, reference }] : [],
+      ),
+      withoutRecord: withoutRecord.length > 0 ? withoutRecord : undefined,
     };
-  }
-
-  /** Something of each stage, with the stage's name. */
-  #listOfStages<T extends object>(list: (stage: Step) => readonly T[]) {
-    return this.stages.flatMap((stage) => {
-      const { productCode, occurrence } = stage.status;
-      return list(stage).map((item) => ({ productCode, ...omitUndefined({ occurrence }), ...item }));
-    });
-  }
-
-  publish(passing: readonly SearchAttributeName[] = []): void {
-    this.published.upsert(this.#attributes, passing);
   }
 
   /** The product of the step that began last. A run without steps only shares. */
@@ -290,17 +257,14 @@ export abstract class CreditRun<
     return this.stages.findLast(({ ordinal }) => ordinal !== undefined)?.status.productCode;
   }
 
-  get #attributes(): RunAttributes {
-    const { config } = this;
+  protected override get attributes(): RunAttributes {
+    const { shares } = this.state;
     const { endUserCode, endUserCodes = {} } = this.input as EndUsers;
     const endUsers = [...new Set([endUserCode, ...Object.values(endUserCodes)])].filter((code) => code !== undefined);
     const productCode: ProductCode | undefined = this.#productBegunLast;
-    const endUser = productCode && (endUserCodes[productCode] ?? endUserCode);
-    const stages = this.stages.map(({ status }) => status);
-    const shares = [...this.shares.values()];
     const attention = [
       ...this.holds.list.map(({ failureType }) => failureType),
-      ...[...shares, ...stages].flatMap((part) => part.attention ?? []),
+      ...[...shares, ...this.stages.map(({ status }) => status)].flatMap((part) => part.attention ?? []),
     ];
     const traceNumbers = [
       ...this.stages.map(({ status, plannedTraceNumber }) => status.customerTraceNumber ?? plannedTraceNumber),
@@ -309,8 +273,10 @@ export abstract class CreditRun<
     return {
       NeedsAttention: attention[0] ?? null,
       WaitsFor: this.waitsFor,
-      ...omitUndefined({ JourneyStage: productCode, EndUserCode: endUser }),
-      ...(config ? { GatewayProfile: config.profile, EndUserCodes: endUsers } : {}),
+      JourneyStage: productCode,
+      EndUserCode: productCode && (endUserCodes[productCode] ?? endUserCode),
+      GatewayProfile: this.config?.profile,
+      EndUserCodes: endUsers,
       CustomerTraceNumber: traceNumbers,
     };
   }
@@ -323,7 +289,7 @@ export abstract class CreditRun<
   }
 }
 
-export type SharingRun = CreditRun<object, RunConfig, string, unknown, ProductCode>;
+export type SharingRun = CreditRun<object, CreditRunState<RunConfig, StepRecord<ProductCode>>, string, ProductCode>;
 
 export interface Standing {
   state: string;

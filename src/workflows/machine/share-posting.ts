@@ -1,32 +1,32 @@
 /** One share, of a journey or by itself: its report, the consent of the report's applicants, one posting. */
 
-import { workflowInfo } from '@temporalio/workflow';
-import type { RunConfig } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { ShareObjection } from '../../consent/consent-record.ts';
+import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import { toConsentValidForMs } from '../../messages/request-share.ts';
 import { type Outcome, pickTerms } from '../../model/inquiry.ts';
+import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { describeSecondaryUser } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
+import { type ConsentHost, drainMessages } from '../consent/consents.ts';
 import {
+  type AskedWithdrawal,
   changeShare,
-  findFirstExpiryMs,
   type JointConsent,
   judgeConsents,
-  listUngranted,
   noteRefusalAfterPosting,
   type ShareRecord,
-  toTraceNumber,
 } from '../consent/share-record.ts';
-import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import type { InquiryContext, InquirySpec } from '../inquiry/inquiry-spec.ts';
-import { lookAgain, waitOut } from '../inquiry/ledger-look-ups.ts';
-import { findEndOfWait } from '../run/run-decisions.ts';
+import { lookAgain, waitOut } from '../inquiry/attempt.ts';
+import { runInquiry, selectTransientAttributes } from '../inquiry/inquiry-protocol.ts';
+import type { InquiryProgress, InquirySpec } from '../inquiry/inquiry-spec.ts';
+import { runUntilRecorded } from '../run/activity-stubs.ts';
+import { type Accepted, answerUnderway, refuseMessage, toAccepted } from '../run/message-answers.ts';
+import { findEndOfWait, OF_ANOTHER_LEDGER } from '../run/run-decisions.ts';
 import type { SharingRun } from './credit-run.ts';
-import { CLAIM_CAME_FIRST, isTakenBack, ON_HOLD, refuseWithdrawal, settleWithdrawal } from './share-withdrawal.ts';
 
 const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
 
@@ -51,7 +51,7 @@ const WITHOUT_AN_ATTEMPT: ReadonlySet<string> = new Set<ShareEnd>([
 ]);
 
 /** Carries one share to its end: its report, the consent of each applicant, one posting. */
-export async function executeShare(run: SharingRun, config: RunConfig, share: ShareRecord): Promise<ShareOutcome> {
+export async function executeShare(run: SharingRun, share: ShareRecord): Promise<ShareOutcome> {
   const { consents, continuation } = run;
   const isReady = () => share.withdrawal !== undefined || run.isEnding || run.findReport(share) !== 'notYet';
   // Consents may have come before the share was requested. A run that is about to continue as new leaves the look-up to
@@ -71,7 +71,7 @@ export async function executeShare(run: SharingRun, config: RunConfig, share: Sh
     if (report === 'notYet') return 'abandoned';
     if (report === null) return run.isEnding ? 'abandoned' : 'nothingToShare';
     consents.applyStanding(share);
-    const end = await new SharePosting(run, config, share, report).runToEnd();
+    const end = await new SharePosting(run, share, report).runToEnd();
     if (end === 'stopped') return 'abandoned';
     if (end !== 'otherReport') return end;
     delete share.until;
@@ -80,16 +80,14 @@ export async function executeShare(run: SharingRun, config: RunConfig, share: Sh
 
 class SharePosting {
   readonly #run: SharingRun;
-  readonly #config: RunConfig;
   readonly #share: ShareRecord;
   readonly #report: ReportReference;
   readonly #applicantIds: readonly string[];
   /** The instant by which predicates judge the age of grants: when the share last began to wait. */
   #nowMs = Date.now();
 
-  constructor(run: SharingRun, config: RunConfig, share: ShareRecord, report: ReportReference) {
+  constructor(run: SharingRun, share: ShareRecord, report: ReportReference) {
     this.#run = run;
-    this.#config = config;
     this.#share = share;
     this.#report = report;
     this.#applicantIds = report.applicants.map(({ applicantId }) => applicantId);
@@ -98,14 +96,10 @@ class SharePosting {
   /** Waits for consent again if the claim says that a grant is missing or too old. */
   async runToEnd(): Promise<ShareEnd> {
     const share = this.#share;
-    const { awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
+    const { shareId, awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
     if (share.until === undefined) share.since = new Date().toISOString();
-    const { shareId } = share.input;
-    share.until ??= findEndOfWait(
-      this.#run.extensions,
-      { shareId },
-      Date.now() + (parseDurationMs(awaitConsentFor) ?? 0),
-    );
+    const untilMs = Date.now() + (parseDurationMs(awaitConsentFor) ?? 0);
+    share.until ??= findEndOfWait(this.#run.state.extensions, { shareId }, untilMs);
     // A run before may have begun to post it.
     for (let isBegun = share.inquiry !== undefined; ; isBegun = false) {
       const unposted = isBegun ? null : await this.#awaitConsent();
@@ -116,87 +110,64 @@ class SharePosting {
       }
       if (WITHOUT_AN_ATTEMPT.has(end) && (await this.#wasPosted())) end = 'posted';
       if (end === 'expired') this.#run.consents.noteTooOld(share);
-      return share.withdrawal ? await this.#settleEnd(end) : end;
+      // It may have been withdrawn while a request was in flight.
+      if (!share.withdrawal || end === 'otherReport') return end;
+      if (end === 'posted') refuseWithdrawal(this.#run, share, CLAIM_CAME_FIRST);
+      return (await settleWithdrawal(this.#run, share)) ? 'withdrawn' : end;
     }
-  }
-
-  /** Settles the end of a share that may have been withdrawn while a request was in flight. */
-  async #settleEnd(end: ShareEnd): Promise<ShareEnd> {
-    if (end === 'otherReport') return end;
-    if (end === 'posted') refuseWithdrawal(this.#run, this.#share, CLAIM_CAME_FIRST);
-    return (await this.#isWithdrawn()) ? 'withdrawn' : end;
-  }
-
-  #isWithdrawn(): Promise<boolean> {
-    return settleWithdrawal(this.#run, this.#share);
   }
 
   /** `null` once each applicant has consented; else the share's end. */
   async #awaitConsent(): Promise<ShareEnd | null> {
     const run = this.#run;
     const share = this.#share;
+    const { continuation, consents, decided } = run;
     // A repeat of its stage brings another one.
     const isOtherReport = () => run.findReport(share) !== this.#report;
+    const isOver = () =>
+      isTakenBack(share) || run.isEnding || isOtherReport() || this.#judgeConsent().kind !== 'waiting';
+    // A run that is about to continue as new leaves the look-up to the next run.
+    const hasNews = () => !consents.has(share.input.shareId) && !continuation.isDue;
     for (;;) {
       this.#nowMs = Date.now();
       changeShare(share, 'awaitingConsent');
-      const isOver = () =>
-        isTakenBack(share) || run.isEnding || isOtherReport() || this.#judgeConsent().kind !== 'waiting';
-      // Silence means no.
-      const isTimeOver = !(await this.#wait(isOver));
-      if (isTimeOver && this.#judgeConsent().kind === 'waiting') return 'expired';
       if (isTakenBack(share)) {
-        if (await this.#isWithdrawn()) return 'withdrawn';
+        if (await settleWithdrawal(run, share)) return 'withdrawn';
         continue;
       }
       if (run.isEnding) return 'stopped';
       const { kind } = this.#judgeConsent();
       if (kind === 'denied' || kind === 'revoked') return kind;
       if (isOtherReport()) return 'otherReport';
-      if (kind === 'waiting') continue;
-      // The ledger holds the share's trace number to this report's request.
-      share.report = this.#report;
-      delete share.toldMissing;
-      changeShare(share, 'posting');
-      return null;
+      if (kind === 'granted') {
+        // The ledger holds the share's trace number to this report's request.
+        share.report = this.#report;
+        delete share.toldMissing;
+        changeShare(share, 'posting');
+        return null;
+      }
+      const leftMs = (parseInstantMs(share.until ?? '') ?? 0) - this.#nowMs;
+      if (hasNews()) await consents.lookUp(share);
+      else if (leftMs > 0) await this.#waitForConsent(leftMs, () => isOver() || hasNews());
+      // The ledger may not have recorded yet that the share's wait was extended.
+      else if (decided.isBusy) await continuation.wait(() => isOver() || hasNews() || !decided.isBusy);
+      // Silence means no.
+      else return 'expired';
     }
   }
 
-  /** Resolves to `true` once `isOver` says so, to `false` when the share's time is over. */
-  async #wait(isOver: () => boolean): Promise<boolean> {
-    const { continuation, consents, decided } = this.#run;
-    const { input } = this.#share;
-    const listMissing = () => listUngranted(consents, this.#share, this.#applicantIds, this.#nowMs);
-    // A run that is about to continue as new leaves the look-up to the next run.
-    const hasNews = () => !consents.has(input.shareId) && !continuation.isDue;
-    for (;;) {
-      this.#nowMs = Date.now();
-      if (isOver()) return true;
-      if (hasNews()) {
-        await consents.lookUp(this.#share);
-        continue;
-      }
-      const { until = '' } = this.#share;
-      const leftMs = (parseInstantMs(until) ?? 0) - this.#nowMs;
-      // The ledger has not recorded yet that the share's wait was extended.
-      const isBeingExtended = () => decided.isAboutShare(input.shareId);
-      if (leftMs <= 0 && isBeingExtended()) {
-        await continuation.wait(() => isOver() || hasNews() || !isBeingExtended());
-        continue;
-      }
-      // Silence means no.
-      if (leftMs <= 0) return false;
-      const waitingFor = listMissing();
-      this.#tellMissing(waitingFor);
-      this.#run.publish();
-      const expiryMs = findFirstExpiryMs(consents, this.#share, this.#applicantIds, this.#nowMs);
-      // A grant that comes meanwhile may be the next to become too old.
-      const hasChanged = () => toConsentValidForMs(input) !== undefined && listMissing().join() !== waitingFor.join();
-      const called = `${input.shareId} with ${describeSecondaryUser(input)}`;
-      const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}`;
-      const isDisturbed = () => isOver() || hasNews() || hasChanged() || this.#share.until !== until;
-      await continuation.wait(isDisturbed, Math.min(leftMs, expiryMs ?? leftMs), { summary });
-    }
+  async #waitForConsent(leftMs: number, isOver: () => boolean): Promise<void> {
+    const { input, until } = this.#share;
+    const { missing: waitingFor, endsInMs } = this.#judgeConsent();
+    this.#tellMissing(waitingFor);
+    this.#run.publish();
+    // A grant that comes meanwhile may be the next to become too old.
+    const hasChanged = () =>
+      toConsentValidForMs(input) !== undefined && this.#judgeConsent().missing.join() !== waitingFor.join();
+    const called = `${input.shareId} with ${describeSecondaryUser(input)}`;
+    const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}`;
+    const isDisturbed = () => isOver() || hasChanged() || this.#share.until !== until;
+    await this.#run.continuation.wait(isDisturbed, Math.min(leftMs, endsInMs), { summary });
   }
 
   #tellMissing(waitingFor: string[]): void {
@@ -210,17 +181,15 @@ class SharePosting {
 
   async #post(): Promise<ShareEnd | 'notPermitted'> {
     const share = this.#share;
-    const { consents } = this.#run;
-    const end = await runInquiry(this.#createHost(), {
+    const end = await runInquiry(this.#run, {
       ...this.#toSpec(),
-      ...omitUndefined({ resume: share.inquiry }),
       onObjection: (objection) => this.#applyObjection(objection),
       permit: (nowMs) => {
-        const consent = judgeConsents(consents, share, this.#applicantIds, nowMs);
+        const consent = this.#judgeConsent(nowMs);
         const isPermitted = consent.kind === 'granted' && !share.reportIsGone && !isTakenBack(share);
         return isPermitted ? consent.grants : null;
       },
-      permitEndsInMs: (nowMs) => findFirstExpiryMs(consents, share, this.#applicantIds, nowMs),
+      permitEndsInMs: (nowMs) => this.#judgeConsent(nowMs).endsInMs,
     });
     delete share.inquiry;
     if (end.kind !== 'answered') return end.kind;
@@ -232,12 +201,12 @@ class SharePosting {
 
   /** Whether it was posted, such as by an earlier run. */
   async #wasPosted(): Promise<boolean> {
-    const host = this.#createHost();
-    const inquiry = describeInquiry({ ...host.config, workflowType: workflowInfo().workflowType }, this.#toSpec(), 0);
+    const run = this.#run;
+    const inquiry = describeInquiry({ ...run.accepted, workflowType: workflowInfo().workflowType }, this.#toSpec(), 0);
     const content = { inquiry, reference: this.#report };
-    let step = await lookAgain(host, content, 1);
+    let step = await lookAgain(run, content, 1);
     // Another run's attempt may still be answered.
-    while (step.kind === 'wait') step = await waitOut(host, content, step);
+    while (step.kind === 'wait') step = await waitOut(run, content, step);
     if (step.kind !== 'answered' || step.answer.kind !== 'outcome' || step.answer.outcome !== 'record') return false;
     this.#share.report = this.#report;
     this.#share.customerTraceNumber = inquiry.customerTraceNumber;
@@ -251,7 +220,8 @@ class SharePosting {
     if (remarks) share.remarks = remarks;
     changeShare(share, 'posted');
     const { shareId } = share.input;
-    this.#run.events.emit('share.posted', [shareId], { shareId, ...toTraceNumber(share) });
+    const { customerTraceNumber } = share;
+    this.#run.events.emit('share.posted', [shareId], { shareId, customerTraceNumber });
     noteRefusalAfterPosting(this.#run, share, this.#run.consents.isRefused(share));
   }
 
@@ -261,44 +231,137 @@ class SharePosting {
       const known = this.#run.consents.standing(this.#share, applicantId, 0);
       // An applicant who has refused needs no notice.
       if (fault === 'refused' || known.stands !== 'granted' || known.grant.consentId !== consentId) continue;
-      this.#run.consents.fault(known.grant, fault);
+      this.#run.consents.fault({ ...known.grant, fault });
     }
     if (withdrawn) this.#share.withdrawn = {};
     if (reportGone) this.#share.reportIsGone = true;
     this.#run.consents.forget(this.#share.input.shareId);
   }
 
-  #judgeConsent(): JointConsent {
-    return judgeConsents(this.#run.consents, this.#share, this.#applicantIds, this.#nowMs);
+  #judgeConsent(nowMs = this.#nowMs): JointConsent {
+    return judgeConsents(this.#run.consents, this.#share, this.#applicantIds, nowMs);
   }
 
   #toSpec(): InquirySpec {
-    const { input } = this.#share;
-    const validForMs = toConsentValidForMs(input);
+    const share = this.#share;
+    const { input } = share;
     return {
       runKey: this.#run.runKey,
       productCode: 'SECONDUSE',
       shareId: input.shareId,
       reference: this.#report,
       ...pickTerms({ permissiblePurposeCode: this.#run.sharePurposeCode, ...input }),
-      ...omitUndefined({ consentValidForMs: validForMs }),
+      consentValidForMs: toConsentValidForMs(input),
+      part: share,
+      onProgress: (progress) => this.#noteProgress(progress),
     };
   }
 
-  #createHost(): InquiryContext {
+  #noteProgress(progress: InquiryProgress): void {
     const share = this.#share;
-    return {
-      ...this.#run.createHost(this.#config),
-      onStanding: (standing) => {
-        share.inquiry = standing;
-      },
-      onProgress: (progress) => {
-        const { customerTraceNumber, attempts, state } = progress;
-        Object.assign(share, { customerTraceNumber, attempts });
-        changeShare(share, state === 'held' ? 'held' : 'posting');
-        if (state === 'held') refuseWithdrawal(this.#run, share, ON_HOLD);
-        this.#run.showProgress(this.#config, progress);
-      },
-    };
+    const { customerTraceNumber, attempts, state } = progress;
+    Object.assign(share, { customerTraceNumber, attempts });
+    changeShare(share, state === 'held' ? 'held' : 'posting');
+    if (state === 'held') refuseWithdrawal(this.#run, share, ON_HOLD);
+    this.#run.publish(selectTransientAttributes(this.#run.accepted, progress));
   }
+}
+
+// A share that its platform takes back before it is on the wire. The share's own task asks the ledger, once nothing of
+// the share is in flight: the ledger alone says whether the withdrawal or a claim came first.
+
+const CLAIM_CAME_FIRST = refuse('notNow', 'the share may have been sent already: its claim came first');
+/** A withdrawal would leave the attempt undecided. */
+const ON_HOLD = refuse('notNow', 'the share is on hold: a person must decide about its inquiry');
+
+/** Whether nothing of the share may be sent: it is taken back, or the ledger is to say so. */
+function isTakenBack({ withdrawal, withdrawn }: ShareRecord): boolean {
+  return withdrawal !== undefined || withdrawn !== undefined;
+}
+
+/** Returns why this message cannot withdraw the share, or `null`; also `null` if it already did. */
+export function checkReportWithdrawal(share: ShareRecord, { by, reason }: RunWithdrawal): MessageRefusal | null {
+  const { state, withdrawal, withdrawn } = share;
+  const before = withdrawal ?? withdrawn;
+  // A withdrawal that only the ledger knows is not compared.
+  if (before?.by !== undefined) {
+    return refuseDifference('the share was withdrawn', { by: before.by, reason: before.reason }, { by, reason });
+  }
+  if (before) return null;
+  if (state === 'held') return ON_HOLD;
+  return state === 'awaitingConsent' || state === 'posting' ? null : refuse('notNow', `the share has ended: ${state}`);
+}
+
+/** Asks for the withdrawal that `checkReportWithdrawal` permits; returns `false` if one was asked for before. */
+export function askForWithdrawal(
+  run: Pick<ConsentHost, 'inFlight'>,
+  share: ShareRecord,
+  asked: AskedWithdrawal,
+): boolean {
+  if (isTakenBack(share)) return false;
+  share.withdrawal = asked;
+  run.inFlight.recheck();
+  return true;
+}
+
+/** Asks for the withdrawal, and answers once the ledger has it, or has a claim that was first. */
+export async function answerWithdrawal<Status>(
+  run: ConsentHost & { status(): Status },
+  share: ShareRecord,
+  { by, reason }: RunWithdrawal,
+): Promise<Accepted<Status>> {
+  const isNew = askForWithdrawal(run, share, { by, reason });
+  const asked = share.withdrawal;
+  return asked ? answerUnderway(run, asked, !isNew) : { ...toAccepted(run, true), recorded: true };
+}
+
+/** Refuses a withdrawal that was asked for, after which the share continues unchanged. */
+function refuseWithdrawal(run: Pick<SharingRun, 'kind' | 'refuse'>, share: ShareRecord, refusal: MessageRefusal): void {
+  const { withdrawal: asked } = share;
+  if (!asked) return;
+  delete share.withdrawal;
+  asked.verdict = refusal;
+  if (asked.isAnswered) refuseMessage(run, run.kind === 'share' ? 'withdraw' : 'withdrawShare', refusal.reason);
+}
+
+/**
+ * Has the ledger decide about the withdrawal that was asked for, however long that takes; returns whether the share is
+ * withdrawn. Nothing of the share may be in flight.
+ */
+async function settleWithdrawal(run: SharingRun, share: ShareRecord): Promise<boolean> {
+  const { withdrawal: asked } = share;
+  if (!asked) return share.withdrawn !== undefined;
+  const { shareId } = share.input;
+  const withdrawal = { runKey: run.runKey, shareId, by: asked.by, reason: asked.reason };
+  const args = { ledgerId: run.accepted.ledgerId, withdrawal };
+  const ask = () => runUntilRecorded('recordShareWithdrawal', { summary: `withdrawing share ${shareId}` }, args);
+  const verdict = await run.continuation.waitFor(CancellationScope.nonCancellable(ask));
+  if (verdict === 'ledgerChanged') {
+    refuseWithdrawal(run, share, OF_ANOTHER_LEDGER);
+    return false;
+  }
+  if (verdict.kind === 'claimed') {
+    refuseWithdrawal(run, share, CLAIM_CAME_FIRST);
+    return false;
+  }
+  const { by, reason } = verdict.standing;
+  share.withdrawn = { by, reason };
+  delete share.withdrawal;
+  asked.verdict = 'recorded';
+  changeShare(share, 'withdrawn');
+  return true;
+}
+
+/** Settles the withdrawals of a run that ends, for shares that no task carries any more; then its last consents. */
+export async function drainShares(run: SharingRun): Promise<void> {
+  for (const share of run.shares.values()) {
+    const { withdrawal } = share;
+    if (!withdrawal) continue;
+    if (run.config) await settleWithdrawal(run, share);
+    else {
+      withdrawal.verdict = 'inNoLedger';
+      delete share.withdrawal;
+    }
+  }
+  await drainMessages(run);
 }

@@ -1,13 +1,4 @@
-import {
-  ApplicationFailure,
-  CancellationScope,
-  continueAsNew,
-  defineQuery,
-  isCancellation,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type { RunConfig } from '../../activities/contract.ts';
+import { ApplicationFailure, CancellationScope, defineQuery, isCancellation, setHandler } from '@temporalio/workflow';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { UpdateAnswer } from '../../messages/answers.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
@@ -16,16 +7,19 @@ import type { PortfolioOutcome, PortfolioResult, PortfolioStatus } from '../../m
 import { resolvePortfolio } from '../../messages/resolve-inquiry.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { refuse } from '../../model/refusals.ts';
-import { toRowRunKey } from '../../model/run-key.ts';
-import { deriveTraceNumber } from '../../model/trace-number.ts';
 import { runActivities } from '../run/activity-stubs.ts';
 import { pinIfVersioned } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
-import { handleUnknownSignals, handleUpdate, toAccepted } from '../run/messages/message-answers.ts';
-import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
+import { handleUnknownSignals, handleUpdate, toAccepted } from '../run/message-answers.ts';
 import { findTakenDecision } from '../run/run-decisions.ts';
-import { prepareRun, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
+import {
+  handleDecisions,
+  handleWithdrawals,
+  prepareRun,
+  type RunDefinition,
+  runWorkflow,
+} from '../run/run-workflow.ts';
 import { type FileState, Review, type ReviewState } from './review.ts';
 import { ReviewRows } from './review-rows.ts';
 
@@ -49,18 +43,13 @@ async function answerPause(
   action: 'pause' | 'resume',
   message: PortfolioMessage,
 ): Promise<UpdateAnswer<'portfolio'>> {
-  if (setPaused(review, action === 'pause')) {
-    return review.decided.answer(review, findTakenDecision(action, review.runKey, message));
-  }
-  return { ...toAccepted(review, true), recorded: !review.decided.isBusy };
-}
-
-function setPaused(review: Review, isPaused: boolean): boolean {
-  if (review.isPaused === isPaused) return false;
-  review.isPaused = isPaused;
-  review.inFlight.recheck();
+  const { state, decided, inFlight } = review;
+  const isPaused = action === 'pause';
+  if (state.isPaused === isPaused) return { ...toAccepted(review, true), recorded: !decided.isBusy };
+  state.isPaused = isPaused;
+  inFlight.recheck();
   review.publish();
-  return true;
+  return decided.answer(review, findTakenDecision(action, review.runKey, message));
 }
 
 /**
@@ -75,32 +64,30 @@ export async function portfolioReview(input: PortfolioReviewInput, state?: Revie
   return runWorkflow(DEFINITION, input, state);
 }
 
-const DEFINITION: RunDefinition<Review, ReviewState> = {
+const DEFINITION: RunDefinition<Review> = {
   State: Review,
   handleMessages: handleReviewMessages,
-  details: ({ input, files: { cause } }) => {
+  details: ({ input, cause }) => {
     const path = `${toPortfolioFolder(input)}/${input.file}`;
     return { endUserCode: input.endUserCode, files: cause === undefined ? undefined : { path, away: cause } };
   },
   prepare: ({ input }) =>
     runActivities.preparePortfolio.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-  work: async (review, config) => reviewRows(review, config, review.state ?? (await examine(review))),
-  handsOver: true,
+  work: async (review) => reviewRows(review, review.state.file ?? (await examine(review))),
 };
 
 async function examine(review: Review): Promise<FileState> {
-  const { input, files } = review;
-  const examined = await prepareRun(review, () => files.ask('examinePortfolio', `examining ${input.file}`, { input }));
+  const { input } = review;
+  const examined = await prepareRun(review, () => review.ask('examinePortfolio', `examining ${input.file}`, { input }));
   return review.beginFrom(examined);
 }
 
-async function reviewRows(review: Review, config: RunConfig, state: FileState): Promise<PortfolioOutcome> {
-  const rows = new ReviewRows(review, config, state);
+async function reviewRows(review: Review, file: FileState): Promise<PortfolioOutcome> {
+  const rows = new ReviewRows(review, file);
   try {
-    const end = await rows.work();
-    if (end === 'leaving') return await continueReview(review, config, rows.toState());
-    if (end === 'over') await compareOnceMore(review, state);
-    await finish(review, state);
+    await rows.work();
+    if (!review.isStopping) await compareOnceMore(review, file);
+    await finish(review, file);
     if (review.isStopping) throw createPortfolioChanged(review);
     review.outcome = review.isEnding ? 'withdrawn' : 'completed';
     await waitUntilMessagesAnswered();
@@ -108,45 +95,26 @@ async function reviewRows(review: Review, config: RunConfig, state: FileState): 
   } catch (error) {
     if (isCancellation(error)) {
       await rows.drain();
-      await CancellationScope.nonCancellable(() => finish(review, state));
+      await CancellationScope.nonCancellable(() => finish(review, file));
     }
     throw error;
   }
 }
 
-function continueReview(review: Review, config: RunConfig, state: FileState): Promise<never> {
-  const traceNumbers = listTraceNumbers(review, config, state);
-  return continueAsNew<typeof portfolioReview>(review.input, review.toNextState(state, traceNumbers));
-}
-
-/** Returns the present trace numbers of the rows taken over; earlier ones are over. */
-function listTraceNumbers({ reviewId }: Review, config: RunConfig, { carried }: FileState): Set<string> {
-  const { workflowType } = workflowInfo();
-  const names = carried.map(({ accountId, resume: { ordinal } }) =>
-    deriveTraceNumber({
-      ...config,
-      workflowType,
-      productCode: 'ACCTRVW',
-      ordinal,
-      runKey: toRowRunKey(reviewId, accountId),
-    }),
-  );
-  return new Set(names);
-}
-
 /** Finds a change of the file after the last rows were read: a reader of the results relies on the digest. */
 async function compareOnceMore(review: Review, { known }: FileState): Promise<void> {
   try {
-    await review.files.ask('readPortfolioRowsAt', 'comparing the whole file', { known, places: [] });
+    await review.ask('readPortfolioRowsAt', 'comparing the whole file', { known, places: [] });
   } catch (error) {
     if (findApplicationFailure(error)?.type !== 'PortfolioChanged') throw error;
     review.isStopping = true;
   }
 }
 
-async function finish({ reviewId, files }: Review, { resultBytes: size, known }: FileState): Promise<void> {
+async function finish(review: Review, { resultBytes: size, known }: FileState): Promise<void> {
   const { folder, file } = known;
-  await files.ask('finishPortfolioResults', 'finishing the result file', { reviewId, folder, file, size });
+  const args = { reviewId: review.reviewId, folder, file, size };
+  await review.ask('finishPortfolioResults', 'finishing the result file', args);
 }
 
 function createPortfolioChanged(review: Review): ApplicationFailure {

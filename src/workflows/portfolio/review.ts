@@ -1,10 +1,15 @@
 /** State of one run of a portfolio review, its files, and its state for continue-as-new. */
 
 import type { RetryPolicy } from '@temporalio/common';
-import { type ActivityFunctionWithOptions, proxyActivities, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
-import type { ExaminedFile, KnownFile, RunConfig } from '../../activities/contract.ts';
+import {
+  type ActivityFunctionWithOptions,
+  type CancellationScope,
+  proxyActivities,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ExaminedFile, KnownFile } from '../../activities/contract.ts';
 import type { PortfolioActivities } from '../../activities/index.ts';
-import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
 import { MAX_HELD, PORTFOLIO_FAULTS, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
@@ -13,30 +18,41 @@ import type {
   PortfolioOutcome,
   PortfolioProgress,
   PortfolioResult,
+  PortfolioRow,
   PortfolioState,
   PortfolioStatus,
   RowOutcome,
+  RowResult,
 } from '../../messages/portfolio/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
-import type { PortfolioMessage } from '../../messages/withdraw.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import type { InquiryRunState } from '../inquiry/inquiry-spec.ts';
+import type { InquiryState } from '../inquiry/inquiry-spec.ts';
 import { hasRunOut, waitToTryAgain } from '../run/activity-stubs.ts';
 import { findApplicationFailure } from '../run/failures.ts';
-import { Run, type RunState } from '../run/run.ts';
+import { createRunState, Run, type RunAttributes, type RunState } from '../run/run.ts';
 
-/** A row that has begun and has no outcome yet. The next run reads it again at its place in the file. */
-export interface CarriedRow {
-  accountId: string;
-  line: number;
-  offset: number;
-  resume: InquiryRunState;
-  /** The corrected applicants of a row that a person amended: the file has the former ones. */
-  applicants?: FailsafeApplicant[];
+/** A row of the file, and the state of its inquiry once that has begun. */
+export interface WaitingRow extends Omit<PortfolioRow, 'applicants'> {
+  applicants: FailsafeApplicant[];
+  customerTraceNumber?: string;
+  inquiry?: InquiryState;
 }
+
+/** A row whose inquiry this run carries. */
+export interface OpenRow extends WaitingRow {
+  customerTraceNumber: string;
+  scope: CancellationScope;
+  /** The row waits for an operator, while other rows may begin. */
+  isHeld: boolean;
+  /** Released while it waits for an operator, because the review stops. */
+  isReleased: boolean;
+}
+
+/** A row that has begun and has no outcome yet. The next run reads its applicants again at its place in the file. */
+type CarriedRow = Omit<WaitingRow, 'applicants'> & { inquiry: InquiryState };
 
 /** Progress of the review within its file. */
 export interface FileState {
@@ -51,10 +67,14 @@ export interface FileState {
   flagged?: number;
   /** The size of the results so far. */
   resultBytes: number;
+  /** Results that are not written yet. */
+  results: RowResult[];
 }
 
-export interface ReviewState extends RunState<PortfolioMessage> {
-  file: FileState;
+export interface ReviewState extends RunState {
+  /** Absent until the file has been examined. */
+  file?: FileState;
+  /** Set by a message to this review only. */
   isPaused: boolean;
 }
 
@@ -82,87 +102,40 @@ const triesForAnHour = fileActivities({
   maximumAttempts: 60,
 });
 
-// A review's files as its workflow asks for them: again until it gets them. While they cannot be reached, it says so.
-
-class ReviewFiles {
-  /** Causes of file errors, by the activity that reported them. */
-  readonly #causes = new Map<keyof PortfolioActivities, string>();
-  readonly #onChange: () => void;
-
-  /** @param onChange called when the files cannot be reached, and when they can be again */
-  constructor(onChange: () => void) {
-    this.#onChange = onChange;
-  }
-
-  /** The code of the file error, such as `ENOENT`, without a path. */
-  get cause(): string | undefined {
-    const [code] = this.#causes.values();
-    return code;
-  }
-
-  /** Runs one of the activities for as long as it takes. Throws what no repetition mends, or a cancellation. */
-  ask<K extends keyof PortfolioActivities>(
-    name: K,
-    summary: string,
-    args: Parameters<PortfolioActivities[K]>[0],
-  ): ReturnType<PortfolioActivities[K]> {
-    const once = (stubs: typeof firstTries) => {
-      // The compiler would want arguments that fit every function of the union.
-      const activity = stubs[name] as unknown as ActivityFunctionWithOptions<(args: unknown) => Promise<unknown>>;
-      return activity.executeWithOptions({ summary }, [args]);
-    };
-    return this.#runUntilDone(name, once) as ReturnType<PortfolioActivities[K]>;
-  }
-
-  async #runUntilDone<T>(name: keyof PortfolioActivities, once: (stubs: typeof firstTries) => Promise<T>): Promise<T> {
-    try {
-      for (let round = 0; ; round++) {
-        try {
-          return await once(round === 0 ? firstTries : triesForAnHour);
-        } catch (error) {
-          if (!hasRunOut(error)) throw error;
-          this.#causes.set(name, describeCause(error));
-          this.#onChange();
-        }
-        await waitToTryAgain(name, round);
-      }
-    } finally {
-      if (this.#causes.delete(name)) this.#onChange();
-    }
-  }
-}
-
 function describeCause(error: unknown): string {
   const { code } = (findApplicationFailure(error)?.details?.[0] ?? {}) as { code?: unknown };
   if (typeof code === 'string') return PORTFOLIO_FAULTS[code] ? `a worker ${PORTFOLIO_FAULTS[code]}` : code;
   return (error as { cause?: unknown }).cause instanceof TimeoutFailure ? 'no answer in time' : 'unknown';
 }
 
-export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcome, PortfolioMessage> {
+export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutcome> {
   readonly kind = 'portfolio';
+  /** Causes for which the files cannot be reached, by the activity that reported them. */
+  readonly #causes = new Map<keyof PortfolioActivities, string>();
   /** Whether the ledger has, or will have, the flag about unreachable files. */
   #isFlagged = false;
-  readonly files = new ReviewFiles(() => this.#updateFilesFlag());
-  /** Absent until the file has been examined. */
-  state: FileState | undefined;
+  /** Rows that were read and wait to begin. */
+  readonly queue: WaitingRow[] = [];
+  /** By account. */
+  readonly open = new Map<string, OpenRow>();
   /** Counts changes that may wake waiting code. */
   changes = 0;
-  /** The number of rows that have begun, and are neither held nor done. */
-  underWay = 0;
-  /** Set by a message to this review only. */
-  isPaused = false;
-  /** State of the inquiries of open rows, by account. */
-  readonly inquiries = new Map<string, InquiryRunState>();
-  /** The review is about to continue as new. */
-  isLeaving = false;
   /** The file has changed, so the review sends no further inquiry. */
   isStopping = false;
 
   constructor(input: PortfolioReviewInput, state?: ReviewState) {
-    super(withReviewId(input), state);
-    if (!state) return;
-    this.state = state.file;
-    this.isPaused = state.isPaused;
+    super(withReviewId(input), state ?? { ...createRunState(), isPaused: false });
+  }
+
+  override toState(): ReviewState {
+    const { file } = this.state;
+    const begun = [...this.open.values(), ...this.queue].flatMap(toCarriedRow);
+    const carried = [...(file?.carried ?? []), ...begun];
+    const first = this.queue.find(({ inquiry }) => inquiry === undefined) ?? file?.next;
+    const next = first && { offset: first.offset, line: first.line };
+    // Rows that have ended emit no further event.
+    const numbers = new Set(carried.map(({ customerTraceNumber = '' }) => customerTraceNumber));
+    return { ...this.state, events: this.events.toState(numbers), file: file && { ...file, carried, next } };
   }
 
   emitEnded(outcome: Ended<PortfolioOutcome>): void {
@@ -173,9 +146,8 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     return this.id;
   }
 
-  /** Whether the review sends no inquiry now. */
-  get isHalted(): boolean {
-    return this.isEnding || this.isPaused || this.isLeaving || this.isStopping;
+  override get isHalted(): boolean {
+    return this.isEnding || this.state.isPaused || this.isStopping;
   }
 
   /** Whether no further row may begin: too many rows wait for people. */
@@ -183,69 +155,107 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
     return this.holds.list.length >= MAX_HELD;
   }
 
+  /** The number of rows that have begun, and are neither held nor done. */
+  get underWay(): number {
+    return [...this.open.values()].filter(({ isHeld }) => !isHeld).length;
+  }
+
   beginFrom({ known, badRows, rows, first }: ExaminedFile): FileState {
-    this.state = {
+    const file: FileState = {
       known,
       badRows,
       rows,
       next: first,
       carried: [],
       resultBytes: 0,
+      results: [],
       done: { record: 0, noRecord: 0, noReport: 0, abandoned: 0 },
     };
+    this.state.file = file;
     this.publish();
-    return this.state;
+    return file;
   }
 
   /**
-   * Returns the state for the next run.
+   * Runs an activity on the files for as long as it takes. Says so in the status while they cannot be reached.
    *
-   * @param traceNumbers of the rows that it takes over
+   * @throws what no repetition mends, or a cancellation
    */
-  toNextState(file: FileState, traceNumbers: ReadonlySet<string>): ReviewState {
-    const events = { occurrences: this.events.continuation(traceNumbers) };
-    return { ...this.toState(), events, file, isPaused: this.isPaused };
+  async ask<K extends keyof PortfolioActivities>(
+    name: K,
+    summary: string,
+    args: Parameters<PortfolioActivities[K]>[0],
+  ): Promise<Awaited<ReturnType<PortfolioActivities[K]>>> {
+    type Activity = ActivityFunctionWithOptions<(args: unknown) => ReturnType<PortfolioActivities[K]>>;
+    try {
+      for (let round = 0; ; round++) {
+        const stubs = round === 0 ? firstTries : triesForAnHour;
+        // The compiler would want arguments that fit every function of the union.
+        const activity = stubs[name] as unknown as Activity;
+        try {
+          return await activity.executeWithOptions({ summary }, [args]);
+        } catch (error) {
+          if (!hasRunOut(error)) throw error;
+          this.#causes.set(name, describeCause(error));
+          this.#updateFilesFlag();
+        }
+        await waitToTryAgain(name, round);
+      }
+    } finally {
+      if (this.#causes.delete(name)) this.#updateFilesFlag();
+    }
+  }
+
+  /** Why the files cannot be reached: the code of the file error, such as `ENOENT`, without a path. */
+  get cause(): string | undefined {
+    const [code] = this.#causes.values();
+    return code;
   }
 
   /** Problems that block the whole review, such as missing files. Listed before held rows. */
   get attention(): typeof PORTFOLIO_UNAVAILABLE | undefined {
-    return this.files.cause === undefined ? undefined : PORTFOLIO_UNAVAILABLE;
+    return this.cause === undefined ? undefined : PORTFOLIO_UNAVAILABLE;
   }
 
   get done(): number {
-    const { record, noRecord, noReport, abandoned } = this.state?.done ?? NOTHING_DONE;
-    return record + noRecord + noReport + abandoned;
+    return Object.values(this.state.file?.done ?? {}).reduce((sum, count) => sum + count, 0);
   }
 
   /** Wakes waiting code, and brings the search attributes up to date. */
-  publish(): void {
+  override publish(): void {
     this.changes++;
-    this.updateSearchAttributes();
+    super.publish();
   }
 
   updateSearchAttributes(): void {
+    super.publish();
+  }
+
+  protected override get attributes(): RunAttributes {
     const { endUserCode } = this.input;
-    this.published.upsert({
-      NeedsAttention:
-        this.attention ?? this.holds.list[0]?.failureType ?? (this.state?.flagged === undefined ? null : SSN_MISMATCH),
+    const isText = typeof endUserCode === 'string';
+    const flagged = this.state.file?.flagged === undefined ? null : SSN_MISMATCH;
+    return {
+      NeedsAttention: this.attention ?? this.holds.list[0]?.failureType ?? flagged,
       WaitsFor: this.#waitsFor,
       JourneyStage: 'ACCTRVW',
-      ...(typeof endUserCode === 'string' ? { EndUserCode: endUserCode, EndUserCodes: [endUserCode] } : {}),
-      ...(this.config ? { GatewayProfile: this.config.profile } : {}),
+      EndUserCode: isText ? endUserCode : undefined,
+      EndUserCodes: isText ? [endUserCode] : undefined,
+      GatewayProfile: this.config?.profile,
       CustomerTraceNumber: [],
-    });
+    };
   }
 
   get #waitsFor(): WaitsFor | null {
-    if (this.isPaused || this.#isKeptWaiting) return 'pause';
+    if (this.state.isPaused || this.#isKeptWaiting) return 'pause';
     // Only where all rows under way wait for their retries.
-    const reasons = [...this.inquiries.values()].flatMap(({ waitsFor }) => waitsFor ?? []);
+    const reasons = [...this.open.values()].flatMap(({ inquiry }) => inquiry?.waitsFor ?? []);
     return (reasons.length >= this.underWay ? reasons[0] : undefined) ?? null;
   }
 
   /** Whether rows wait because all inquiries are paused. */
   get #isKeptWaiting(): boolean {
-    return [...this.inquiries.values()].some(({ pausedSinceMs }) => pausedSinceMs !== undefined);
+    return [...this.open.values()].some(({ inquiry }) => inquiry?.pausedSinceMs !== undefined);
   }
 
   #updateFilesFlag(): void {
@@ -254,11 +264,11 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
       const { runKey, profile } = this;
       const { endUserCode } = this.input;
       const at = new Date().toISOString();
-      this.work.flag({
+      this.decided.flag({
         reason: PORTFOLIO_UNAVAILABLE,
         runKey,
         profile,
-        ...omitUndefined({ endUserCode }),
+        endUserCode,
         at,
         isOver: !isAway,
       });
@@ -268,80 +278,72 @@ export class Review extends Run<PortfolioReviewInput, RunConfig, PortfolioOutcom
   }
 
   progress(): PortfolioProgress {
-    const { rows = 0, badRows = 0, done = NOTHING_DONE, flagged } = this.state ?? {};
+    const { rows = 0, badRows = 0, done = NOTHING_DONE, flagged } = this.state.file ?? {};
     const held = this.holds.list.length;
-    return {
-      rows,
-      badRows,
-      done: this.done,
-      ...done,
-      held,
-      underWay: this.underWay,
-      ...(flagged === undefined ? {} : { flagged }),
-    };
+    return { rows, badRows, done: this.done, ...done, held, underWay: this.underWay, flagged };
   }
 
   status(): PortfolioStatus {
-    const { reviewId, state, config } = this;
-    const { attention } = this;
-    const { state: shown, waitingFor } = this.#standing();
-    const files = attention && `the portfolio’s files: ${this.files.cause}`;
+    const { state, waitingFor } = this.#standing();
+    const files = this.attention && `the portfolio’s files: ${this.cause}`;
     const waits = [files, waitingFor].filter((wait) => wait !== undefined);
     return {
-      reviewId,
-      environment: config?.environment ?? null,
+      reviewId: this.reviewId,
+      ...this.commonStatus,
       productCode: 'ACCTRVW',
-      state: shown,
-      ...(waits.length > 0 ? { waitingFor: waits.join(', and ') } : {}),
-      ...(attention ? { attention } : {}),
+      state,
+      waitingFor: waits.length > 0 ? waits.join(', and ') : undefined,
+      attention: this.attention,
       file: this.input.file,
-      ...(state ? { digest: state.known.digest } : {}),
+      digest: this.state.file?.known.digest,
       progress: this.progress(),
-      ...this.problems,
-      holds: this.holds.list,
-      ...this.refusedMessages,
     };
   }
 
   #standing(): { state: PortfolioState; waitingFor?: string } {
-    const { outcome, endedAs, state } = this;
+    const { outcome, endedAs, isFull } = this;
+    const { file, isPaused } = this.state;
     const end = endedAs ?? outcome;
     if (end) return { state: end };
-    if (!state) return { state: 'examining' };
+    if (!file) return { state: 'examining' };
     const held = this.holds.list.length;
+    const decisions = held === 1 ? 'a decision about 1 inquiry' : `decisions about ${held} inquiries`;
     if (this.isStopping || this.isEnding) {
-      if (this.underWay === 0 && held > 0) return { state: 'held', waitingFor: describeDecisions(held) };
+      if (this.underWay === 0 && held > 0) return { state: 'held', waitingFor: decisions };
       return { state: 'stopping', waitingFor: 'attempts in flight' };
     }
-    if (this.isPaused) return { state: 'paused', waitingFor: 'an operator who resumes it' };
-    if (held > 0 && this.done + held >= state.rows) return { state: 'held', waitingFor: describeDecisions(held) };
-    if (this.isFull) return { state: 'held', waitingFor: `${describeDecisions(held)}: no further row is begun before` };
+    if (isPaused) return { state: 'paused', waitingFor: 'an operator who resumes it' };
+    if (held > 0 && this.done + held >= file.rows) return { state: 'held', waitingFor: decisions };
+    if (isFull) return { state: 'held', waitingFor: `${decisions}: no further row is begun before` };
     if (!this.#isKeptWaiting) return { state: 'running' };
     return { state: 'running', waitingFor: 'an operator who resumes inquiries, which are paused' };
   }
 
   result(outcome: PortfolioOutcome): PortfolioResult {
-    const { reviewId, state, config } = this;
-    if (!state || !config) throw new Error('a result before the file was examined');
-    const { file } = this.input;
-    const { rows, badRows, done, known, flagged } = state;
-    const { results, badRows: badRowsFile } = toOutputNames(`${known.folder}/${file}`, reviewId);
+    const { reviewId, input } = this;
+    if (!this.state.file) throw new Error('a result before the file was examined');
+    const { rows, badRows, done, known, flagged } = this.state.file;
+    const files = toOutputNames(`${known.folder}/${input.file}`, reviewId);
     return {
       reviewId,
-      environment: config.environment,
+      environment: this.accepted.environment,
       productCode: 'ACCTRVW',
       outcome,
-      file,
+      file: input.file,
       digest: known.digest,
       rows,
       badRows,
       ...done,
-      ...(flagged === undefined ? {} : { flagged }),
+      flagged,
       notReviewed: rows - this.done,
-      resultFile: results,
-      ...(badRows > 0 ? { badRowsFile } : {}),
+      resultFile: files.results,
+      badRowsFile: badRows > 0 ? files.badRows : undefined,
     };
   }
+}
+
+function toCarriedRow({ accountId, line, offset, customerTraceNumber, inquiry }: WaitingRow): CarriedRow[] {
+  return inquiry ? [{ accountId, line, offset, customerTraceNumber, inquiry }] : [];
 }
 
 /** Adds the review's id to the input. A Temporal Schedule cannot give one: its time is in the workflow id alone. */
@@ -351,7 +353,3 @@ function withReviewId(input: PortfolioReviewInput): PortfolioReviewInput {
 }
 
 const NOTHING_DONE = { record: 0, noRecord: 0, noReport: 0, abandoned: 0 };
-
-function describeDecisions(count: number): string {
-  return count === 1 ? 'a decision about 1 inquiry' : `decisions about ${count} inquiries`;
-}

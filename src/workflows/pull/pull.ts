@@ -3,36 +3,34 @@
  * result: `messages/pull/shapes.ts`; docs/pulls.md.
  */
 import type { RunConfig } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import { listFailsafeConsumers } from '../../messages/pull/consumer-results.ts';
 import type { PullOutcome, PullReferences, PullResult, PullState, PullStatus } from '../../messages/pull/shapes.ts';
 import { resolvePull } from '../../messages/resolve-inquiry.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
-import { type WithdrawPullMessage, withdrawPull } from '../../messages/withdraw.ts';
+import { withdrawPull } from '../../messages/withdraw.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import { toPullInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
-import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
+import { CreditRun, type CreditRunState, createCreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import { runActivities } from '../run/activity-stubs.ts';
 import { pinIfVersioned } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
-import { handleQueries, handleUnknownSignals } from '../run/messages/message-answers.ts';
-import { handleDecisions, handleWithdrawals } from '../run/messages/run-messages.ts';
-import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
+import { handleQueries, handleUnknownSignals } from '../run/message-answers.ts';
+import { handleDecisions, handleWithdrawals, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
 type PullStep = StepRecord<PullProduct, NonNullable<Outcome['flagged']>>;
-export type PullRunState = CreditRunState<WithdrawPullMessage, RunConfig, PullStep>;
+export type PullRunState = CreditRunState<RunConfig, PullStep>;
 
-export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawPullMessage, PullProduct, PullStep> {
+export class Pull extends CreditRun<PullInput, PullRunState, PullOutcome, PullProduct> {
   readonly kind = 'pull';
   /** Set for FAILSAFE only. */
   consumers: Partial<ReturnType<typeof listFailsafeConsumers>> = {};
 
   constructor(input: PullInput, state?: PullRunState) {
-    super(input, state);
+    super(input, state ?? createCreditRunState([]));
     const { productCode } = this.input;
     if (!state) this.stages.push({ status: { productCode, state: 'pending', attempts: 0 } });
   }
@@ -58,7 +56,7 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
     this.events.emit('pull.answered', [answered.customerTraceNumber ?? ''], {
       productCode,
       ...answered,
-      ...omitUndefined({ attention }),
+      attention,
     });
     return answered;
   }
@@ -79,17 +77,17 @@ export class Pull extends CreditRun<PullInput, RunConfig, PullOutcome, WithdrawP
   }
 
   result(outcome: PullOutcome): PullResult {
-    const { pullId, config, consumers } = this;
+    const { pullId, accepted, consumers } = this;
     const { reference, status } = this.step;
     const { state: _, reportReferenceNumber: __, customerTraceNumber, ...step } = status;
-    if (!config || customerTraceNumber === undefined) throw new Error('a result before the inquiry has begun');
+    if (customerTraceNumber === undefined) throw new Error('a result before the inquiry has begun');
     return {
       pullId,
-      environment: config.environment,
+      environment: accepted.environment,
       ...step,
       customerTraceNumber,
       outcome,
-      ...omitUndefined({ reference }),
+      reference,
       ...consumers,
     };
   }
@@ -125,7 +123,7 @@ export async function failsafeCheck(input: FailsafeCheckInput, state?: PullRunSt
 pinIfVersioned(creditReport);
 pinIfVersioned(failsafeCheck);
 
-const DEFINITION: RunDefinition<Pull, PullRunState> = {
+const DEFINITION: RunDefinition<Pull> = {
   State: Pull,
   handleMessages: handlePullMessages,
   details: ({ input: { endUserCode }, step: { since }, consumers: { consumers } }) => ({
@@ -134,21 +132,21 @@ const DEFINITION: RunDefinition<Pull, PullRunState> = {
     consumers,
   }),
   prepare: ({ input }) => runActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
-  work: async (pull, config) => {
-    const outcome = await inquire(pull, config);
+  work: async (pull) => {
+    const outcome = await inquire(pull);
     pull.end(outcome);
     await waitUntilMessagesAnswered();
     return outcome;
   },
 };
 
-async function inquire(pull: Pull, config: RunConfig): Promise<PullOutcome> {
+async function inquire(pull: Pull): Promise<PullOutcome> {
   const { input, step } = pull;
-  const { inquiry } = step;
-  const end = await runInquiry(pull.createStepHost(config, step), {
+  const end = await runInquiry(pull, {
     ...toPullInquiry(input),
-    applicants: inquiry?.applicants ?? input.applicants,
-    ...omitUndefined({ resume: inquiry }),
+    applicants: step.inquiry?.applicants ?? input.applicants,
+    part: step,
+    onProgress: (progress) => pull.noteProgress(step, progress),
   });
   delete step.inquiry;
   if (end.kind === 'answered') {

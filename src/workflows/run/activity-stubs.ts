@@ -42,9 +42,6 @@ export const runActivities = proxyActivities<RunActivities>({
   },
 });
 
-/** Activities that a run cannot do without, and that are tried for as long as it takes. */
-type Indispensable = Exclude<keyof RunActivities, 'queueWebhooks'>;
-
 /**
  * Runs an activity until it is done or has failed for a reason that no repetition mends. An operator may bound its
  * retries without the run's knowledge (`temporal activity update-options`, the server's default policy). If an outage
@@ -52,7 +49,7 @@ type Indispensable = Exclude<keyof RunActivities, 'queueWebhooks'>;
  *
  * @throws ActivityFailure what the policy names as final, or a cancellation
  */
-export async function runUntilDone<K extends Indispensable>(
+export async function runUntilDone<K extends keyof RunActivities>(
   name: K,
   { summary }: { summary: string },
   args: Parameters<RunActivities[K]>[0],
@@ -72,7 +69,7 @@ export async function runUntilDone<K extends Indispensable>(
 }
 
 /** Runs `runUntilDone`; returns `ledgerChanged`, with nothing written, if another ledger answers than the run has used. */
-export async function runUntilRecorded<K extends Indispensable>(
+export async function runUntilRecorded<K extends keyof RunActivities>(
   name: K,
   options: { summary: string },
   args: Parameters<RunActivities[K]>[0],
@@ -113,15 +110,6 @@ export function submitInquiryFor(
     priority,
   }).submitInquiry;
 }
-
-/** `queueWebhooks`: it only calls Temporal, and events must not delay a run's end without limit. */
-export const queueWebhooks = proxyActivities<RunActivities>({
-  startToCloseTimeout: '20 seconds',
-  ...HEARTBEATS,
-  // A deploy that left a worker without the profile is noticed and undone within a day.
-  scheduleToCloseTimeout: '1 day',
-  retry: UNHURRIED,
-}).queueWebhooks;
 
 /** `deliverWebhook`, repeated by Temporal until the event is given up; each repetition sends it again. */
 export function deliverWebhookFor(

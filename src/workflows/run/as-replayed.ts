@@ -116,10 +116,6 @@ async function waitUntilNextRound(rests: Played['rests']): Promise<void> {
   });
 }
 
-function isUpdate({ doUpdate }: Job): boolean {
-  return !!doUpdate;
-}
-
 /**
  * Detects that core plays events for a query between two tasks: the history has grown, and the clock and the history's
  * size are still those of the last task. The server reports 0 if it does not know the size. By its size alone, a task
@@ -133,15 +129,12 @@ class TaskWatch {
     const events = Number(historyLength ?? 0);
     const bytes = Number(historySizeBytes ?? 0);
     const task = [bytes, timestamp?.seconds, timestamp?.nanos].join();
-    const isBetween = bytes > 0 && task === this.#task && events > this.#events && !!jobs?.some(playsAnEvent);
+    const playsAnEvent = !!jobs?.some(({ queryWorkflow, removeFromCache }) => !queryWorkflow && !removeFromCache);
+    const isBetween = bytes > 0 && task === this.#task && events > this.#events && playsAnEvent;
     this.#events = events;
     this.#task = task;
     return isBetween;
   }
-}
-
-function playsAnEvent({ queryWorkflow, removeFromCache }: Job): boolean {
-  return !queryWorkflow && !removeFromCache;
 }
 
 // Measures how much of its history a run has played. The SDK's figures (`workflowInfo().historyLength` and others) also
@@ -196,61 +189,47 @@ const RESERVED_PREFIX = '__temporal_';
 /** A name that no run has a handler for. */
 const UNKNOWN_NAME = 'unknown';
 
-type Activate = NonNullable<WorkflowInternalsInterceptor['activate']>;
-
-const renameReserved: Activate = (input, next) => {
-  for (const { signalWorkflow } of input.activation.jobs ?? []) {
+function renameReserved(jobs: readonly Job[]): void {
+  for (const { signalWorkflow } of jobs) {
     if (signalWorkflow?.signalName?.startsWith(RESERVED_PREFIX)) signalWorkflow.signalName = UNKNOWN_NAME;
   }
-  next(input);
-};
-
-const countPlayed: Activate = (input, next) => {
-  const { jobs = [], historySizeBytes } = input.activation;
-  getPlayed().bytesByNow = Number(historySizeBytes ?? 0);
-  const events = (jobs ?? []).reduce((sum, job) => sum + countEvents(job), 0);
-  if (events > 0) notePlayed(events);
-  next(input);
-};
+}
 
 export const interceptors = (): WorkflowInterceptors => {
   const tasks = new TaskWatch();
   let seed = getActivator().randomnessSeed;
 
-  const playUpdatesLast: Activate = (input, next) => {
+  const activate: NonNullable<WorkflowInternalsInterceptor['activate']> = (input, next) => {
     const { activation } = input;
+    const jobs = activation.jobs ?? [];
+    const played = getPlayed();
+    renameReserved(jobs);
     // Fails the query alone. The worker forgets the run, so that the next task finds it unchanged.
     if (tasks.isBetweenTasks(activation)) throw new Error('the query came between two tasks of the run: ask again');
-    const jobs = activation.jobs ?? [];
-    const updates = jobs.filter(isUpdate);
-    if (updates.length === 0 || updates.length === jobs.length) return next(input);
-    const played = getPlayed();
+    const play = (some: Job[]) => {
+      played.bytesByNow = Number(activation.historySizeBytes ?? 0);
+      const events = some.reduce((sum, job) => sum + countEvents(job), 0);
+      if (events > 0) notePlayed(events);
+      next({ ...input, activation: { ...activation, jobs: some } });
+      const seedByNow = getActivator().randomnessSeed;
+      // A run that is reset to its first task listens from now on.
+      if (seedByNow === seed || !played.onReset) return;
+      seed = seedByNow;
+      played.onReset();
+    };
+    const [updates, others] = [jobs.filter(({ doUpdate }) => doUpdate), jobs.filter(({ doUpdate }) => !doUpdate)];
+    if (updates.length === 0 || others.length === 0) return play(jobs);
     played.hasUpdatesToCome = true;
-    next({ ...input, activation: { ...activation, jobs: jobs.filter((job) => !isUpdate(job)) } });
+    play(others);
     runInBackground(async () => {
       await CancellationScope.nonCancellable(waitUntilAtRest);
       played.hasUpdatesToCome = false;
-      next({ ...input, activation: { ...activation, jobs: updates } });
+      play(updates);
     });
   };
 
-  const watchResets: Activate = (input, next) => {
-    next(input);
-    const seedByNow = getActivator().randomnessSeed;
-    const { onReset: listener } = getPlayed();
-    // A run that is reset to its first task listens from now on.
-    if (seedByNow === seed || !listener) return;
-    seed = seedByNow;
-    listener();
-  };
-
   return {
-    internals: [
-      { activate: renameReserved },
-      { activate: playUpdatesLast },
-      { activate: countPlayed },
-      { activate: watchResets },
-    ],
+    internals: [{ activate }],
     inbound: [
       {
         // Called for accepted updates alone. Not `async`: a promise more would delay the handler in some tasks.

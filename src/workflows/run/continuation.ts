@@ -7,17 +7,17 @@
  * 2. The run leaves only while every part is at rest, no rest is over, and no message handler is open.
  * 3. Once the run leaves, no part continues: the new run finds in the state what the part was waiting for.
  */
-import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { areMessagesAnswered, isHistoryLong, waitUntilAtRest } from './as-replayed.ts';
-import { toUndecodableFailure } from './failures.ts';
+import { createInvalidInput, toUndecodableFailure } from './failures.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 
 /** The server takes 2 MB for one payload. Encryption adds little, but the state may grow more until then. */
 const MAX_STATE_BYTES = 1_000_000;
 
 /** The part of `Continuation` by which a part of a run rests. */
-export type ContinuationWait = Pick<Continuation, 'isDue' | 'part' | 'wait'>;
+export type ContinuationWait = Pick<Continuation, 'isDue' | 'wait'>;
 
 export class Continuation {
   readonly #inFlight: InFlightActivities;
@@ -51,18 +51,13 @@ export class Continuation {
   }
 
   /** Runs a part of the run, which is busy until it ends, but for its rests. */
-  part<T>(body: () => Promise<T>): Promise<T> {
+  async part<T>(body: () => Promise<T>): Promise<T> {
     this.#busy++;
-    return body().then(
-      (value) => {
-        this.#busy--;
-        return value;
-      },
-      (error: unknown) => {
-        this.#busy--;
-        throw error;
-      },
-    );
+    try {
+      return await body();
+    } finally {
+      this.#busy--;
+    }
   }
 
   /** Waits as the SDK's `condition` does. The run may hand over meanwhile: the next run must reach the same wait. */
@@ -121,10 +116,7 @@ export class Continuation {
 export function refuseForeignState(state: unknown): void {
   if (isUndecodable(state)) throw toUndecodableFailure(state);
   if (state === undefined || workflowInfo().continuedFromExecutionRunId !== undefined) return;
-  throw ApplicationFailure.create({
-    type: 'InvalidInput',
-    message: 'a second argument was given; nothing was sent',
-    nonRetryable: true,
-    details: [{ problems: [{ path: '', rule: 'must be the only argument' }] }],
-  });
+  throw createInvalidInput('a second argument was given; nothing was sent', [
+    { path: '', rule: 'must be the only argument' },
+  ]);
 }

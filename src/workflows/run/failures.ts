@@ -19,10 +19,10 @@ export function readInputProblems(error: unknown): readonly Problem[] | undefine
 export function toUndecodableFailure({ undecodable: { reason } }: Undecodable): ApplicationFailure {
   const isClear = reason === 'inTheClear';
   const rule = isClear ? `must be encrypted, ${HOW_TO_ENCRYPT}` : `could not be decoded (${reason})`;
-  return ApplicationFailure.create({
-    type: 'InvalidInput',
-    message: isClear ? CLEAR_START_MESSAGE : 'the input could not be decoded; nothing was sent',
-    nonRetryable: true,
-    details: [{ problems: [{ path: '', rule }] }],
-  });
+  const message = isClear ? CLEAR_START_MESSAGE : 'the input could not be decoded; nothing was sent';
+  return createInvalidInput(message, [{ path: '', rule }]);
+}
+
+export function createInvalidInput(message: string, problems: readonly Problem[]): ApplicationFailure {
+  return ApplicationFailure.create({ type: 'InvalidInput', message, nonRetryable: true, details: [{ problems }] });
 }

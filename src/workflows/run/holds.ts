@@ -1,18 +1,16 @@
 /** Inquiries that wait for a person, and the decisions that people take about them. */
 import { CancellationScope } from '@temporalio/workflow';
 import type { InquiryFailure, RunConfig, UnprovenDecision } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
+import { pick } from '../../base/defined.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
-import type { RunHold } from '../../ledger/holds/work.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
-import { checkReferenceApplicants } from '../../messages/reference-applicants.ts';
 import type { ResolveInquiryMessage } from '../../messages/resolve-inquiry.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { computeMemberDigests } from '../../model/decision-content.ts';
 import { FAILURES, type HoldAction } from '../../model/failure-types.ts';
 import { describeSupersedingFact, type InquiryDescription, type Outcome } from '../../model/inquiry.ts';
 import { selectShownProblems } from '../../model/problems.ts';
-import { checkProviderStatement, checkResendTime } from '../../model/provider-word.ts';
+import { judgeDecision } from '../../model/provider-word.ts';
 import { type MessageRefusal, refuse, refusePaths } from '../../model/refusals.ts';
 import { parseRunKey } from '../../model/run-key.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
@@ -20,8 +18,7 @@ import { ENDING_RULE, formatInquiryHoldRow, SENDS_NOTHING } from '../../words/ho
 import { runUntilRecorded } from './activity-stubs.ts';
 import type { ContinuationWait } from './continuation.ts';
 import type { EventsOut } from './events-out.ts';
-import { isRefused, type Underway, type Verdict } from './messages/message-answers.ts';
-import type { RunWork } from './run-work.ts';
+import { isRefused, type Underway, type Verdict } from './message-answers.ts';
 
 /** A decision, without the id of the run, which each kind of run names in its own way. */
 export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'> & {
@@ -29,32 +26,30 @@ export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applica
 };
 export type Decision = DecisionMessage & { receivedAt: string };
 
-/** A decision that a message brought. */
-interface TakenDecision extends Underway {
-  message: Decision;
-}
-
-/** One that has an end. The next run gets it, so it is short and has nothing personal. */
-interface SettledDecision extends Underway {
+/** A decision that a message brought. The run keeps it once it has an end, so it is short and has nothing personal. */
+interface KnownDecision extends Underway {
   customerTraceNumber: string;
   decisionId: string;
-  /** Digests of the message's members, but not of its proof. */
+  /** Digests of the message's members, but not of its proof, which is about this very content. */
   digests: Record<string, string>;
 }
 
+type TakenDecision = KnownDecision & { message: Decision };
+
 /**
- * Limits the decisions handed on to a next run, the latest: a sender soon stops asking whether its decision was taken.
+ * Limits the settled decisions that a run remembers, the latest: a sender soon stops asking whether its decision was
+ * taken.
  */
-const HANDED_ON = 500;
+const MOST_SETTLED = 500;
 
 /** A year: then the timer is set again. */
 const ROW_SHOWN_FOR_MS = 365 * 86_400_000;
 
-/** Holds and decisions of the previous runs. */
+/** Plain data for continue-as-new. */
 export interface HoldsState {
-  /** No decision about them is in progress. */
-  open?: readonly HoldStatus[];
-  settled?: readonly SettledDecision[];
+  open: OpenHold[];
+  /** Decisions that have taken effect, or that another one has overtaken. */
+  settled: KnownDecision[];
 }
 
 interface OpenHold {
@@ -67,62 +62,71 @@ interface OpenHold {
 /** The parts of its run that its holds use. */
 interface HoldingRun {
   publish(): void;
-  readonly config: RunConfig | undefined;
+  readonly accepted: RunConfig;
+  readonly state: { mayLeaveRows?: boolean };
   readonly events: Pick<EventsOut, 'emit'>;
   readonly continuation: ContinuationWait;
-  readonly work: Pick<RunWork, 'mayLeaveRows'>;
 }
 
+type Judged = Pick<HoldStatus, 'attempts' | 'applicantIds' | 'since'>;
+
+type DecisionEffect =
+  | { kind: 'recorded'; accepted: Outcome }
+  /** The ledger already had an answer or another decision, with which the run continues. */
+  | { kind: 'overtaken' }
+  | { kind: 'held'; failure: InquiryFailure };
+
 export class Holds {
-  readonly #open = new Map<string, OpenHold>();
-  /** Decisions that have taken effect, or that another one has overtaken. */
-  readonly #settled: SettledDecision[];
   readonly #run: HoldingRun;
-  /** The number of rows that are being written. */
-  #opening = 0;
+  readonly #state: HoldsState;
 
-  constructor(run: HoldingRun, { open = [], settled = [] }: HoldsState = {}) {
+  constructor(run: HoldingRun, state: HoldsState) {
     this.#run = run;
-    this.#settled = [...settled];
-    for (const status of open) this.#open.set(status.customerTraceNumber, { status });
-  }
-
-  /** State for continue-as-new. */
-  get carried(): HoldsState {
-    return { open: this.list, settled: this.#settled.slice(-HANDED_ON) };
+    this.#state = state;
   }
 
   get list(): HoldStatus[] {
-    return [...this.#open.values()].map(({ status }) => status);
+    return this.#state.open.map(({ status }) => status);
   }
 
   /** Each hold, with whether a decision about it is being recorded. */
   get view(): (HoldStatus & { isDecided: boolean })[] {
-    return [...this.#open.values()].map(({ status, decision }) => ({ ...status, isDecided: decision !== undefined }));
+    return this.#state.open.map(({ status, decision }) => ({ ...status, isDecided: decision !== undefined }));
   }
 
-  /** Whether the ledger is being asked for a row, or to record a decision. */
-  get isBusy(): boolean {
-    return this.#opening > 0 || [...this.#open.values()].some(({ decision, isUnopened }) => decision || isUnopened);
+  #find(customerTraceNumber: string): OpenHold | undefined {
+    return this.#state.open.find(({ status }) => status.customerTraceNumber === customerTraceNumber);
+  }
+
+  #remove(hold: OpenHold): void {
+    this.#state.open.splice(this.#state.open.indexOf(hold), 1);
   }
 
   /**
-   * Puts the inquiry on hold until a person has decided. Never times out. A hold of the run before stays
-   * open, and so does one whose decision the ledger has refused.
+   * Puts the inquiry on hold until the ledger has a decision about it. Never times out. If the ledger refuses one, the
+   * hold stays and shows why. A hold of the run before stays open.
    */
-  async wait(inquiry: InquiryDescription, failure: InquiryFailure, judged: Judged): Promise<TakenDecision> {
-    const { customerTraceNumber } = inquiry;
-    const known = this.#open.get(customerTraceNumber);
+  async waitForDecision(
+    inquiry: InquiryDescription,
+    failure: InquiryFailure,
+    judged: Judged,
+  ): Promise<{ decision: Decision; effect: DecisionEffect }> {
+    const known = this.#find(inquiry.customerTraceNumber);
     const hold: OpenHold = known ?? { status: toHoldStatus(inquiry, failure, judged), isUnopened: true };
-    this.#open.set(customerTraceNumber, hold);
+    if (!known) this.#state.open.push(hold);
     this.#run.publish();
     if (!known) this.#tell(hold.status);
-    try {
-      return await this.#waitUntilDecided(hold, inquiry);
-    } catch (error) {
-      this.#open.delete(customerTraceNumber);
-      this.#run.work.mayLeaveRows = true;
-      throw error;
+    for (;;) {
+      const taken = await this.#waitForMessage(hold, inquiry);
+      const { verdict, effect } = await recordDecision(this.#run.accepted, inquiry, failure, taken.message);
+      if (effect) {
+        this.settle(taken, verdict);
+        return { decision: taken.message, effect };
+      }
+      taken.verdict = verdict;
+      const { decisionId } = taken;
+      hold.status = { ...hold.status, refusedDecision: { decisionId, ...verdict, at: new Date().toISOString() } };
+      delete hold.decision;
     }
   }
 
@@ -130,34 +134,41 @@ export class Holds {
    * Shows a row in the Temporal UI's timeline meanwhile: a timer has a summary, and costs two events. Its time decides
    * nothing.
    */
-  async #waitUntilDecided(hold: OpenHold, inquiry: InquiryDescription): Promise<TakenDecision> {
+  async #waitForMessage(hold: OpenHold, inquiry: InquiryDescription): Promise<TakenDecision> {
     const isDisturbed = () => hold.decision !== undefined || hold.isUnopened === true;
-    for (;;) {
-      if (hold.decision) return hold.decision;
-      if (hold.isUnopened) {
-        await this.#openRow(hold, inquiry);
-        // A decision that came meanwhile is recorded, also where the run was cancelled after it.
-        continue;
+    try {
+      for (;;) {
+        if (hold.decision) return hold.decision;
+        if (hold.isUnopened) {
+          await this.#openRow(hold, inquiry);
+          // A decision that came meanwhile is recorded, also where the run was cancelled after it.
+          continue;
+        }
+        const summary = formatInquiryHoldRow(hold.status);
+        await this.#run.continuation.wait(isDisturbed, ROW_SHOWN_FOR_MS, { summary });
       }
-      const summary = formatInquiryHoldRow(hold.status);
-      await this.#run.continuation.wait(isDisturbed, ROW_SHOWN_FOR_MS, { summary });
+    } catch (error) {
+      this.#remove(hold);
+      this.#run.state.mayLeaveRows = true;
+      throw error;
     }
   }
 
-  /** Asks the ledger for the hold's row. A decision about the hold is recorded after that, and closes the row. */
+  /**
+   * Asks the ledger for the hold's row. A decision about the hold is recorded after that, and closes the row. The ledger
+   * itself knows the details of an attempt that it has.
+   */
   async #openRow(hold: OpenHold, inquiry: InquiryDescription): Promise<void> {
-    const { config } = this.#run;
     hold.isUnopened = false;
-    if (!config) return;
+    const { failureType: reason, attempts: attempt, since, ...status } = hold.status;
+    const { applicantIds, httpStatus, returnCode, returnReasonCode, otherTraceNumber, resendFrom, problems } = status;
+    const answer = { applicantIds, httpStatus, returnCode, returnReasonCode };
+    const details = { ...answer, otherTraceNumber, resendFrom, problems };
+    const { ledgerId } = this.#run.accepted;
     const summary = `${inquiry.productCode} · opening the row of its hold`;
-    const args = { ledgerId: config.ledgerId, hold: toRow(hold, inquiry) };
-    this.#opening++;
-    try {
-      // The run does not write into another ledger, so only its status shows the hold.
-      await CancellationScope.nonCancellable(() => runUntilRecorded('openHold', { summary }, args));
-    } finally {
-      this.#opening--;
-    }
+    const args = { ledgerId, hold: { inquiry, reason, attempt, since, details } };
+    // The run does not write into another ledger, so only its status shows the hold.
+    await CancellationScope.nonCancellable(() => runUntilRecorded('openHold', { summary }, args));
   }
 
   /**
@@ -167,43 +178,31 @@ export class Holds {
    */
   onReset(): void {
     const since = new Date().toISOString();
-    for (const hold of this.#open.values())
-      Object.assign(hold, { status: { ...hold.status, since }, isUnopened: true });
-    this.#run.work.mayLeaveRows = true;
+    for (const hold of this.#state.open) Object.assign(hold, { status: { ...hold.status, since }, isUnopened: true });
+    this.#run.state.mayLeaveRows = true;
   }
 
   /** Takes the hold off the list, once the ledger has its decision, or no ledger can have it. */
   settle(taken: TakenDecision, verdict: Verdict): void {
-    const { customerTraceNumber, decisionId, action } = taken.message;
-    const hold = this.#open.get(customerTraceNumber);
     taken.verdict = verdict;
+    const { message, isAnswered: _, ...settled } = taken;
+    const hold = this.#find(taken.customerTraceNumber);
     if (!hold) return;
-    this.#open.delete(customerTraceNumber);
-    const digests = computeMemberDigests(toContent(taken.message));
-    this.#settled.push({ customerTraceNumber, decisionId, digests, verdict });
+    this.#remove(hold);
+    this.#state.settled.push(settled);
+    if (this.#state.settled.length > MOST_SETTLED) this.#state.settled.shift();
     this.#run.publish();
-    this.#tell(hold.status, { action, ...(isRefused(verdict) ? { overtaken: true } : {}) });
-  }
-
-  /** The ledger refused the decision, so the hold waits for another one, and shows the reason. */
-  refuse(taken: TakenDecision, refusal: MessageRefusal): void {
-    const { customerTraceNumber, decisionId } = taken.message;
-    const hold = this.#open.get(customerTraceNumber);
-    taken.verdict = refusal;
-    if (!hold) return;
-    hold.status = { ...hold.status, refusedDecision: { decisionId, ...refusal, at: new Date().toISOString() } };
-    delete hold.decision;
+    this.#tell(hold.status, { action: message.action, overtaken: isRefused(verdict) || undefined });
   }
 
   /** Emits that a hold began or ended; not who decided, nor why. */
   #tell(status: HoldStatus, decided?: { action: HoldAction; overtaken?: true }): void {
     const { customerTraceNumber, productCode, shareId, failureType, attempts: attempt, allowedActions } = status;
     const { problems, refusalKept } = status;
-    const inquiry = { customerTraceNumber, productCode, ...omitUndefined({ shareId }), attempt, failureType };
+    const inquiry = { customerTraceNumber, productCode, shareId, attempt, failureType };
     const key = [customerTraceNumber, attempt, failureType];
     if (!decided) {
-      const held = { ...inquiry, ...omitUndefined({ problems, refusalKept }), allowedActions };
-      this.#run.events.emit('inquiry.held', key, held);
+      this.#run.events.emit('inquiry.held', key, { ...inquiry, problems, refusalKept, allowedActions });
       return;
     }
     // After a reset, the ledger may have advanced before the same decision is recorded. That is another event.
@@ -212,19 +211,19 @@ export class Holds {
   }
 
   /** Returns the decision that was taken under the message's id. One that had no effect gives its id to another. */
-  #findTaken(message: DecisionMessage): TakenDecision | SettledDecision | undefined {
-    const { customerTraceNumber: inquiry, decisionId } = message;
-    const { decision } = this.#open.get(inquiry) ?? {};
-    if (decision?.message.decisionId === decisionId) return decision;
-    const settled = this.#settled.findLast(
-      (known) => known.customerTraceNumber === inquiry && known.decisionId === decisionId,
+  #findTaken(message: DecisionMessage): KnownDecision | undefined {
+    const { customerTraceNumber, decisionId } = message;
+    const { decision } = this.#find(customerTraceNumber) ?? {};
+    if (decision?.decisionId === decisionId) return decision;
+    const settled = this.#state.settled.findLast(
+      (known) => known.customerTraceNumber === customerTraceNumber && known.decisionId === decisionId,
     );
     return settled && isRefused(settled.verdict) && findDifferences(settled, message).length > 0 ? undefined : settled;
   }
 
   /** Returns why the decision makes no sense now, or `null`. */
   findProblem(message: DecisionMessage, isEnding: boolean): MessageRefusal | null {
-    const hold = this.#open.get(message.customerTraceNumber);
+    const hold = this.#find(message.customerTraceNumber);
     const taken = this.#findTaken(message);
     if (taken) {
       const differing = refusePaths('/decisionId was used', findDifferences(taken, message));
@@ -232,151 +231,76 @@ export class Holds {
     }
     if (!hold) return refuse('notOnHold', 'no inquiry with this customerTraceNumber is on hold');
     if (hold.decision) return refuse('decided', 'another decision about this hold has been taken');
-    const { attempts, allowedActions, failureType, applicantIds = [] } = hold.status;
-    if (message.attempt !== attempts) return refuse('notOnHold', `the hold is about attempt ${attempts}`);
-    if (!allowedActions.includes(message.action)) {
-      return refuse('notNow', `${failureType} allows ${allowedActions.join(', ')}`);
-    }
     if (isEnding && !SENDS_NOTHING.includes(message.action)) return refuse('ending', ENDING_RULE);
-    const { reference } = message;
-    const problem =
-      checkProviderStatement(hold.status, message) ??
-      checkResendTime(hold.status, message, Date.now()) ??
-      (reference ? checkReferenceApplicants(reference.applicants, applicantIds) : null);
-    return problem === null ? null : refuse('notNow', problem);
+    const { attempts: attempt, failureType: reason } = hold.status;
+    return judgeDecision({ ...hold.status, attempt, reason, heldBy: 'run' }, message, Date.now());
   }
 
   /** Takes a decision that `findProblem` permits, or returns it where it was taken before. */
   take(message: DecisionMessage): { taken: Underway; isDuplicate: boolean } {
     const known = this.#findTaken(message);
     if (known) return { taken: known, isDuplicate: true };
-    const taken: TakenDecision = { message: { ...message, receivedAt: new Date().toISOString() } };
-    const hold = this.#open.get(message.customerTraceNumber);
+    const { customerTraceNumber, decisionId } = message;
+    const taken: TakenDecision = {
+      customerTraceNumber,
+      decisionId,
+      digests: digestContent(message),
+      message: { ...message, receivedAt: new Date().toISOString() },
+    };
+    const hold = this.#find(customerTraceNumber);
     if (hold) hold.decision = taken;
     return { taken, isDuplicate: false };
   }
 }
 
-/** Describes the hold for its row. The ledger itself knows the details of an attempt that it has. */
-function toRow({ status }: OpenHold, inquiry: InquiryDescription): RunHold {
-  const {
-    failureType: reason,
-    attempts: attempt,
-    since,
-    applicantIds,
-    httpStatus,
-    returnCode,
-    returnReasonCode,
-  } = status;
-  const { otherTraceNumber, resendFrom, problems } = status;
-  const answer = { applicantIds, httpStatus, returnCode, returnReasonCode };
-  const details = omitUndefined({ ...answer, otherTraceNumber, resendFrom, problems });
-  return { inquiry, reason, attempt, since, details };
+function digestContent({ proof: _, ...content }: DecisionMessage): Record<string, string> {
+  return computeMemberDigests(content);
 }
 
-/** Returns the message without its proof, which is about this very content. */
-function toContent({ receivedAt: _, proof: __, ...message }: DecisionMessage & Partial<Decision>): object {
-  return message;
-}
-
-function findDifferences(known: TakenDecision | SettledDecision, message: DecisionMessage): string[] {
-  const content = toContent(message);
-  return 'digests' in known
-    ? findDifferingPaths(known.digests, computeMemberDigests(content))
-    : findDifferingPaths(toContent(known.message), content);
-}
-
-export interface Judged {
-  attempt: number;
-  applicantIds: readonly string[];
-  since: string;
+function findDifferences({ digests }: KnownDecision, message: DecisionMessage): string[] {
+  return findDifferingPaths(digests, digestContent(message));
 }
 
 function toHoldStatus(
   inquiry: InquiryDescription,
-  failure: InquiryFailure,
-  { attempt, since, applicantIds }: Judged,
+  { failureType, problems, attempt: _, claimed: __, retryAfterMs: ___, ...answer }: InquiryFailure,
+  judged: Judged,
 ): HoldStatus {
-  const { httpStatus, refusalKept, returnCode, returnReasonCode, resendFrom, otherTraceNumber } = failure;
-  const { problems } = failure;
-  const { accountId } = parseRunKey(inquiry.runKey);
+  const { productCode, runKey, ordinal } = inquiry;
   return {
-    customerTraceNumber: inquiry.customerTraceNumber,
-    productCode: inquiry.productCode,
-    ...omitUndefined({ accountId, shareId: inquiry.shareId }),
-    profile: inquiry.profile,
-    ...omitUndefined({ endUserCode: inquiry.endUserCode, endUser: inquiry.endUser }),
-    applicantIds: [...applicantIds],
-    failureType: failure.failureType,
-    since,
-    attempts: attempt,
-    ...omitUndefined({ httpStatus, refusalKept, returnCode, returnReasonCode, otherTraceNumber, resendFrom }),
-    ...(problems ? { problems: selectShownProblems(problems) } : {}),
+    ...pick(inquiry, ['customerTraceNumber', 'productCode', 'shareId', 'profile', 'endUserCode', 'endUser']),
+    accountId: parseRunKey(runKey).accountId,
+    failureType,
+    ...judged,
+    ...answer,
+    problems: problems && selectShownProblems(problems),
     // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
     // more trace numbers than two digits count.
-    allowedActions: FAILURES[failure.failureType].actions.filter(
-      (action) => action !== 'amend' || (inquiry.productCode !== 'SECONDUSE' && inquiry.ordinal < MAX_ORDINAL),
+    allowedActions: FAILURES[failureType].actions.filter(
+      (action) => action !== 'amend' || (productCode !== 'SECONDUSE' && ordinal < MAX_ORDINAL),
     ),
   };
 }
 
-// Writes people's decisions to the ledger. A hold waits until the ledger has one, a repeat until the ledger has it.
-
-type DecisionEffect =
-  | { kind: 'recorded'; accepted: Outcome }
-  /** The ledger already had an answer or another decision, with which the run continues. */
-  | { kind: 'overtaken' }
-  | { kind: 'held'; failure: InquiryFailure };
-
-/**
- * Holds the inquiry until the ledger has a decision about it. If the ledger refuses one, the hold stays and shows why.
- */
-export async function holdUntilDecided(
-  { config, holds }: { config: RunConfig; holds: Holds },
-  inquiry: InquiryDescription,
-  failure: InquiryFailure,
-  judged: Judged,
-): Promise<{ decision: Decision; effect: DecisionEffect }> {
-  for (;;) {
-    const taken = await holds.wait(inquiry, failure, judged);
-    const { verdict, effect } = await recordJudgedDecision(config, inquiry, failure, taken.message);
-    if (effect) {
-      holds.settle(taken, verdict);
-      return { decision: taken.message, effect };
-    }
-    holds.refuse(taken, verdict);
-  }
-}
-
 /** Writes the decision to the ledger before it takes effect. A decision without an effect is refused. */
-async function recordJudgedDecision(
-  config: RunConfig,
+async function recordDecision(
+  { ledgerId }: RunConfig,
   inquiry: InquiryDescription,
   failure: InquiryFailure,
-  message: Decision,
+  { reference, outcome = 'noReport', applicants, proof, receivedAt: decidedAt, ...message }: Decision,
 ): Promise<{ verdict: Verdict; effect: DecisionEffect } | { verdict: MessageRefusal; effect?: never }> {
-  const { decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid } = message;
-  const { applicants, proof } = message;
-  const answer: Outcome = {
-    kind: 'outcome',
-    outcome: message.outcome ?? 'noReport',
-    ...(message.reference ? { reference: message.reference } : {}),
-  };
+  const { attempt, action } = message;
+  const answer: Outcome = { kind: 'outcome', outcome, reference };
   const decision: UnprovenDecision = {
-    decisionId,
-    customerTraceNumber,
+    ...pick(message, ['decisionId', 'customerTraceNumber', 'by', 'reason', 'providerSaid', 'confirmConsumerIds']),
     attempt,
     action,
-    by,
-    reason,
-    providerSaid,
     failureType: failure.failureType,
-    decidedAt: message.receivedAt,
-    ...(action === 'accept' ? { answer } : {}),
-    ...(message.confirmConsumerIds ? { confirmConsumerIds: true } : {}),
+    decidedAt,
+    answer: action === 'accept' ? answer : undefined,
   };
   const summary = `recording the decision: ${action}`;
-  const args = { ledgerId: config.ledgerId, inquiry, decision, ...omitUndefined({ applicants, proof }) };
+  const args = { ledgerId, inquiry, decision, applicants, proof };
   const recorded = await CancellationScope.nonCancellable(() => runUntilRecorded('recordDecision', { summary }, args));
   const accepted = { kind: 'recorded', accepted: answer } as const;
   if (recorded === 'ledgerChanged') {
@@ -393,42 +317,4 @@ async function recordJudgedDecision(
   const isOver = latest.state === 'abandoned' || latest.failureType === 'AnsweredLate';
   const isOpen = latest.attempt === attempt && !latest.answer && !isOver;
   return { verdict, effect: action === 'resend' && isOpen ? accepted : { kind: 'overtaken' } };
-}
-
-/** The decision to repeat the pull of an answered stage. */
-export interface RepeatDecision {
-  decisionId: string;
-  by: string;
-  reason: string;
-  decidedAt: string;
-  /** The number of the pull within its stage. */
-  occurrence: number;
-  proof?: string;
-  applicants?: FailsafeApplicant[];
-}
-
-/**
- * Records who wanted a repeat before it is made. The record permits nothing: the claim decides.
- *
- * @returns whether it may be made: not where its proof, which was good when the message came, is refused by now
- */
-export async function recordRepeat(
-  config: RunConfig,
-  inquiry: InquiryDescription,
-  { proof, applicants, occurrence, ...repeat }: RepeatDecision,
-): Promise<boolean> {
-  const { customerTraceNumber } = inquiry;
-  const decision: UnprovenDecision = {
-    ...repeat,
-    customerTraceNumber,
-    attempt: 0,
-    action: 'repeat',
-    providerSaid: 'notAsked',
-  };
-  const proven = omitUndefined({ proof, applicants });
-  const args = { ledgerId: config.ledgerId, inquiry, decision, occurrence, ...proven };
-  const summary = `recording who wants ${inquiry.productCode} again`;
-  const verdict = await CancellationScope.nonCancellable(() => runUntilRecorded('recordDecision', { summary }, args));
-  // The claim finds another ledger again, and holds.
-  return verdict === 'ledgerChanged' || verdict.kind !== 'refused';
 }

@@ -6,7 +6,7 @@ interface InFlightActivity {
   shouldStop: () => boolean;
 }
 
-export type ActivityEnd<T> = { kind: 'completed'; value: T } | { kind: 'threw'; error: unknown };
+type ActivityEnd<T> = { kind: 'completed'; value: T } | { kind: 'threw'; error: unknown };
 
 /** Activities in flight that a message may still cancel: a revocation or a withdrawal before the first byte. */
 export class InFlightActivities {
@@ -15,17 +15,16 @@ export class InFlightActivities {
   resumptions = 0;
 
   /** Runs `body` in a scope of its own, which is cancelled once `shouldStop` holds after a message. */
-  run<T>(shouldStop: () => boolean, body: () => Promise<T>): Promise<ActivityEnd<T>> {
+  async run<T>(shouldStop: () => boolean, body: () => Promise<T>): Promise<ActivityEnd<T>> {
     const activity: InFlightActivity = { scope: new CancellationScope({ cancellable: true }), shouldStop };
     this.#activities.add(activity);
-    const forget = (end: ActivityEnd<T>): ActivityEnd<T> => {
+    try {
+      return { kind: 'completed', value: await activity.scope.run(body) };
+    } catch (error) {
+      return { kind: 'threw', error };
+    } finally {
       this.#activities.delete(activity);
-      return end;
-    };
-    return activity.scope.run(body).then(
-      (value) => forget({ kind: 'completed', value }),
-      (error: unknown) => forget({ kind: 'threw', error }),
-    );
+    }
   }
 
   /** Every message handler calls it if its message may have revoked a permission. */

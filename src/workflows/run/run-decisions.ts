@@ -1,21 +1,20 @@
 /**
  * Decisions of people about a run itself: to extend a wait, to skip a stage, to accept an old report. The ledger has
- * each decision before it takes effect. While it is being recorded, nothing that it would change takes place: its wait
- * does not run out, its stage is not pulled.
+ * each decision before it takes effect. While it is being recorded, no wait runs out and no stage begins: without the
+ * ledger, none could be pulled.
  *
  * A decision that only stops or slows a run takes effect at once: a withdrawal, a review's pause and its end. The
- * ledger has it before the run ends.
+ * ledger has it before the run ends. So it is with flags, which the run raises and lowers by itself.
  */
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
 import { parseInstantMs, toUtcInstant } from '../../base/instants.ts';
+import type { RunFlag } from '../../ledger/holds/work.ts';
 import type { RunDecision, RunWithdrawal } from '../../ledger/records.ts';
 import type { PassGateMessage } from '../../messages/advance.ts';
 import type { ExtendMessage } from '../../messages/extend.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
-import type { StageCode } from '../../model/products.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { runUntilRecorded } from './activity-stubs.ts';
 import { runInBackground } from './around-the-sdk.ts';
@@ -30,7 +29,7 @@ import {
   toAccepted,
   type Underway,
   type Verdict,
-} from './messages/message-answers.ts';
+} from './message-answers.ts';
 
 export const OF_ANOTHER_LEDGER = refuse(
   'notNow',
@@ -42,18 +41,20 @@ export type RunDecisionEffect =
   | { update: 'extend'; message: Extension }
   | { update: 'advance'; message: PassGateMessage; receivedAt: string };
 
-/** The decision is in effect, and the ledger only records it. */
-interface TakenEffect {
-  update: 'withdraw' | 'pause' | 'resume';
-  message: RunWithdrawal;
-}
-
-/** Plain data for continue-as-new. */
-export interface AskedDecision extends Underway {
+interface AskedDecision extends Underway {
   /** Decisions as the ledger gets them: one `advance` may bring two. */
   decisions: RunDecision[];
-  effect: RunDecisionEffect | TakenEffect;
+  /** Absent if the decision is in effect, and the ledger only records it. */
+  effect?: RunDecisionEffect;
 }
+
+/** A flag that the ledger cannot find by itself. */
+interface AskedFlag extends Underway {
+  flag: RunFlag;
+}
+
+/** A row that the ledger is to get. Plain data for continue-as-new. */
+export type AskedRecord = AskedDecision | AskedFlag;
 
 interface DecidedRun {
   readonly config: RunConfig | undefined;
@@ -62,41 +63,20 @@ interface DecidedRun {
 }
 
 export class RunDecisions {
-  readonly #asked: AskedDecision[];
-  /** Another number once a decision was settled. */
-  settled = 0;
+  /** In the order in which they were asked for. */
+  readonly #asked: AskedRecord[];
 
-  /** @param state from continue-as-new */
-  constructor(state: readonly AskedDecision[] = []) {
-    this.#asked = state.map((decision) => ({ ...decision, isAnswered: true }));
+  constructor(asked: AskedRecord[]) {
+    this.#asked = asked;
   }
 
-  get carried(): readonly AskedDecision[] {
-    return this.#asked;
+  get #decisions(): AskedDecision[] {
+    return this.#asked.filter((asked) => 'decisions' in asked);
   }
 
+  /** Whether the ledger does not have a decision yet: until it has, no wait runs out, and no stage begins. */
   get isBusy(): boolean {
-    return this.#asked.length > 0;
-  }
-
-  get effects(): readonly RunDecisionEffect[] {
-    return this.#asked.flatMap(({ effect }) => (hasTakenEffect(effect) ? [] : [effect]));
-  }
-
-  asksToSkip(stage: StageCode): boolean {
-    return this.effects.some((effect) => effect.update === 'advance' && effect.message.skip === stage);
-  }
-
-  /** Whether the wait at the gate before the stage depends on one of them. */
-  isAboutGate(stage: StageCode): boolean {
-    return this.effects.some((effect) => {
-      if (effect.update === 'extend') return effect.message.gate === stage;
-      return effect.message.to === stage || effect.message.skip === stage;
-    });
-  }
-
-  isAboutShare(shareId: string): boolean {
-    return this.effects.some((effect) => effect.update === 'extend' && effect.message.shareId === shareId);
+    return this.#decisions.length > 0;
   }
 
   /**
@@ -105,11 +85,11 @@ export class RunDecisions {
    */
   objection(ids: readonly string[], message: object): MessageRefusal | null | undefined {
     const asked = this.#find(ids);
-    return asked && refuseDifference('this decision was accepted', asked.effect.message, message);
+    return asked && refuseDifference('this decision was accepted', asked.effect?.message, message);
   }
 
   #find(ids: readonly string[]): AskedDecision | undefined {
-    return this.#asked.find(({ decisions }) => decisions.some(({ decisionId }) => ids.includes(decisionId)));
+    return this.#decisions.find(({ decisions }) => decisions.some(({ decisionId }) => ids.includes(decisionId)));
   }
 
   /** Asks for the decision, and answers once it has taken effect. */
@@ -129,6 +109,11 @@ export class RunDecisions {
     return known ?? wanted;
   }
 
+  /** Raises or lowers a flag. */
+  flag(flag: RunFlag): void {
+    this.#asked.push({ flag });
+  }
+
   /**
    * Starts writing. Runs for as long as the workflow does, and no cancellation stops it.
    *
@@ -138,75 +123,63 @@ export class RunDecisions {
     runInBackground(() => CancellationScope.nonCancellable(() => this.#writeAll(run, takeEffect)));
   }
 
-  /** Waits until the ledger has the decisions of a run that ends. A run that ends unchecked has no ledger to ask. */
+  /** Waits until the ledger has everything of a run that ends. A run that ends unchecked has no ledger to ask. */
   async waitUntilSettled(run: DecidedRun): Promise<void> {
-    while (!run.config && this.isBusy)
-      this.#settle(run, refuse('notNow', 'the run has ended before its input was checked'));
-    if (this.isBusy) await CancellationScope.nonCancellable(() => condition(() => !this.isBusy));
+    if (!run.config) {
+      for (const asked of this.#asked.splice(0))
+        this.#settle(run, asked, refuse('notNow', 'the run has ended before its input was checked'));
+    }
+    if (this.#asked.length > 0) await CancellationScope.nonCancellable(() => condition(() => this.#asked.length === 0));
   }
 
   async #writeAll(run: DecidedRun, takeEffect: (effect: RunDecisionEffect) => MessageRefusal | null): Promise<never> {
     for (;;) {
-      await condition(() => this.isBusy && run.config !== undefined);
+      await condition(() => this.#asked.length > 0 && run.config !== undefined);
       const [asked] = this.#asked;
       if (!asked || !run.config) continue;
-      const { decisions, effect } = asked;
-      const summary = `recording a decision: ${effect.update}`;
-      const args = { ledgerId: run.config.ledgerId, decisions };
-      const isRecorded = (await runUntilRecorded('recordRunDecisions', { summary }, args)) !== 'ledgerChanged';
-      if (!isRecorded || hasTakenEffect(effect)) {
-        this.#settle(run, isRecorded ? 'recorded' : OF_ANOTHER_LEDGER);
-        continue;
-      }
-      const objection = run.endedAs ? refuse('notNow', 'the run has ended') : takeEffect(effect);
+      const isRecorded = (await writeRecord(run.config, asked)) !== 'ledgerChanged';
+      this.#asked.shift();
+      const effect = 'decisions' in asked && isRecorded ? asked.effect : undefined;
+      const objection = effect && (run.endedAs ? refuse('notNow', 'the run has ended') : takeEffect(effect));
       const late = 'it is recorded, but came too late to take effect';
-      this.#settle(run, objection ? refuse(objection.cause, `${late}: ${objection.reason}`) : 'recorded');
+      const refusal = objection && refuse(objection.cause, `${late}: ${objection.reason}`);
+      this.#settle(run, asked, refusal ?? (isRecorded ? 'recorded' : OF_ANOTHER_LEDGER));
     }
   }
 
   /** A decision that has taken effect already cannot be refused: no ledger will have it. */
-  #settle(run: DecidedRun, verdict: Verdict): void {
-    const asked = this.#asked.shift();
-    this.settled++;
-    if (!asked) return;
-    asked.verdict = isRefused(verdict) && hasTakenEffect(asked.effect) ? 'inNoLedger' : verdict;
-    if (asked.isAnswered && isRefused(asked.verdict)) refuseMessage(run, asked.effect.update, asked.verdict.reason);
+  #settle(run: DecidedRun, asked: AskedRecord, verdict: Verdict): void {
+    const effect = 'decisions' in asked ? asked.effect : undefined;
+    asked.verdict = isRefused(verdict) && !effect ? 'inNoLedger' : verdict;
+    if (effect && asked.isAnswered && isRefused(verdict)) refuseMessage(run, effect.update, verdict.reason);
   }
 }
 
-function hasTakenEffect(effect: RunDecisionEffect | TakenEffect): effect is TakenEffect {
-  return effect.update === 'withdraw' || effect.update === 'pause' || effect.update === 'resume';
+/** If another ledger answers than the run has used, nothing is written, and only the run's status shows a flag. */
+function writeRecord({ ledgerId }: RunConfig, asked: AskedRecord): Promise<unknown> {
+  if ('flag' in asked) {
+    const { flag } = asked;
+    return runUntilRecorded('flagRun', { summary: `flag: ${flag.reason}` }, { ledgerId, flag });
+  }
+  const { decisions } = asked;
+  const summary = `recording a decision: ${decisions.map(({ action }) => action).join(', ')}`;
+  return runUntilRecorded('recordRunDecisions', { summary }, { ledgerId, decisions });
 }
 
 /** A decision that has taken effect already. The run is withdrawn once; a review may be paused many times. */
 export function findTakenDecision(
-  action: TakenEffect['update'],
+  action: 'withdraw' | 'pause' | 'resume',
   runKey: string,
   { by, reason }: RunWithdrawal,
 ): AskedDecision {
   const decidedAt = new Date().toISOString();
   const decisionId = action === 'withdraw' ? action : `${action}-${decidedAt}`;
-  return {
-    decisions: [{ runKey, decisionId, action, by, reason, decidedAt }],
-    effect: { update: action, message: { by, reason } },
-  };
-}
-
-function toExtensionDecision(runKey: string, message: Extension, decidedAt: string): RunDecision {
-  const { gate, shareId, by, reason } = message;
-  const until = toUtcInstant(toMs(message));
-  const decisionId = toExtensionId(message);
-  const about = omitUndefined({ stage: gate, shareId });
-  return { runKey, decisionId, action: 'extend', ...about, until, by, reason, decidedAt };
-}
-
-function toExtensionId(message: Extension): string {
-  return `extend-${message.gate ?? message.shareId}-${toUtcInstant(toMs(message))}`;
+  return { decisions: [{ runKey, decisionId, action, by, reason, decidedAt }] };
 }
 
 // The waits that people have made longer. Each lasts at least until the latest instant given for it. No waiting.
 
-/** An extension without the id of the run. */
+/** The members that the extensions of journeys and shares have in common. */
 export type Extension = Omit<ExtendMessage, 'journeyId'>;
 
 export type Wait = Pick<Extension, 'gate' | 'shareId'>;
@@ -235,16 +208,19 @@ function toMs({ until }: Extension): number {
   return parseInstantMs(until) ?? 0;
 }
 
+function toExtensionId(message: Extension): string {
+  return `extend-${message.gate ?? message.shareId}-${toUtcInstant(toMs(message))}`;
+}
+
 /** A run whose waits an operator can extend: `lendingJourney` or `shareReport`. */
 interface ExtendableRun extends DecidedRun {
   readonly runKey: string;
   readonly isEnding: boolean;
   readonly decided: RunDecisions;
-  readonly extensions: Extension[];
+  readonly state: { extensions: Extension[] };
   readonly events: Pick<EventsOut, 'emit'>;
-  /** Returns when the wait ends by now, RFC 3339; `undefined` if nothing waits. */
-  computeEndOfWait(wait: Wait): string | undefined;
-  extendWait(wait: Wait, until: string): void;
+  /** Returns what waits, with the end of its wait, RFC 3339. */
+  findWaiting(wait: Wait): { until?: string } | undefined;
 }
 
 /** Returns why the message makes no sense now, or `null`; also `null` if the same was accepted before. */
@@ -255,56 +231,54 @@ export function extendObjection(run: ExtendableRun, message: Extension): Message
 
 /** Returns the objection to a message that the ledger already has; also `null` if the same was taken before. */
 function checkExtension(run: ExtendableRun, message: Extension): MessageRefusal | null {
-  const known = findExtension(run.extensions, message);
+  const { extensions } = run.state;
+  const known = findExtension(extensions, message);
   if (known) return refuseDifference('this extension was accepted', known, message);
-  const until = run.isEnding ? undefined : run.computeEndOfWait(message);
+  const until = run.isEnding ? undefined : run.findWaiting(message)?.until;
   if (until === undefined) {
     const { gate, shareId } = message;
     return shareId === undefined
       ? refuse('notNow', `nothing waits at a gate before ${gate}`)
       : refuse('unknownPart', '/shareId names no share that waits');
   }
-  const [untilMs, nowMs] = [toMs(message), Date.now()];
+  const untilMs = toMs(message);
   if (untilMs <= (parseInstantMs(until) ?? 0)) {
     return refuse('notNow', '/until must be later than the present end of the wait');
   }
-  if (untilMs > nowMs + MOST_FROM_NOW_MS) return refuse('notNow', '/until must be at most P3650D from now');
-  return run.extensions.length < MOST ? null : refuse('notNow', `a run accepts at most ${MOST} extensions`);
-}
-
-/** Takes a message that `extendObjection` permits; returns `false` if it was taken before. */
-export function takeExtension(run: ExtendableRun, message: Extension): boolean {
-  if (findExtension(run.extensions, message)) return false;
-  run.extensions.push(message);
-  const until = toUtcInstant(toMs(message));
-  const { gate, shareId } = message;
-  run.extendWait(message, until);
-  run.events.emit('wait.extended', [gate ?? '', shareId ?? '', until], { ...omitUndefined({ gate, shareId }), until });
-  return true;
+  if (untilMs > Date.now() + MOST_FROM_NOW_MS) return refuse('notNow', '/until must be at most P3650D from now');
+  return extensions.length < MOST ? null : refuse('notNow', `a run accepts at most ${MOST} extensions`);
 }
 
 /** Makes the wait longer once the ledger has that; returns why it cannot any more, or `null`. */
-export function takeRecordedExtension(run: ExtendableRun, message: Extension): MessageRefusal | null {
+export function takeExtension(run: ExtendableRun, message: Extension): MessageRefusal | null {
   const objection = checkExtension(run, message);
-  if (objection === null) takeExtension(run, message);
-  return objection;
+  const { extensions } = run.state;
+  if (objection || findExtension(extensions, message)) return objection;
+  extensions.push(message);
+  const until = toUtcInstant(toMs(message));
+  const { gate, shareId } = message;
+  Object.assign(run.findWaiting(message) ?? {}, { until });
+  run.events.emit('wait.extended', [gate ?? '', shareId ?? '', until], { gate, shareId, until });
+  return null;
 }
 
-/** @param toExtension leaves out the id of the run, where the message has one beside the wait's name */
-export function handleExtensions<Message, Status>(
+export function handleExtensions<Message extends Extension, Status>(
   run: ExtendableRun & { status(): Status },
   definition: MessageWith<Message>,
-  toExtension: (message: Message) => Extension,
 ): void {
-  const objection = (message: Message) => extendObjection(run, toExtension(message));
+  const objection = (message: Message) => extendObjection(run, message);
   handleUpdate(run, definition, 'extend', {
     objection,
-    answer: async (sent) => {
+    answer: async (message) => {
       // The wait may have ended in this workflow task.
-      refuseFor(objection(sent));
-      const message = toExtension(sent);
-      if (findExtension(run.extensions, message)) return { ...toAccepted(run, true), recorded: true };
-      const decisions = [toExtensionDecision(run.runKey, message, new Date().toISOString())];
+      refuseFor(objection(message));
+      if (findExtension(run.state.extensions, message)) return { ...toAccepted(run, true), recorded: true };
+      const { runKey } = run;
+      const { gate: stage, shareId, by, reason } = message;
+      const decisionId = toExtensionId(message);
+      const until = toUtcInstant(toMs(message));
+      const who = { by, reason, decidedAt: new Date().toISOString() };
+      const decisions = [{ runKey, decisionId, action: 'extend' as const, stage, shareId, until, ...who }];
       return run.decided.answer(run, { decisions, effect: { update: 'extend', message } });
     },
   });

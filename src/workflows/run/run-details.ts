@@ -1,10 +1,9 @@
 /** The current details of a run: the words of `src/words` as Markdown for the Temporal UI. Pure. */
 
-import type { RunConfig } from '../../activities/contract.ts';
 import type { HoldStatus } from '../../messages/journey/shapes.ts';
 import type { HoldAction } from '../../model/failure-types.ts';
+import { selectShownProblems } from '../../model/problems.ts';
 import { parseRunKey, RUN_NAMES } from '../../model/run-key.ts';
-import { type GateWay, listGateWays } from '../../words/gate-ways.ts';
 import {
   describeEffects,
   describeProblem,
@@ -20,13 +19,15 @@ import {
   describeNews,
   describeParts,
   describeStanding,
+  type GateWay,
+  listGateWays,
   type RunSection,
   type RunView,
   readRunKey,
   readRunKind,
 } from '../../words/runs.ts';
 import { countWords, createMarkdownWriter, formatCodeBlock, type Writer } from '../../words/writer.ts';
-import type { Run } from './run.ts';
+import type { Run, RunState } from './run.ts';
 
 /** How the provider knows the customer that asks, and where the operator finds the runbook. */
 export interface InquirySide {
@@ -36,8 +37,8 @@ export interface InquirySide {
 }
 
 type DetailedRun = Pick<
-  Run<object, RunConfig, string, object>,
-  'config' | 'isEnding' | 'hasEndedBeforeAcceptance' | 'problems' | 'holds' | 'status'
+  Run<object, RunState, string>,
+  'config' | 'isEnding' | 'endedAs' | 'inputProblems' | 'holds' | 'status'
 >;
 
 /** Facts of a kind of run beside its status. */
@@ -53,12 +54,12 @@ export function describeRun(run: DetailedRun, details: () => ShownDetails): stri
 }
 
 export function writeUncheckedDetails({
-  hasEndedBeforeAcceptance,
-  problems: { problems = [] },
-}: Pick<DetailedRun, 'hasEndedBeforeAcceptance' | 'problems'>): string {
-  const isAskingOthers = problems.length > 0;
-  const checking = isAskingOthers ? `**${ASKING_OTHERS}**` : '**The input is being checked.**';
-  const standing = hasEndedBeforeAcceptance
+  endedAs,
+  inputProblems = [],
+}: Pick<DetailedRun, 'endedAs' | 'inputProblems'>): string {
+  const problems = selectShownProblems(inputProblems);
+  const checking = problems.length > 0 ? `**${ASKING_OTHERS}**` : '**The input is being checked.**';
+  const standing = endedAs
     ? '**It ended before its input was accepted.** Nothing was posted. Its failure says why.'
     : `${checking} Nothing has been posted.`;
   return [standing, ...problems.map((problem) => `- ${describeProblem(problem, createMarkdownWriter())}`)].join('\n');
@@ -82,7 +83,7 @@ export function writeRunDetails(view: RunView, side: InquirySide): string {
   const total = status.refusedMessagesTotal;
   return [
     w.strong(describeStanding(view, w)),
-    ...(hold ? [describeHold(hold, { view, side, w })] : []),
+    ...(hold ? [describeHold(hold, view, side, w)] : []),
     ...(listed.length > 0
       ? [`## ${others.length} more on hold\n\n${listed.join('\n')}\n\n\`credit-journey holds\` has all.`]
       : []),
@@ -123,19 +124,13 @@ function resetTerminateCancel(name: string): string {
 - **Cancel** lets attempts in flight finish. A hold stays undecided, in the ledger. To end a ${name}, send \`withdraw\`.`;
 }
 
-interface HoldContext {
-  view: RunView;
-  side: InquirySide;
-  w: Writer;
-}
-
 /** One hold, with the decisions that resolve it. */
-function describeHold(hold: HoldStatus, { view, side, w }: HoldContext): string {
+function describeHold(hold: HoldStatus, view: RunView, side: InquirySide, w: Writer): string {
   const runKey = readRunKey(view.status);
   // A stage may have an end user of its own.
   const { endUserCode = side.endUserCode } = hold;
   const held = { ...hold, reason: hold.failureType, attempt: hold.attempts };
-  const question = describeQuestion(endUserCode === undefined ? held : { ...held, endUserCode }, w, side.customerId);
+  const question = describeQuestion({ ...held, endUserCode }, w, side.customerId);
   return [
     `## ${formatHoldTitle(held, w)}`,
     listHoldFacts(held, w)

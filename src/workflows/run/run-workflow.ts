@@ -1,6 +1,5 @@
 /** A run of any kind, from its input to its end. */
 import {
-  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
@@ -11,18 +10,26 @@ import {
   sleep,
   TemporalFailure,
 } from '@temporalio/workflow';
-import type { RefusedInput, RunConfig } from '../../activities/contract.ts';
+import type { RefusedInput } from '../../activities/contract.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
+import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
+import type { MessageWith } from '../../messages/message.ts';
+import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { hasRunOut, waitToTryAgain } from './activity-stubs.ts';
+import { hasRunOut, runUntilRecorded, waitToTryAgain } from './activity-stubs.ts';
 import { showDetails } from './around-the-sdk.ts';
 import { areMessagesAnswered, onReset, waitUntilUpdatesTaken } from './as-replayed.ts';
 import { refuseForeignState } from './continuation.ts';
-import { findApplicationFailure, readInputProblems, toUndecodableFailure } from './failures.ts';
+import { createInvalidInput, findApplicationFailure, readInputProblems, toUndecodableFailure } from './failures.ts';
+import type { DecisionMessage } from './holds.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
-import type { Run } from './run.ts';
+import { answerUnderway, handleUpdate, refuseMessage, type UpdateHandler } from './message-answers.ts';
+import type { Run, RunState } from './run.ts';
+import { findTakenDecision } from './run-decisions.ts';
 import { describeRun, type ShownDetails } from './run-details.ts';
+
+type AnyRun = Run<object, RunState, string>;
 
 // The signal by which `credit-journey resume` wakes the runs that a pause keeps waiting.
 
@@ -51,59 +58,107 @@ function handleInputDifferences(input: object): void {
   });
 }
 
-type AnyRun = Run<object, RunConfig, string, object>;
-type Prepared<R extends AnyRun> = NonNullable<R['config']>;
 type Outcome<R extends AnyRun> = NonNullable<R['outcome']>;
 
+// Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal.
+
+/** A withdrawal takes effect at once, and the update answers once the ledger has it. */
+export function handleWithdrawals<Message extends RunWithdrawal>(run: AnyRun, definition: MessageWith<Message>): void {
+  const objection = ({ by, reason }: Message): MessageRefusal | null => {
+    const { withdrawal } = run.state;
+    if (!withdrawal) return run.isEnding ? refuse('ending', `the ${run.kind} is ending already`) : null;
+    return refuseDifference('withdraw was accepted', withdrawal, { by, reason });
+  };
+  handleWithdrawalMessages(run, definition, {
+    objection,
+    answer: async (message) => {
+      const duplicate = !run.withdraw(message);
+      // A withdrawal is one row, however often it is written.
+      return { ...(await run.decided.answer(run, findTakenDecision('withdraw', run.runKey, message))), duplicate };
+    },
+    ask: (message) => {
+      if (run.withdraw(message)) run.decided.note(findTakenDecision('withdraw', run.runKey, message));
+    },
+  });
+}
+
+/** The update and the signal by which a run is withdrawn. */
+export function handleWithdrawalMessages<Message, Status>(
+  run: AnyRun,
+  definition: MessageWith<Message>,
+  how: Required<UpdateHandler<Message, Status>> & { ask(message: Message): void },
+): void {
+  handleUpdate(run, definition, 'withdraw', how);
+  setHandler(
+    defineSignal<[Message]>('requestWithdrawal'),
+    (message) => {
+      const refusal = definition.objection(run, message) ?? how.objection(message);
+      if (refusal !== null) refuseMessage(run, 'requestWithdrawal', refusal.reason);
+      else how.ask(message);
+    },
+    { description: definition.signals?.requestWithdrawal as string },
+  );
+}
+
+/**
+ * The activity that records a decision also judges it: its proof, and the applicants of an amendment. If the ledger
+ * refuses it, so does the run, and the hold stays and shows that.
+ */
+export function handleDecisions<Message extends DecisionMessage>(run: AnyRun, definition: MessageWith<Message>): void {
+  const { holds } = run;
+  handleUpdate(run, definition, 'resolveInquiry', {
+    objection: (message) => holds.findProblem(message, run.isEnding),
+    answer: (message) => {
+      const { taken, isDuplicate } = holds.take(message);
+      return answerUnderway(run, taken, isDuplicate);
+    },
+  });
+}
+
 /** The parts of a run that differ by its kind. */
-export interface RunDefinition<R extends AnyRun, CarriedState extends { config?: Prepared<R> }> {
-  State: new (input: R['input'], carried?: CarriedState) => R;
+export interface RunDefinition<R extends AnyRun> {
+  State: new (input: R['input'], state?: R['state']) => R;
   handleMessages(run: R): void;
   /** Returns the details that the Temporal UI shows beside the status, once the input was accepted. */
   details(run: R): ShownDetails;
   /** Asks an activity to check the input. */
-  prepare(run: R): Promise<Prepared<R>>;
-  /** Called once the input was accepted; not again in the next run. */
-  onPrepared?(run: R, prepared: Prepared<R>): void;
+  prepare(run: R): Promise<R['accepted']>;
   /** Runs from the input to an outcome. Then no request is in flight, and every handler has answered. */
-  work(run: R, prepared: Prepared<R>): Promise<Outcome<R>>;
+  work(run: R): Promise<Outcome<R>>;
   /** Called after an operator's reset: the run has lost the messages that it received after the reset point. */
   onReset?(run: R): void;
   /** Waits for further messages that were accepted and must not be lost, however the run ends. */
   drainMessages?(run: R): Promise<void>;
-  /** `work` continues as new itself. */
-  handsOver?: true;
 }
 
 /**
- * @param carried state from continue-as-new; no caller gives it
+ * @param state from continue-as-new; no caller gives it
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
-export async function runWorkflow<R extends AnyRun, CarriedState extends { config?: Prepared<R> }>(
-  definition: RunDefinition<R, CarriedState>,
+export async function runWorkflow<R extends AnyRun>(
+  definition: RunDefinition<R>,
   input: R['input'],
-  carried: CarriedState | undefined,
+  state: R['state'] | undefined,
 ): Promise<Awaited<ReturnType<R['result']>>> {
-  refuseForeignState(carried);
-  const run = new definition.State(input, carried);
+  refuseForeignState(state);
+  const run = new definition.State(input, state);
   onReset(() => {
     run.holds.onReset();
     definition.onReset?.(run);
   });
-  if (carried?.config) run.begin(carried.config);
+  if (run.config) run.begin(run.config);
   handleResumption(run.inFlight);
   handleInputDifferences(run.input);
   definition.handleMessages(run);
   showDetails(() => describeRun(run, () => definition.details(run)));
-  if (definition.handsOver) return runToEnd(definition, run);
   return run.continuation.run(() => runToEnd(definition, run), {
     state: () => run.toState(),
-    continueWith: (state) => continueAsNew<(input: R['input'], carried: object) => Promise<never>>(input, state),
+    continueWith: (next) => continueAsNew<(input: R['input'], state: object) => Promise<never>>(input, next),
   });
 }
 
-async function runToEnd<R extends AnyRun, CarriedState extends { config?: Prepared<R> }>(
-  definition: RunDefinition<R, CarriedState>,
+async function runToEnd<R extends AnyRun>(
+  definition: RunDefinition<R>,
   run: R,
 ): Promise<Awaited<ReturnType<R['result']>>> {
   const drainMessages = async () => {
@@ -112,27 +167,36 @@ async function runToEnd<R extends AnyRun, CarriedState extends { config?: Prepar
     await definition.drainMessages?.(run);
     await waitUntilAnswered();
   };
-  try {
-    const outcome = await definition.work(run, run.config ?? (await prepare(definition, run)));
+  const finish = async (outcome: Outcome<R> | TerminalState) => {
     run.emitEnded(outcome);
     // Waits until Temporal has the event, never for an endpoint.
     if (!run.events.areOut) await run.events.flush();
+    // Messages after this event do not change the end that it names.
     await drainMessages();
-    await run.work.finish();
+    await closeRows(run);
+  };
+  try {
+    if (!run.config) run.begin(await run.continuation.waitFor(prepareRun(run, () => definition.prepare(run))));
+    const outcome = await definition.work(run);
+    await finish(outcome);
     return run.result(outcome) as Awaited<ReturnType<R['result']>>;
   } catch (error) {
     run.endedAs = toTerminalState(error);
     run.inputProblems = readInputProblems(error);
     if (run.endedAs) {
       await drainMessages();
-      run.emitEnded(run.endedAs);
-      if (!run.events.areOut) await run.events.flush();
-      // Messages after this event do not change the end that it names.
-      await drainMessages();
-      await run.work.finish();
+      await finish(run.endedAs);
     }
     throw error;
   }
+}
+
+/** Closes the rows of operator work that an ending run leaves open. No cancellation stops the write. */
+async function closeRows({ state: { config, mayLeaveRows }, runKey }: AnyRun): Promise<void> {
+  if (!config || !mayLeaveRows) return;
+  const args = { ledgerId: config.ledgerId, runKey, until: new Date().toISOString() };
+  const summary = 'closing the rows that the run leaves';
+  await CancellationScope.nonCancellable(() => runUntilRecorded('closeWork', { summary }, args));
 }
 
 /** The maximum time for a handler to answer. A stuck handler does not keep the run from ending. */
@@ -143,16 +207,6 @@ async function waitUntilAnswered(): Promise<void> {
   if (areMessagesAnswered()) return;
   const summary = 'answering the last messages';
   await CancellationScope.nonCancellable(() => condition(areMessagesAnswered, LAST_ANSWERS_MS, { summary }));
-}
-
-async function prepare<R extends AnyRun, CarriedState extends { config?: Prepared<R> }>(
-  definition: RunDefinition<R, CarriedState>,
-  run: R,
-): Promise<Prepared<R>> {
-  const prepared = await run.continuation.waitFor(prepareRun(run, () => definition.prepare(run)));
-  run.begin(prepared);
-  definition.onPrepared?.(run, prepared);
-  return prepared;
 }
 
 /**
@@ -174,7 +228,7 @@ const WAITS_FOR_A_PROFILE = ['1 second', '2 seconds', '4 seconds', '8 seconds', 
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
 export async function prepareRun<T>(
-  run: Pick<Run<object, never, string, object>, 'input' | 'inputProblems'>,
+  run: Pick<AnyRun, 'input' | 'inputProblems'>,
   prepare: () => Promise<T>,
 ): Promise<T> {
   if (isUndecodable(run.input)) throw toUndecodableFailure(run.input);
@@ -202,9 +256,6 @@ function isOfOneWorker(error: unknown): boolean {
 
 /** Makes the run fail with the problems, and not with an activity's failure around them. */
 function unwrapRefusal(error: unknown): unknown {
-  const failure = findApplicationFailure(error);
-  if (failure?.type !== 'InvalidInput') return error;
-  const { message, type } = failure;
-  const details = [{ problems: readInputProblems(error) ?? [] }];
-  return ApplicationFailure.create({ message, type, nonRetryable: true, details });
+  const problems = readInputProblems(error);
+  return problems ? createInvalidInput(findApplicationFailure(error)?.message ?? '', problems) : error;
 }

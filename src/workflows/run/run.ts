@@ -1,4 +1,4 @@
-/** State of a run of any kind: configuration, holds, events, search attributes, what it hands over. Nothing here waits. */
+/** State of a run of any kind: configuration, holds, events, search attributes. Nothing here waits. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
@@ -10,88 +10,85 @@ import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import type { AnyStatus } from '../../words/runs.ts';
 import { Continuation } from './continuation.ts';
-import { type CarriedEvents, EventsOut } from './events-out.ts';
+import { EventsOut, type EventsState } from './events-out.ts';
 import { Holds, type HoldsState } from './holds.ts';
 import { InFlightActivities } from './in-flight-activities.ts';
-import { type AskedDecision, RunDecisions } from './run-decisions.ts';
-import { RunWork } from './run-work.ts';
-
-/** Messages that a run has refused and whose sender waited for no answer. */
-type RefusedMessages = Pick<AnyStatus, 'refusedMessages' | 'refusedMessagesTotal'>;
+import { type AskedRecord, RunDecisions } from './run-decisions.ts';
 
 /** Number of refused messages that `status` shows; the total counts the rest. */
 const REFUSED_SHOWN = 50;
 
-/** State of any run for continue-as-new. Plain data. */
-export interface RunState<Withdrawal, Prepared extends RunConfig = RunConfig> {
-  /** Absent if the input was not checked yet. */
-  config?: Prepared;
-  withdrawal?: Withdrawal;
+/** Plain data. A run continues as new with its state. */
+export interface RunState<Config extends RunConfig = RunConfig> {
+  /** The configuration that the first activity fixed; absent until it has answered. */
+  config?: Config;
+  withdrawal?: RunWithdrawal;
   holds: HoldsState;
-  events: CarriedEvents;
-  refused: RefusedMessages;
-  published: CarriedAttributes;
-  /** Whether the ledger may have open rows of operator work that no decision closes. */
+  events: EventsState;
+  /** Messages that the run has refused and whose sender waited for no answer. */
+  refused: Pick<AnyStatus, 'refusedMessages' | 'refusedMessagesTotal'>;
+  /** Search attributes as the server has them, which hands them on. */
+  published: Partial<Record<SearchAttributeName, string>>;
+  /** Whether rows may be open that no decision closes: of holds that ended without one, or that a reset has forgotten. */
   mayLeaveRows?: boolean;
-  /** Decisions about the run that the ledger does not have yet. */
-  asked?: readonly AskedDecision[];
+  /** Decisions and flags that the ledger does not have yet. */
+  asked: AskedRecord[];
 }
 
-export abstract class Run<Input extends object, Prepared extends RunConfig, Outcome extends string, Withdrawal> {
+export function createRunState<Config extends RunConfig>(): RunState<Config> {
+  return {
+    holds: { open: [], settled: [] },
+    events: { occurrences: {}, waiting: [] },
+    refused: { refusedMessages: [], refusedMessagesTotal: 0 },
+    published: {},
+    asked: [],
+  };
+}
+
+export abstract class Run<Input extends object, State extends RunState, Outcome extends string> {
   abstract readonly kind: RunKind;
   readonly input: Input;
+  readonly state: State;
   readonly inFlight = new InFlightActivities();
   readonly continuation = new Continuation(this.inFlight, () => this.config?.settings.handOverAfterEvents);
   readonly events: EventsOut;
   readonly holds: Holds;
-  readonly work: RunWork;
   /** Decisions of people about the run itself. */
   readonly decided: RunDecisions;
-  /** The configuration that the first activity fixed; absent until it has answered. */
-  config: Prepared | undefined;
-  withdrawal: Withdrawal | undefined;
   outcome: Outcome | undefined;
   endedAs: TerminalState | undefined;
   /** The problems of a refused input. The run has failed, or is about to unless another worker has its profile. */
   inputProblems: readonly Problem[] | undefined;
-  protected readonly published: PublishedAttributes;
-  refusedMessages: RefusedMessages;
 
-  /**
-   * The input is not checked yet, so nothing here may fail on any input.
-   *
-   * @param state from continue-as-new
-   */
-  constructor(input: Input, state: Partial<RunState<Withdrawal, Prepared>> = {}) {
+  /** The input is not checked yet, so nothing here may fail on any input. */
+  constructor(input: Input, state: State) {
     this.input = typeof input === 'object' && input !== null ? input : ({} as Input);
+    this.state = state;
     this.events = new EventsOut(state.events);
-    this.work = new RunWork(this, state.mayLeaveRows);
     this.holds = new Holds(this, state.holds);
     this.decided = new RunDecisions(state.asked);
-    this.withdrawal = state.withdrawal;
-    this.refusedMessages = state.refused ?? { refusedMessages: [], refusedMessagesTotal: 0 };
-    this.published = new PublishedAttributes(() => this.config?.searchAttributes ?? [], state.published);
   }
 
   /** Returns the state for the next run. */
-  toState(): RunState<Withdrawal, Prepared> {
-    const { config, withdrawal, holds, events, decided, work } = this;
-    return {
-      ...(config ? { config } : {}),
-      ...(withdrawal ? { withdrawal } : {}),
-      holds: holds.carried,
-      events: events.carried,
-      refused: this.refusedMessages,
-      published: this.published.carried,
-      ...(work.mayLeaveRows ? { mayLeaveRows: true } : {}),
-      ...(decided.isBusy ? { asked: decided.carried } : {}),
-    };
+  toState(): State {
+    return { ...this.state, events: this.events.toState() };
   }
 
   /** Takes the configuration that the first activity fixed for the run. */
-  begin(config: Prepared): void {
-    this.config = config;
+  begin(config: NonNullable<State['config']>): void {
+    this.state.config = config;
     this.events.begin(config, this.subject);
+  }
+
+  get config(): State['config'] {
+    return this.state.config;
+  }
+
+  /** The configuration of a run whose input was accepted. */
+  get accepted(): NonNullable<State['config']> {
+    const { config } = this.state;
+    if (!config) throw new Error('the input was not checked yet');
+    return config;
   }
 
   /** The id that the caller gave in the input. */
@@ -112,29 +109,6 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
     return { [ID_NAMES[this.kind]]: this.id } as unknown as WebhookRun;
   }
 
-  /**
-   * Upserts the search attributes that have changed and are registered.
-   *
-   * @param passing attributes whose change alone causes no upsert, since the run is not about to wait
-   */
-  abstract publish(passing?: readonly SearchAttributeName[]): void;
-
-  /** Returns the parts of the run that every inquiry uses. */
-  createHost(config: RunConfig) {
-    const { inFlight, holds, continuation } = this;
-    return {
-      config,
-      inFlight,
-      holds,
-      continuation,
-      isEnding: () => this.isEnding,
-      onWithdrawn: (withdrawal: RunWithdrawal) => {
-        this.withdrawal ??= { ...this.subject, ...withdrawal } as Withdrawal;
-        inFlight.recheck();
-      },
-    };
-  }
-
   /** Emits the event of its end. */
   abstract emitEnded(outcome: Ended<Outcome>): void;
 
@@ -142,33 +116,73 @@ export abstract class Run<Input extends object, Prepared extends RunConfig, Outc
 
   abstract result(outcome: Outcome): unknown;
 
-  /** Whether nothing more is to be sent. */
+  /** Whether the run is about to end, and begins nothing more. */
   get isEnding(): boolean {
-    return this.withdrawal !== undefined;
+    return this.state.withdrawal !== undefined;
   }
 
-  /** Whether it ended before its input was accepted: the input was refused, or the run was cancelled. */
-  get hasEndedBeforeAcceptance(): boolean {
-    return this.config === undefined && this.endedAs !== undefined;
+  /** Whether the run sends no inquiry now. */
+  get isHalted(): boolean {
+    return this.isEnding;
   }
 
-  /** Problems as the status shows them. */
-  get problems(): { problems?: Problem[] } {
-    return this.inputProblems ? { problems: selectShownProblems(this.inputProblems) } : {};
+  /** Returns `false` if the run was withdrawn before. */
+  withdraw({ by, reason }: RunWithdrawal): boolean {
+    const isNew = this.state.withdrawal === undefined;
+    this.state.withdrawal ??= { by, reason };
+    this.inFlight.recheck();
+    return isNew;
+  }
+
+  /** The members of a status that are the same for each kind. Nothing personal. */
+  get commonStatus() {
+    return {
+      environment: this.config?.environment ?? null,
+      problems: this.inputProblems && selectShownProblems(this.inputProblems),
+      holds: this.holds.list,
+      ...this.state.refused,
+    };
   }
 
   refuse(refused: RefusedMessage): void {
-    const { refusedMessages, refusedMessagesTotal } = this.refusedMessages;
-    this.refusedMessages = {
+    const { refusedMessages, refusedMessagesTotal } = this.state.refused;
+    this.state.refused = {
       refusedMessages: [...refusedMessages, refused].slice(-REFUSED_SHOWN),
       refusedMessagesTotal: refusedMessagesTotal + 1,
     };
   }
+
+  // Search attributes, upserted if they have changed and the server knows them.
+
+  protected abstract get attributes(): RunAttributes;
+
+  /** @param passing left for the next upsert if nothing else has changed: an upsert costs an event, and the server a task */
+  publish(passing: readonly SearchAttributeName[] = []): void {
+    const { published } = this.state;
+    const { attributes } = this;
+    const news: [name: SearchAttributeName, value: string | null, pair: SearchAttributeUpdatePair][] = [];
+    for (const name of Object.keys(attributes) as (keyof RunAttributes)[]) {
+      const given = attributes[name];
+      if (given === undefined) continue;
+      const isList = typeof given === 'object' && given !== null;
+      const value = isList ? given.join(' ') || null : given;
+      // Upserting an attribute that the server lacks would park the run for ever.
+      if (!this.config?.searchAttributes.includes(name) || (published[name] ?? null) === value) continue;
+      const pair: SearchAttributeUpdatePair = isList
+        ? { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD_LIST), value: [...given] }
+        : { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value: given };
+      news.push([name, value, pair]);
+    }
+    if (news.every(([name]) => passing.includes(name))) return;
+    for (const [name, value] of news) {
+      if (value === null) delete published[name];
+      else published[name] = value;
+    }
+    upsertSearchAttributes(news.map(([, , pair]) => pair));
+  }
 }
 
-// A run's search attributes, upserted if they have changed and the server knows them.
-
-/** `null` removes an attribute; one that is left out keeps its value. */
+/** `null` removes an attribute; `undefined` keeps its value. */
 export interface RunAttributes {
   NeedsAttention: string | null;
   WaitsFor: WaitsFor | null;
@@ -179,51 +193,4 @@ export interface RunAttributes {
   EndUserCodes?: readonly string[];
   /** An empty list changes nothing. */
   CustomerTraceNumber: string[];
-}
-
-type CarriedAttributes = Partial<Record<SearchAttributeName, string>>;
-
-class PublishedAttributes {
-  /** Attributes that are registered on the server: upserting another would park the run for ever. */
-  readonly #registered: () => readonly SearchAttributeName[];
-  readonly #published: Map<SearchAttributeName, string>;
-
-  /** @param state attributes of the previous run: the server hands them on */
-  constructor(registered: () => readonly SearchAttributeName[], state: CarriedAttributes = {}) {
-    this.#registered = registered;
-    this.#published = new Map(Object.entries(state) as [SearchAttributeName, string][]);
-  }
-
-  get carried(): CarriedAttributes {
-    return Object.fromEntries(this.#published);
-  }
-
-  /** @param passing left for the next upsert if nothing else has changed: an upsert costs an event, and the server a task */
-  upsert(attributes: RunAttributes, passing: readonly SearchAttributeName[] = []): void {
-    const news: [name: SearchAttributeName, published: string | null, pair: SearchAttributeUpdatePair][] = [];
-    for (const name of Object.keys(attributes) as (keyof RunAttributes)[]) {
-      const value = attributes[name];
-      if (value === undefined) continue;
-      const published = isList(value) ? value.join(' ') || null : value;
-      if (!this.#isNews(name, published)) continue;
-      const pair: SearchAttributeUpdatePair = isList(value)
-        ? { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD_LIST), value: [...value] }
-        : { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value };
-      news.push([name, published, pair]);
-    }
-    if (news.every(([name]) => passing.includes(name))) return;
-    for (const [name, value] of news) {
-      if (value === null) this.#published.delete(name);
-      else this.#published.set(name, value);
-    }
-    upsertSearchAttributes(news.map(([, , pair]) => pair));
-  }
-
-  #isNews(name: SearchAttributeName, value: string | null): boolean {
-    return this.#registered().includes(name) && (this.#published.get(name) ?? null) !== value;
-  }
-}
-
-function isList(value: string | null | readonly string[]): value is readonly string[] {
-  return Array.isArray(value);
 }

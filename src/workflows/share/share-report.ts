@@ -1,7 +1,6 @@
 /** `shareReport`: the consent of all applicants, then one posting. */
-import { defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { ShareConfig } from '../../activities/contract.ts';
-import { omitUndefined } from '../../base/defined.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import { consentToShare } from '../../messages/consent.ts';
 import { extendShareReport } from '../../messages/extend.ts';
@@ -15,24 +14,28 @@ import type {
   ShareReportStatus,
 } from '../../messages/share/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
-import { type WithdrawShareReportMessage, withdrawShareReport } from '../../messages/withdraw.ts';
+import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { drainConsents, handleConsents } from '../consent/consents.ts';
-import { changeShare, isOpen, listUngranted, type ShareRecord, toTraceNumber } from '../consent/share-record.ts';
-import { CreditRun, type CreditRunState, type StepRecord } from '../machine/credit-run.ts';
-import { executeShare } from '../machine/share-posting.ts';
-import { answerWithdrawal, askForWithdrawal, checkReportWithdrawal, drainShares } from '../machine/share-withdrawal.ts';
+import { changeShare, isOpen, type ShareRecord } from '../consent/share-record.ts';
+import { CreditRun, type CreditRunState, createCreditRunState, type StepRecord } from '../machine/credit-run.ts';
+import {
+  answerWithdrawal,
+  askForWithdrawal,
+  checkReportWithdrawal,
+  drainShares,
+  executeShare,
+} from '../machine/share-posting.ts';
 import { runActivities } from '../run/activity-stubs.ts';
-import { handleQueries, handleUnknownSignals, handleUpdate, refuseMessage } from '../run/messages/message-answers.ts';
-import { handleDecisions } from '../run/messages/run-messages.ts';
-import { handleExtensions, takeRecordedExtension } from '../run/run-decisions.ts';
-import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
+import { handleQueries, handleUnknownSignals } from '../run/message-answers.ts';
+import { handleExtensions, takeExtension } from '../run/run-decisions.ts';
+import { handleDecisions, handleWithdrawalMessages, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
-export type ShareReportRunState = CreditRunState<never, ShareConfig, StepRecord<'SECONDUSE'>>;
+export type ShareReportRunState = CreditRunState<ShareConfig, StepRecord<'SECONDUSE'>>;
 
-export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareReportOutcome, never, 'SECONDUSE'> {
+export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState, ShareReportOutcome, 'SECONDUSE'> {
   readonly kind = 'share';
 
   /**
@@ -41,13 +44,9 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
    * @param state from continue-as-new
    */
   constructor(input: ShareReportInput, state?: ShareReportRunState) {
-    super(input, state);
+    super(input, state ?? createCreditRunState([]));
     const { shareId, consentValidFor, awaitConsentFor } = this.input;
-    this.takeShare({
-      shareId,
-      ...pickTerms(this.input),
-      ...omitUndefined({ consentValidFor, awaitConsentFor }),
-    });
+    this.takeShare({ shareId, ...pickTerms(this.input), consentValidFor, awaitConsentFor });
   }
 
   get shareId(): string {
@@ -82,16 +81,17 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
 
   override toReportTerms(share: ShareRecord) {
     const reportRunKey = this.config?.report.kind === 'ledger' ? this.config.report.runKey : undefined;
-    return { ...super.toReportTerms(share), ...omitUndefined({ reportRunKey }) };
+    return { ...super.toReportTerms(share), reportRunKey };
   }
 
   emitEnded(outcome: Ended<ShareReportOutcome>): void {
-    const { shareId, record } = this;
-    this.events.emit('share.ended', [outcome], { shareId, outcome, ...toTraceNumber(record) });
+    const { shareId } = this;
+    const { customerTraceNumber } = this.record;
+    this.events.emit('share.ended', [outcome], { shareId, outcome, customerTraceNumber });
   }
 
   protected override nameWait(share: ShareRecord): string | undefined {
-    const missing = listUngranted(this.consents, share, this.applicantIds, Date.now());
+    const missing = this.listMissing(share);
     return missing.length > 0 ? `the consent of ${missing.join(', ')}` : undefined;
   }
 
@@ -107,20 +107,20 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
       ...standing,
       state: standing.state as ShareReportState,
       consentsMissing: isWaiting ? waitingFor : [],
-      ...omitUndefined({ until: isWaiting ? until : undefined, report: this.config?.report }),
+      until: isWaiting ? until : undefined,
+      report: this.config?.report,
     };
   }
 
   references(): ShareReportReferences {
     const { reportReferenceNumber } = this.record;
-    return { shareId: this.shareId, ...omitUndefined({ report: this.config?.reference, reportReferenceNumber }) };
+    return { shareId: this.shareId, report: this.config?.reference, reportReferenceNumber };
   }
 
   result(outcome: ShareReportOutcome): ShareReportResult {
-    const { shareId, config, sharedWith, record } = this;
-    if (!config) throw new Error('a result before the report was found');
+    const { shareId, sharedWith, record } = this;
     const { customerTraceNumber, reportReferenceNumber, attention, remarks, attempts = 0 } = record;
-    const { environment, report } = config;
+    const { environment, report } = this.accepted;
     return {
       shareId,
       environment,
@@ -128,7 +128,10 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareConfig, ShareR
       report,
       sharedWith,
       attempts,
-      ...omitUndefined({ customerTraceNumber, reportReferenceNumber, remarks, attention }),
+      customerTraceNumber,
+      reportReferenceNumber,
+      remarks,
+      attention,
     };
   }
 }
@@ -137,33 +140,20 @@ function handleShareReportMessages(share: ReportShare): void {
   handleConsents(share, consentToShare);
   share.decided.begin(share, (effect) => {
     if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
-    return takeRecordedExtension(share, effect.message);
+    return takeExtension(share, effect.message);
   });
-  handleExtensions(share, extendShareReport, (message) => message);
-  handleTakingBack(share);
+  handleExtensions(share, extendShareReport);
+  // The run is withdrawn as a journey's share is: it ends once the ledger keeps the share from ever being sent.
+  handleWithdrawalMessages(share, withdrawShareReport, {
+    objection: (message) => checkReportWithdrawal(share.record, message),
+    answer: (message) => answerWithdrawal(share, share.record, message),
+    ask: ({ by, reason }) => askForWithdrawal(share, share.record, { by, reason, isAnswered: true }),
+  });
   // No hold of a share allows `amend`: there are no applicants in its request.
   handleDecisions(share, resolveShareReport);
   handleQueries(share, QUERIES.share);
   handleUnknownSignals(share);
   share.consents.begin();
-}
-
-/** The run is withdrawn as a journey's share is: it ends once the ledger keeps the share from ever being sent. */
-function handleTakingBack(run: ReportShare): void {
-  const objection = (message: WithdrawShareReportMessage) => checkReportWithdrawal(run.record, message);
-  handleUpdate(run, withdrawShareReport, 'withdraw', {
-    objection,
-    answer: (message) => answerWithdrawal(run, run.record, message),
-  });
-  setHandler(
-    defineSignal<[WithdrawShareReportMessage]>('requestWithdrawal'),
-    (message) => {
-      const refusal = withdrawShareReport.objection(run, message) ?? objection(message);
-      if (refusal !== null) refuseMessage(run, 'requestWithdrawal', refusal.reason);
-      else askForWithdrawal(run, run.record, { by: message.by, reason: message.reason, isAnswered: true });
-    },
-    { description: withdrawShareReport.signals?.requestWithdrawal as string },
-  );
 }
 
 /**
@@ -177,20 +167,21 @@ export async function shareReport(input: ShareReportInput, state?: ShareReportRu
   return runWorkflow(DEFINITION, input, state);
 }
 
-const DEFINITION: RunDefinition<ReportShare, ShareReportRunState> = {
+const DEFINITION: RunDefinition<ReportShare> = {
   State: ReportShare,
   handleMessages: handleShareReportMessages,
   details: ({ input: { endUserCode }, sharedWith }) => ({ endUserCode, sharedWith }),
-  prepare: ({ input }) => {
+  prepare: async ({ input, consents }) => {
     const summary = 'checking the input, finding the report';
     const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
-    return runActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
+    const { standings, ...config } = await runActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
+    consents.updateStandings(standings);
+    return config;
   },
   onReset: ({ consents }) => consents.markAllStale(),
-  onPrepared: (share, { standing }) => share.consents.updateStanding(share.shareId, standing),
-  work: async (share, config) => {
+  work: async (share) => {
     const { record } = share;
-    if (isOpen(record)) changeShare(record, await executeShare(share, config, record));
+    if (isOpen(record)) changeShare(record, await executeShare(share, record));
     const outcome = record.state as ShareReportOutcome;
     share.end(outcome);
     // The step is idempotent, and the next run repeats it.

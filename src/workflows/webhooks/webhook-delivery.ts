@@ -12,7 +12,6 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { omitUndefined } from '../../base/defined.ts';
 import { isRecord } from '../../base/is-record.ts';
 import {
   type AddressedEvent,
@@ -62,8 +61,8 @@ export async function webhookDelivery(input: WebhookDeliveryInput): Promise<Webh
 
 /** One endpoint of the run: its events in their order, one at a time. */
 interface Endpoint extends CarriedEndpoint {
+  /** Present while an event is being sent, or waits for its next attempt. */
   attempt?: CancellationScope;
-  isRunning: boolean;
 }
 
 class Delivery {
@@ -111,23 +110,26 @@ class Delivery {
   }
 
   async runToEnd(): Promise<WebhookDeliveryResult> {
+    for (const endpoint of this.#all) this.#deliver(endpoint);
+    const mustAct = () => this.#isShown !== this.#hasFailed || isHistoryLong();
     for (;;) {
       this.#publish();
-      for (const endpoint of this.#all) this.#deliver(endpoint);
-      const hasNews = () => this.#isShown !== this.#hasFailed || isHistoryLong();
-      const isIdle = () => this.#all.every(({ isRunning, waiting }) => !isRunning && waiting.length === 0);
-      await condition(() => isIdle() || hasNews());
+      await condition(() => this.#isIdle || mustAct());
       if (isHistoryLong()) return this.#continueAsNew();
-      if (hasNews() || !isIdle()) continue;
       const leftMs = this.#keptUntilMs - Date.now();
+      if (mustAct()) continue;
       if (this.#hasFailed && leftMs > 0) {
         const summary = formatHoldRow(WEBHOOK_ATTENTION, 'events were given up');
-        await condition(() => !isIdle() || hasNews(), leftMs, { summary });
-        if (!isIdle() || hasNews()) continue;
+        await condition(() => !this.#isIdle || mustAct(), leftMs, { summary });
+        continue;
       }
       await condition(allHandlersFinished);
-      if (isIdle() && !hasNews()) return this.#toResult();
+      if (this.#isIdle && !mustAct()) return this.#toResult();
     }
+  }
+
+  get #isIdle(): boolean {
+    return this.#all.every(({ attempt, waiting }) => !attempt && waiting.length === 0);
   }
 
   get #all(): Endpoint[] {
@@ -139,7 +141,7 @@ class Delivery {
   }
 
   #endpoint(name: string, carried: CarriedEndpoint = { name, waiting: [], failed: [], delivered: 0 }): Endpoint {
-    const endpoint = this.#endpoints.get(name) ?? { ...carried, isRunning: false };
+    const endpoint: Endpoint = this.#endpoints.get(name) ?? carried;
     this.#endpoints.set(name, endpoint);
     return endpoint;
   }
@@ -187,7 +189,7 @@ class Delivery {
       endpoint: name,
       delivered,
       waiting: waiting.length,
-      ...omitUndefined({ waitingSince: waiting[0]?.timestamp }),
+      waitingSince: waiting[0]?.timestamp,
       failed: failed.map(({ event: { id, type }, ...rest }) => ({ id, type, ...rest })),
     }));
     return { profile: this.#input.profile, endpoints };
@@ -200,8 +202,8 @@ class Delivery {
   async #continueAsNew(): Promise<never> {
     this.#isLeaving = true;
     for (const { attempt } of this.#all) attempt?.cancel();
-    await condition(() => allHandlersFinished() && this.#all.every(({ isRunning }) => !isRunning));
-    const endpoints = this.#all.map(({ attempt: _, isRunning: __, ...carried }) => carried);
+    await condition(() => allHandlersFinished() && this.#all.every(({ attempt }) => !attempt));
+    const endpoints = this.#all.map(({ attempt: _, ...carried }) => carried);
     const processedIds = [...this.#processedIds].slice(-MOST_PROCESSED_IDS);
     return continueAsNew<typeof webhookDelivery>({ ...this.#input, carried: { endpoints, processedIds } });
   }
@@ -216,8 +218,7 @@ class Delivery {
 
   /** Sends what waits for the endpoint, unless that is being done. */
   #deliver(endpoint: Endpoint): void {
-    if (endpoint.isRunning || endpoint.waiting.length === 0) return;
-    endpoint.isRunning = true;
+    if (endpoint.attempt) return;
     runInBackground(async () => {
       try {
         for (let [event] = endpoint.waiting; event && !this.#isLeaving; [event] = endpoint.waiting) {
@@ -227,7 +228,7 @@ class Delivery {
         // The run itself was cancelled, and says so.
         if (!isCancellation(error)) throw error;
       } finally {
-        endpoint.isRunning = false;
+        delete endpoint.attempt;
       }
     });
   }
@@ -268,5 +269,5 @@ function toFailure(error: unknown): Omit<FailedEvent, 'event' | 'failedAt'> {
   const { type, details } = findApplicationFailure(error) ?? {};
   const { httpStatus } = (details?.[0] ?? {}) as { httpStatus?: number };
   const failureType = WEBHOOK_FAILURE_TYPES.find((candidate) => candidate === type) ?? 'WebhookUnreachable';
-  return { failureType, ...omitUndefined({ httpStatus }) };
+  return { failureType, httpStatus };
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import pg from 'pg';
-import { getSdkClient } from '../../../src/client/credit-journeys.ts';
+import type { CreditJourneys } from '../../../src/client.ts';
 import { openLedger } from '../../../src/ledger/open-ledger.ts';
 import { openKeyRing } from '../../../src/protection/keys/key-ring.ts';
 import { connectTo } from '../../support/harness-client.ts';
@@ -58,7 +58,7 @@ async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; last: T }
 }
 
 /** Counts the queries to workers. */
-function questionsTo(client: ReturnType<typeof getSdkClient>): () => number {
+function questionsTo(client: ReturnType<CreditJourneys['getSdkClient']>): () => number {
   let asked = 0;
   const service = client.workflowService;
   for (const name of ['queryWorkflow', 'updateWorkflowExecution', 'signalWorkflowExecution'] as const) {
@@ -85,7 +85,7 @@ async function check(name: string, harness: Harness): Promise<void> {
       keyRing: await openKeyRing({ ...config, keyRingMayBeMade: false }),
     });
   const journeys = await connectTo(harness, { openLedger: opening });
-  const asked = questionsTo(getSdkClient(journeys));
+  const asked = questionsTo(journeys.getSdkClient());
   const api = await startTestApi(harness, { journeys });
   try {
     const narrow = await token({ profiles: ['default'], endUsers: ['EU1'] });

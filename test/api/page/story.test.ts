@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { readLedgerStory } from '../../../src/api/page/story-route.ts';
+import { readLedgerStory } from '../../../src/api/page/page-routes.ts';
 import { describeStanding, toRunView } from '../../../src/words/runs.ts';
 import { withLedger } from '../../hazards/operator-hands.ts';
 import { attempted } from '../../ledger/fixtures.ts';

@@ -86,7 +86,7 @@ export async function startWorld(): Promise<World> {
   const file = (name: string) => join(dataDir, name);
   const { path: binaryPath } = await findTemporalBinary();
   const [server, sandbox, [metricsPort, healthPort, codecPort, apiPort, deadPort = 1]] = await Promise.all([
-    startTemporalServer({ headless: true, dataDir: file('temporal'), binaryPath }),
+    startTemporalServer({ headless: true, dataDir: file('temporal') }),
     startSandbox({ clientSecret: CLIENT_SECRET }),
     freePorts(5),
   ]);

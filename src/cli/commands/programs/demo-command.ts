@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EXIT } from '../../output/exit-codes.ts';
+import { EXIT } from '../../output/errors.ts';
 import { adaptCommands } from '../../output/program-call.ts';
 import type { CommandRow, Context } from '../command.ts';
 

@@ -2,8 +2,7 @@
 import { omitUndefined } from '../../../base/defined.ts';
 import type { LedgerIdentity } from '../../../ledger/records.ts';
 import { RUNS_WITH_INQUIRIES } from '../../../model/run-key.ts';
-import { reportError, UsageError } from '../../output/errors.ts';
-import { EXIT } from '../../output/exit-codes.ts';
+import { EXIT, reportError, UsageError } from '../../output/errors.ts';
 import type { Output } from '../../output/output.ts';
 import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
 import { type CommandRow, type Context, parseWholeNumber, type ServerOptions } from '../command.ts';
@@ -115,7 +114,7 @@ async function setUpLedger(output: Output): Promise<LedgerIdentity> {
     create: true,
     migrate: true,
     onProgress: (step) => output.progress(step),
-    ...omitUndefined({ expectedId }),
+    expectedId,
   });
   await ledger.close();
   return ledger.identity;

@@ -1,8 +1,6 @@
 /** `keys`: the key ring of payloads and reports, and `keys signing`: the key that the HTTP API signs decisions with. */
 import type { KeyUse } from '../../../protection/keys/key-ring.ts';
-import { UsageError } from '../../output/errors.ts';
-import { EXIT } from '../../output/exit-codes.ts';
-import { formatDocument, readDocument, wrap } from '../../output/output.ts';
+import { EXIT, UsageError } from '../../output/errors.ts';
 import type { Answer, CommandRow, Context } from '../command.ts';
 
 interface KeyOptions {
@@ -21,7 +19,7 @@ interface KeyContext extends Context<KeyOptions> {
 interface KeyCommand extends Pick<CommandRow, 'name' | 'description' | 'arguments' | 'options'> {
   example: string;
   /** Says how the operator continues. */
-  next?: string;
+  next?: readonly string[];
   act(context: KeyContext): Promise<Answer>;
 }
 
@@ -30,22 +28,14 @@ const USES: readonly KeyUse[] = ['payload', 'ledger'];
 const KMS_NAMES = 'aws-kms:<ARN, alias/name or key id>';
 const COPY_FILE = 'Copy this file to every machine that has the key ring.';
 
-const SIGNING_FILES = '--file api-decisions.json --jwks decision-jwks.json';
-const WORKERS_FIRST =
-  'Copy the key set to every worker and to the API (DECISION_JWKS_FILE); they read it again by themselves.';
 const RING_FILE = ['--file <path>', `the key ring (default: KEY_RING_FILE, else ${DEFAULT_FILE})`] as const;
-const KEY_SET = [
-  ['--file <path>', 'the private key (default: API_DECISION_KEY_FILE)'],
-  ['--jwks <path>', 'the key set with the public keys (default: DECISION_JWKS_FILE)'],
-] as const;
-
 const KEY_COMMANDS: readonly KeyCommand[] = [
   {
     name: 'new',
     description: 'make a key ring file that its owner alone can read; an existing one is never overwritten',
     options: [RING_FILE, ['--kms <name>', `have the keys wrapped by a key management service: ${KMS_NAMES}`]],
     example: 'credit-journey keys new --file my-keys.json',
-    next: 'Keep a copy apart from the ledger’s backups: without it, nothing that the ledger has sealed can be read.',
+    next: ['Keep a copy apart from the ledger’s backups: without it, nothing that the ledger has sealed can be read.'],
     async act({ file, rings, options }) {
       const ring = await rings.createKeyRing(file, options);
       const keys = USES.map((use) => ({ use, id: ring.current(use).id }));
@@ -61,7 +51,9 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
       ['--kms <name>', `wraps the new keys: ${KMS_NAMES} (default: what wraps the former keys, if anything)`],
     ],
     example: 'credit-journey keys rotate',
-    next: `${COPY_FILE} Back it up again. \`credit-journey keys rewrap\` puts what the ledger holds under a new ledger key.`,
+    next: [
+      `${COPY_FILE} Back it up again. \`credit-journey keys rewrap\` puts what the ledger holds under a new ledger key.`,
+    ],
     async act({ file, rings, options: { use, kms } }) {
       const uses = USES.filter((candidate) => use === undefined || candidate === use);
       if (uses.length === 0) throw new UsageError(`--use must be ${USES.join(' or ')}`);
@@ -86,7 +78,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
       'wrap the keys of a ring with a key management service; the keys stay the same, and workers may keep running',
     options: [RING_FILE, ['--kms <name>', `which one: ${KMS_NAMES}`]],
     example: 'credit-journey keys wrap --kms aws-kms:alias/credit-journey',
-    next: `${COPY_FILE} Older copies still open without the service: destroy them, and rotate the keys.`,
+    next: [`${COPY_FILE} Older copies still open without the service: destroy them, and rotate the keys.`],
     async act({ file, rings, options: { kms } }) {
       if (kms === undefined) throw new UsageError('--kms is required');
       const { ids, wrappedBy = kms } = await rings.rewrapKeys(file, kms);
@@ -98,7 +90,7 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     description: 'unwrap the keys of a ring into the file, in the clear, to stop using a key management service',
     options: [RING_FILE],
     example: 'credit-journey keys unwrap',
-    next: 'Anyone who can read the file has the keys.',
+    next: ['Anyone who can read the file has the keys.'],
     async act({ file, rings }) {
       return { answer: { file, keys: (await rings.rewrapKeys(file, null)).ids } };
     },
@@ -127,11 +119,16 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
   {
     name: 'signing new',
     description: 'make a private key that its owner alone can read, and add its public key to the set',
-    options: KEY_SET,
-    example: `credit-journey keys signing new ${SIGNING_FILES}`,
-    next:
-      `${WORKERS_FIRST} Then start every copy of the API with API_DECISION_KEY_FILE. If it replaces another key, ` +
-      'take the former key out of the set a quarter of an hour later.',
+    options: [
+      ['--file <path>', 'the private key (default: API_DECISION_KEY_FILE)'],
+      ['--jwks <path>', 'the key set with the public keys (default: DECISION_JWKS_FILE)'],
+    ],
+    example: 'credit-journey keys signing new --file api-decisions.json --jwks decision-jwks.json',
+    next: [
+      'Copy the key set to every worker and to the API (DECISION_JWKS_FILE); they read it again by themselves. Then start ' +
+        'every copy of the API with API_DECISION_KEY_FILE. If it replaces another key, take the former key out of the set a ' +
+        'quarter of an hour later.',
+    ],
     async act({ options }) {
       const { file = process.env.API_DECISION_KEY_FILE, jwks: keySet = process.env.DECISION_JWKS_FILE } = options;
       if (!file) throw new UsageError('--file is required, or API_DECISION_KEY_FILE');
@@ -151,13 +148,7 @@ export const COMMANDS: readonly CommandRow[] = KEY_COMMANDS.map(({ name, example
     const { kms, file = process.env.KEY_RING_FILE || DEFAULT_FILE } = context.options;
     await checkKmsName(kms);
     const rings = await import('../../../protection/keys/key-ring.ts');
-    const { answer = {}, ...rest } = await act({ ...context, file, rings });
-    const { width } = context.output;
-    const lines = () => [
-      ...formatDocument(readDocument(answer), width),
-      ...(next === undefined ? [] : wrap(next, width)),
-    ];
-    return { answer, lines, ...rest };
+    return { ...(await act({ ...context, file, rings })), next };
   },
 }));
 

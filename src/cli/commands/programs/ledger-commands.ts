@@ -3,14 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { omitUndefined } from '../../../base/defined.ts';
 import { parseDurationMs } from '../../../base/instants.ts';
+import { getMessageFields } from '../../../fields/fields.ts';
 import { parseWith } from '../../../fields/problems.ts';
 import type { Authorization } from '../../../ledger/orders.ts';
-import { getSharedFields } from '../../../messages/message.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
-import { getErrorType, UsageError } from '../../output/errors.ts';
-import { EXIT } from '../../output/exit-codes.ts';
-import { formatDocument, wrap } from '../../output/output.ts';
+import { EXIT, getErrorType, UsageError } from '../../output/errors.ts';
 import type { Member } from '../../output/schema-options.ts';
 import {
   type Answer,
@@ -39,7 +37,7 @@ const AUTHORIZATION: readonly Member[] = [
 
 /** @throws InvalidInputError */
 export function readAuthorization({ by, reason }: AuthorizationOptions): Authorization {
-  return parseWith(z.object(getSharedFields().signature), { by, reason });
+  return parseWith(z.object(getMessageFields().signature), { by, reason });
 }
 
 interface DisposeOptions extends AuthorizationOptions {
@@ -67,7 +65,7 @@ export const COMMANDS: readonly CommandRow[] = [
       const { ledgerId } = ledger.identity;
       const outside = await askWatch(ledgerId, options);
       const { lost } = await ledger.restoreState(outside?.highWaterMark);
-      const report = await ledger.verifyChain(omitUndefined({ expectHead }));
+      const report = await ledger.verifyChain({ expectHead });
       const isWhole = report.findings.length === 0 && !lost;
       return {
         answer: { ledgerId, ...report, watch: outside ? 'asked' : 'notAsked', lost },
@@ -84,22 +82,18 @@ export const COMMANDS: readonly CommandRow[] = [
       ['--send-consents', 'have open runs read their consents since then from the ledger'],
     ],
     examples: ['credit-journey ledger compare --since PT15M'],
-    async run({ options, output, connect }: Context<{ since?: string; sendConsents?: true }>) {
+    async run({ options, connect }: Context<{ since?: string; sendConsents?: true }>) {
       const since = parseSince(options.since);
       if (since === undefined) throw new UsageError('--since is required: it says from when on to compare');
       const { journeys, client } = await connect({ besideLedger: true });
       const { compareWithTemporal, sendConsents } = await import('../../../operator/compare-with-temporal.ts');
       const compared = await compareWithTemporal(client, await journeys.getLedger(), since);
       const consents = options.sendConsents ? await sendConsents(client, compared.runs) : undefined;
-      const answer = { ...compared, consents };
       const kinds = new Set(compared.runs.map(({ kind }) => kind));
       const compareCode = kinds.has('noRun') ? EXIT.needsPerson : EXIT.done;
       return {
-        answer,
-        lines: () => [
-          ...formatDocument(answer, output.width),
-          ...[...kinds].flatMap((kind) => wrap(`${kind}: ${NEXT_STEP[kind]}`, output.width)),
-        ],
+        answer: { ...compared, consents },
+        next: [...kinds].map((kind) => `${kind}: ${NEXT_STEP[kind]}`),
         exitCode: consents && consents.failed.length > 0 ? EXIT.failed : compareCode,
       };
     },
@@ -145,9 +139,9 @@ const WATCH_TIMEOUT_MS = 3_000;
 
 /** `undefined` where Temporal cannot be asked: the ledger's own findings are printed all the same. */
 async function askWatch(ledgerId: string, { address, namespace, taskQueue: queue }: ServerOptions) {
-  const [{ CreditJourneys, getSdkClient }, { readWatchedAttempt }] = await Promise.all([
+  const [{ CreditJourneys }, { readWatchedAttempt }] = await Promise.all([
     import('../../../client/credit-journeys.ts'),
-    import('../../../client/connection/describe-run.ts'),
+    import('../../../client/connection/temporal-runs.ts'),
   ]);
   try {
     await using journeys = await CreditJourneys.connect({
@@ -156,7 +150,7 @@ async function askWatch(ledgerId: string, { address, namespace, taskQueue: queue
       besideLedger: true,
     });
     const { taskQueue } = journeys;
-    const client = getSdkClient(journeys);
+    const client = journeys.getSdkClient();
     const until = Date.now() + WATCH_TIMEOUT_MS;
     return {
       highWaterMark: await client.withDeadline(until, () => readWatchedAttempt(client, { ledgerId, taskQueue })),

@@ -1,6 +1,5 @@
 /** `credit-journey api`, `codec-server` and `sandbox`: each runs its server until a signal stops it. */
 import type { SandboxOptions } from '../../../../sandbox/server.ts';
-import { omitUndefined } from '../../../base/defined.ts';
 import type { ListenAddress, LogLevel } from '../../../config/variables.ts';
 import { UsageError } from '../../output/errors.ts';
 import { type CommandRow, type Context, parseWholeNumber } from '../command.ts';
@@ -79,7 +78,7 @@ Its endpoint goes into the codec server settings of the Temporal UI.
 docs/codec-server.md lists the variables, the roles and the routes.`,
     async serve({ options: { host, port }, resources }: Context<ServerFlags>) {
       const { loadCodecServerSettings } = await import('../../../codec/settings.ts');
-      const settings = loadCodecServerSettings(process.env, omitUndefined({ host, port }));
+      const settings = loadCodecServerSettings(process.env, { host, port });
       const [{ startCodecServer }, { WatchedKeyRing }] = await Promise.all([
         import('../../../codec/server.ts'),
         import('../../../protection/keys/key-ring.ts'),
@@ -122,7 +121,7 @@ docs/codec-server.md lists the variables, the roles and the routes.`,
 docs/http-api.md lists the claims, the scopes and the operations.`,
     async serve({ options: { host, port }, resources }: Context<ServerFlags>) {
       const { loadApiSettings } = await import('../../../api/settings.ts');
-      const settings = loadApiSettings(process.env, omitUndefined({ host, port }));
+      const settings = loadApiSettings(process.env, { host, port });
       const { options, ledgerAccess, decisionKeyFile } = settings;
       const [{ startApi }, { openLedgerAccess }, { LedgerJourneys }] = await Promise.all([
         import('../../../api/server.ts'),
@@ -136,7 +135,7 @@ docs/http-api.md lists the claims, the scopes and the operations.`,
       if (options.portfolioDirectory === undefined) {
         telemetry.logger.info('PORTFOLIO_DIR is not set: downloads of portfolio reviews are answered with 501');
       }
-      const api = await startApi({ ...options, ...telemetry.options, ...omitUndefined({ signer }), journeys });
+      const api = await startApi({ ...options, ...telemetry.options, signer, journeys });
       resources.defer(() => api.close());
       const { url } = api;
       const { environment } = options;

@@ -1,8 +1,7 @@
 /** `webhooks`: lists, sends again and tests the events for webhook endpoints. */
 import { randomBytes } from 'node:crypto';
 import type { Environment } from '../../../model/products.ts';
-import { getErrorType, UsageError } from '../../output/errors.ts';
-import { EXIT } from '../../output/exit-codes.ts';
+import { EXIT, getErrorType, UsageError } from '../../output/errors.ts';
 import { type Answer, type CommandRow, type Context, RUN_ID } from '../command.ts';
 
 /** Each delivery takes one query. */

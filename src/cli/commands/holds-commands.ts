@@ -1,27 +1,44 @@
 /**
- * `resolve` decides about one hold, or the same about all of a kind. On a terminal it shows them, asks for what the options
- * leave open, and sends the decision after a yes. It reads holds and decides by operations of the API, as the page does.
+ * `holds` lists the work queue, as `GET /v1/holds` has it. `resolve` decides about one hold, or the same about all of a kind:
+ * on a terminal it shows them, asks for what the options leave open, and sends the decision after a yes.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { MOST_AT_ONCE } from '../../api/routes/decisions.ts';
+import { checkCall } from '../../api/local-call.ts';
+import { holdFilters, MOST_AT_ONCE } from '../../api/routes/holds.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
+import type { Loose } from '../../messages/message.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
-import { HOLD_ACTIONS } from '../../model/failure-types.ts';
 import { formatRunName, ID_NAMES, parseRunKey } from '../../model/run-key.ts';
-import { describeHold } from '../../operator/holds.ts';
+import { describeHold, type Hold } from '../../operator/holds.ts';
+import { describeReason, resolveCommand } from '../../words/holds.ts';
 import type { AnyStatus } from '../../words/runs.ts';
-import { UsageError } from '../output/errors.ts';
-import { EXIT } from '../output/exit-codes.ts';
+import { EXIT, UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
 import { formatDocument, formatRowTable, type Output, readDocument, wrap } from '../output/output.ts';
-import { applyOptions, type GivenOptions, listSchemaMembers, toOption, toOptionKey } from '../output/schema-options.ts';
-import { askForTheRest, type DraftDecision, describeEffect, showHold, type WaitingHold } from './ask-decision.ts';
-import { type CallOperation, type CallOptions, createOperations } from './call-operation.ts';
-import { type Answer, type CommandRow, type Context, RUN_ID } from './command.ts';
-import { FILTERS, listHolds, readFilters } from './holds-command.ts';
-import { createPrompter, isAsking, type Prompter } from './prompts.ts';
+import {
+  applyOptions,
+  type GivenOptions,
+  listSchemaMembers,
+  type Member,
+  mapOptionsByPath,
+  toOption,
+  toOptionError,
+  toOptionKey,
+} from '../output/schema-options.ts';
+import {
+  askForTheRest,
+  createPrompter,
+  type DraftDecision,
+  describeEffect,
+  isAsking,
+  type Prompter,
+  showHold,
+  type WaitingHold,
+} from './ask-decision.ts';
+import { type CallOperation, type CallOptions, createOperations, findRoute } from './call-operation.ts';
+import { type Answer, type CommandRow, type Context, parseSince, RUN_ID } from './command.ts';
 
 interface ResolveOptions extends CallOptions, GivenOptions {
   file?: string;
@@ -29,13 +46,23 @@ interface ResolveOptions extends CallOptions, GivenOptions {
   all?: boolean;
 }
 
+/** `--reason` is why an operator decides; `--since` takes a duration as well. */
+const OWN: Readonly<Record<string, Partial<Member>>> = {
+  '/reason': { flag: '--type' },
+  '/since': { words: 'only rows since this instant (RFC 3339), or since so long ago (PT2H)' },
+};
+
+const FILTERS: readonly Member[] = listSchemaMembers([holdFilters]).map((member) => ({
+  ...member,
+  ...OWN[member.path],
+}));
+
 /** Lists and the argument have no option. */
 const WITHOUT_OPTION = ['/applicants', '/customerTraceNumber'];
 
 const WORDS: Readonly<Record<string, string>> = {
   '--decision-id': 'the decision’s own id; sent twice, it decides once',
   '--attempt': 'the attempt to decide about, as the hold shows it',
-  '--action': HOLD_ACTIONS.join(', '),
   '--by': 'who decides',
   '--reason': 'why',
   '--report-reference-number': 'to accept a record: its report’s reference; --file gives its applicants',
@@ -58,6 +85,23 @@ const OF_ONE = [
 const OF_ALL = FILTERS.map(({ flag }) => flag);
 
 export const COMMANDS: readonly CommandRow[] = [
+  {
+    name: 'holds',
+    description: 'list what needs a person, with the command that resolves it: exits with 3 if there is anything',
+    members: FILTERS,
+    common: ['api', 'output'],
+    examples: ['credit-journey holds', 'credit-journey holds --type OutcomeUnknown --since PT2H'],
+    async run(context: Context<CallOptions & GivenOptions>) {
+      const filters = readFilters(context.options);
+      const holds = await listHolds(createOperations(context, 'ledger'), filters);
+      const list = holds.map(({ guide: _, decideAt: __, ...hold }) => ({ ...hold, command: resolveCommand(hold) }));
+      return {
+        answer: { list },
+        lines: () => (list.length === 0 ? ['nothing needs a person'] : formatHolds(list, context.output.width)),
+        exitCode: list.length > 0 ? EXIT.needsPerson : EXIT.done,
+      };
+    },
+  },
   {
     name: 'resolve',
     description: 'decide about an inquiry on hold; on a terminal the command asks for missing options',
@@ -218,24 +262,20 @@ async function resolveAll({ options, output, prompter, draft, call }: Asked): Pr
   if (first && planned.length > 0 && !options.yes) {
     const { action, outcome, providerSaid } = draft;
     const plan = { action, outcome, providerSaid, planned, ...rest };
-    const lines = [...formatDocument(plan, width), '', ...wrap(describeEffect(first, draft), width)];
+    const effect = ['', describeEffect(first, draft)];
     if (!prompter) {
       const problem = new UsageError(`nothing was decided: --yes decides about these ${planned.length}`);
-      return { answer: plan, lines: () => lines, problem };
+      return { answer: plan, next: effect, problem };
     }
-    prompter.say(lines);
+    prompter.say([...formatDocument(plan, width), ...effect.flatMap((text) => wrap(text, width))]);
     const question = `Decide ${action} about these ${planned.length}?`;
     if (!(await isAgreed(question, prompter, output))) return { exitCode: EXIT.needsPerson };
   }
   const inquiries = await callForEach(call, draft, planned);
   const failed = inquiries.filter(({ result }) => result === 'refused' || result === 'failed');
-  const answer = { inquiries, ...rest };
   return {
-    answer,
-    lines: () => [
-      ...formatDocument(answer, width),
-      `${inquiries.length - failed.length} decided, ${failed.length} failed`,
-    ],
+    answer: { inquiries, ...rest },
+    next: [`${inquiries.length - failed.length} decided, ${failed.length} failed`],
     exitCode: failed.length + leftOut.length > 0 ? EXIT.failed : EXIT.done,
   };
 }
@@ -266,4 +306,41 @@ async function isAgreed(question: string, prompter: Prompter, output: Output): P
   const agrees = await prompter.confirm(question);
   if (!agrees) output.note('nothing was decided');
   return agrees;
+}
+
+function formatHolds(list: readonly (Omit<Hold, 'guide'> & { command: string })[], width: number): string[] {
+  const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, command }) => ({
+    kind,
+    runKey,
+    reason: describeReason(reason).words,
+    since,
+    productCode,
+    attempt,
+    command,
+  }));
+  return formatRowTable(rows, width);
+}
+
+/** @throws InvalidInputError with the options in place of paths, UsageError */
+function readFilters(options: GivenOptions): Loose {
+  const query = applyOptions(FILTERS, { ...options, since: parseSince(options.since as string | undefined) }, {});
+  try {
+    checkCall(findRoute('listHolds'), { query });
+  } catch (error) {
+    throw toOptionError(error, mapOptionsByPath(FILTERS), options);
+  }
+  return query;
+}
+
+/** Reads every page of the rows that the conditions choose, the oldest first. */
+async function listHolds(call: CallOperation, conditions: Loose): Promise<Hold[]> {
+  const holds: Hold[] = [];
+  let page: { data: Hold[]; next?: string } | undefined;
+  do {
+    page = readDocument(
+      await call('listHolds', { ...conditions, limit: '200', after: page?.next }),
+    ) as typeof page & {};
+    holds.push(...page.data);
+  } while (page.next !== undefined);
+  return holds;
 }

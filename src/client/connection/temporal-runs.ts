@@ -1,11 +1,56 @@
-/** The runs of a journey in Temporal: whether one is open, and what ends and deletes the others. */
+/** Runs as Temporal has them: whether one is open, what a ledger's watch has seen, and the end of those of a journey. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { type HighWaterMark, toLedgerWatchId } from '../../messages/ledger-watch.ts';
 import { toWebhookDeliveryId } from '../../messages/webhooks/delivery.ts';
-import { toWorkflowId } from '../../model/run-key.ts';
-import { describeRun } from './describe-run.ts';
+import { parseWorkflowId, toWorkflowId } from '../../model/run-key.ts';
 import { hasStatus, translateCallError } from './errors.ts';
 import { toLateConsentIdPrefix } from './run-messages.ts';
+
+/** Describes a run; by default the latest of its workflow id. `undefined` if the server knows none. */
+export async function describeRun(
+  client: Client,
+  workflowId: string,
+  runId?: string,
+): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await client.workflow.getHandle(workflowId, runId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Whether any run of this workflow is open: that run reads the ledger's row itself.
+ *
+ * @internal
+ */
+export async function isRunOpen(client: Client, workflowId: string): Promise<boolean> {
+  if (workflowId === '') return false;
+  try {
+    const status = (await describeRun(client, workflowId))?.status.name;
+    return status === 'RUNNING' || status === 'PAUSED';
+  } catch (error) {
+    throw translateCallError(error, parseWorkflowId(workflowId) ?? workflowId);
+  }
+}
+
+/**
+ * The newest attempt that the ledger's watch has seen; `undefined` where there is no watch yet, or nothing was claimed.
+ * Temporal keeps it, so an older copy of the ledger cannot lose it.
+ *
+ * @throws what the server does where it does not answer, and what decoding does where a key is gone
+ */
+export async function readWatchedAttempt(
+  client: Client,
+  { ledgerId, taskQueue }: { ledgerId: string; taskQueue: string },
+): Promise<HighWaterMark | undefined> {
+  const watch = await describeRun(client, toLedgerWatchId(ledgerId, taskQueue));
+  const { position, claimedAt } = (watch?.memo?.highWaterMark ?? {}) as Partial<HighWaterMark>;
+  return typeof position === 'number' && typeof claimedAt === 'string' ? { position, claimedAt } : undefined;
+}
 
 interface RunName {
   workflowId: string;

@@ -7,10 +7,11 @@ import {
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow';
-import { WIRE_NAMES } from '../../../messages/all-messages.ts';
-import type { RefusedMessage, Stands } from '../../../messages/journey/shapes.ts';
-import type { MessageWith } from '../../../messages/message.ts';
-import type { MessageRefusal } from '../../../model/refusals.ts';
+import { WIRE_NAMES } from '../../messages/all-messages.ts';
+import type { UpdateAnswer } from '../../messages/answers.ts';
+import type { RefusedMessage } from '../../messages/journey/shapes.ts';
+import type { MessageWith } from '../../messages/message.ts';
+import type { MessageRefusal } from '../../model/refusals.ts';
 
 /** Thrown by a validator, it leaves no trace in the history; thrown by a handler, it fails the accepted update. */
 export function createRefusal(refusal: MessageRefusal): ApplicationFailure {
@@ -26,17 +27,7 @@ export function refuseFor(refusal: MessageRefusal | null): void {
   if (refusal !== null) throw createRefusal(refusal);
 }
 
-export interface Accepted<Status> {
-  accepted: true;
-  duplicate: boolean;
-  status: Status;
-  /** Whether the ledger has the consent or decision. If `false`, the run keeps it and tries again. */
-  recorded?: boolean;
-  /** The consent's share is not requested yet. */
-  unmatched?: 'share';
-  /** The decision about the share that is now in force for the consent's applicant. */
-  stands?: Stands;
-}
+export type Accepted<Status> = Omit<UpdateAnswer, 'status'> & { status: Status };
 
 export function toAccepted<Status>(run: { status(): Status }, duplicate: boolean): Accepted<Status> {
   return { accepted: true, duplicate, status: run.status() };
@@ -80,7 +71,7 @@ export async function answerUnderway<Status>(
   return { ...toAccepted(run, duplicate), recorded: verdict === 'recorded' };
 }
 
-interface UpdateHandler<T, Status> {
+export interface UpdateHandler<T, Status> {
   /** Returns why the message makes no sense now, or `null`. Its shape and its run were checked before. */
   objection?(message: T): MessageRefusal | null;
   answer(message: T): Accepted<Status> | Promise<Accepted<Status>>;

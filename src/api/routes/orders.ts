@@ -1,15 +1,15 @@
-/** Pauses of all inquiries, or of those of one gateway profile: listed, begun and ended. */
+/** Orders of operators that stay in force until they end: pauses of inquiries, and legal holds against disposal. */
+
 import { z } from 'zod';
 import { wakeRuns } from '../../client/runs/wake-runs.ts';
-import { profileName } from '../../fields/fields.ts';
+import { profileName, text } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
+import { legalHoldFields } from '../../ledger/audit/audited.ts';
 import type { Pause, PauseScope } from '../../ledger/pauses.ts';
 import type { ApiCaller } from '../caller.ts';
 import { createPageSchema, toPage } from '../lists/pages.ts';
-import { reaches, reachesAll } from '../reach.ts';
-import { defineRoute, type Route, recordedReason } from '../route.ts';
-
-const instant = z.string().meta({ format: 'date-time' });
+import { keepReached, reaches, reachesAll } from '../reach.ts';
+import { defineRoute, instant, PATH_PARAMETERS, type Route, recordedReason } from '../route.ts';
 
 const pauseSchema = z
   .object({
@@ -62,7 +62,7 @@ function readPauseScope({ profile }: PauseRequest, caller: ApiCaller): PauseScop
   const mayPause =
     profile === undefined ? reachesAll(caller) : reaches(caller, { profiles: [profile], endUsers: null });
   if (!mayPause) throw new Refusal('reach', 'the token does not act for this profile and all of its end users');
-  return { profile };
+  return profile === undefined ? {} : { profile };
 }
 
 /** Leaves out the pauses of profiles that the caller does not reach: even their names are not for every caller. */
@@ -70,7 +70,43 @@ function hideOtherProfiles({ profiles }: ApiCaller, pauses: readonly Pause[]): P
   return pauses.filter(({ profile }) => profile === undefined || profiles === '*' || profiles.has(profile));
 }
 
-export const pauseRoutes: readonly Route[] = [
+const holdSchema = z.object(legalHoldFields).meta({ id: 'legalHold' });
+const others = z.array(holdSchema).meta({ description: 'The other holds in force that cover it or a part of it.' });
+
+const orderSchema = z
+  .strictObject({
+    matter: z
+      .string()
+      .transform((matter) => matter.trim())
+      .pipe(text(100))
+      .meta({ description: 'The legal matter; each matter has its own hold.' }),
+    reason: recordedReason,
+  })
+  .meta({ id: 'legalHoldOrder' });
+
+const setSchema = z
+  .object({
+    ...legalHoldFields,
+    isNew: z.boolean().meta({ description: '`false`: this matter had a hold on it already, and nothing was written.' }),
+    others,
+    destroyed: z
+      .object({ inquiries: z.int(), histories: z.int() })
+      .meta({ description: 'What a disposal has destroyed so far.' }),
+  })
+  .meta({ id: 'setLegalHold' });
+
+const releasedSchema = z
+  .object({
+    released: holdSchema.nullable().meta({ description: '`null`: this matter had no hold on it.' }),
+    others,
+  })
+  .meta({ id: 'releasedLegalHold' });
+
+const listQuery = z.strictObject({
+  runKey: PATH_PARAMETERS.runKey.optional().describe('Only those that cover this run or a part of it.'),
+});
+
+export const orderRoutes: readonly Route[] = [
   defineRoute({
     at: 'GET /v1/pauses',
     operationId: 'listPauses',
@@ -114,6 +150,46 @@ export const pauseRoutes: readonly Route[] = [
       const runs = await wakeRuns(services.client, ledger);
       const inForce = hideOtherProfiles(caller, await ledger.pauses.list()).filter(({ ended }) => !ended);
       return { ...verdict, runs, inForce };
+    },
+  }),
+  defineRoute({
+    at: 'GET /v1/legal-holds',
+    operationId: 'listLegalHolds',
+    summary: 'List every legal hold in force',
+    scope: 'inquiries:read',
+    query: listQuery,
+    answer: createPageSchema('legalHoldList', holdSchema, 'The oldest first.'),
+    async run(call) {
+      const all = await (await call.services.openLedger()).retention.legalHolds(call.query.runKey);
+      return toPage(await keepReached(call, all));
+    },
+  }),
+  defineRoute({
+    at: 'POST /v1/runs/{runKey}/legal-holds',
+    operationId: 'setLegalHold',
+    summary: 'Keep the data of a run from disposal until each of its legal holds is released',
+    scope: 'inquiries:keep',
+    body: orderSchema,
+    answer: setSchema,
+    done: 'The hold is in force: this call set it, or an earlier one.',
+    async run({ services, params, body, by }) {
+      const { retention } = await services.openLedger();
+      const hold = await retention.setLegalHold(params.runKey, { ...body, by: by() });
+      if (!hold) throw new Refusal('notFound');
+      return hold;
+    },
+  }),
+  defineRoute({
+    at: 'POST /v1/runs/{runKey}/legal-holds/release',
+    operationId: 'releaseLegalHold',
+    summary: 'Release the legal hold of one matter',
+    scope: 'inquiries:keep',
+    body: orderSchema,
+    answer: releasedSchema,
+    done: 'The hold is released: this call released it, or an earlier one.',
+    async run({ services, params, body, by }) {
+      const { retention } = await services.openLedger();
+      return retention.releaseLegalHold(params.runKey, { ...body, by: by() });
     },
   }),
 ];
