@@ -25,11 +25,9 @@ async function readAll(isListed: (consentId: string, page: number) => boolean): 
   let after: string | undefined;
   for (let page = 0; page < 5; page++) {
     const listed = rows.filter(({ consentId }) => isListed(consentId, page));
-    const unmatched = async ({ after: place }: { after?: { since: string; consentId: string } }) =>
-      listed.filter(
-        ({ since, consentId }) =>
-          !place || since > place.since || (since === place.since && consentId > place.consentId),
-      );
+    async function* unmatched({ from = '' }: { from?: string }) {
+      yield* listed.filter(({ since }) => since >= from);
+    }
     const call = {
       caller: { isLocal: true, profiles: '*', endUsers: '*' },
       services: { openLedger: async () => ({ consents: { unmatched } }) },
