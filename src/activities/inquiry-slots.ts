@@ -41,7 +41,10 @@ export class InquirySlots {
   async take(): Promise<(() => void) | null> {
     const untilMs = performance.now() + WAIT_MS;
     for (let leftMs = WAIT_MS; this.#free === 0 && leftMs > 0; leftMs = untilMs - performance.now()) {
-      await finishWithin(once(this.#releases, 'release'), leftMs, []);
+      const waiting = new AbortController();
+      await finishWithin(once(this.#releases, 'release', { signal: waiting.signal }), leftMs, []);
+      // Takes the listeners of a wait that was too long away.
+      waiting.abort();
     }
     return this.#free > 0 ? this.#take() : null;
   }

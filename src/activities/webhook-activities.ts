@@ -1,5 +1,5 @@
 /** The activities of events: one hands them to the delivery run, the other sends one of them once. */
-import { activityInfo, cancellationSignal, getClient } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, getClient, log } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { parseWith } from '../fields/problems.ts';
 import {
@@ -17,6 +17,8 @@ import { WebhookError, type WebhookSender } from '../webhooks/sender.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createRetryableFailure, translateErrors } from './failures.ts';
 
+const NO_PROFILE_FOR_MS = 86_400_000;
+
 export function createQueueWebhooks(dependencies: ActivityDependencies) {
   return translateErrors({
     /**
@@ -25,8 +27,13 @@ export function createQueueWebhooks(dependencies: ActivityDependencies) {
      */
     queueWebhooks: async ({ profile: name, events }: { profile: string; events: WebhookEvent[] }) => {
       const profile = dependencies.config.profiles.get(name);
-      // During a deploy another worker may have the profile.
-      if (!profile) throw createRetryableFailure('ActivityFailed');
+      if (!profile) {
+        // During a deploy another worker may have the profile. Events must not keep a run of a removed one open for good.
+        const waitedMs = Date.now() - activityInfo().scheduledTimestampMs;
+        if (waitedMs < NO_PROFILE_FOR_MS) throw createRetryableFailure('ActivityFailed');
+        log.warn('events were dropped: no worker has had their profile for a day');
+        return { queued: 0 };
+      }
       const { webhooks = [] } = profile;
       const addressed = events.map((event): AddressedEvent => {
         const takers = webhooks.filter((endpoint) => takesEvent(endpoint, event.type));

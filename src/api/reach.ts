@@ -189,9 +189,13 @@ export function createReachFinder(client: Client, openLedger: () => Promise<Ledg
     ]);
     const found: RequiredReach[] = [];
     const input = ofRun.status === 'fulfilled' ? ofRun.value : undefined;
-    // Looks for a report even if there is no such share, to take equally long.
-    const required = isTemporalAway ? undefined : await findInputReach(parseRunKey(runKey).kind, input, depth);
-    if (input !== undefined && required) found.push(required);
+    let required = readRequiredReach(input);
+    if (!isTemporalAway && parseRunKey(runKey).kind === 'share') {
+      // Looks for a report even if there is no such share, to take equally long.
+      const report = depth > 0 ? undefined : await findReportReach(input, NOBODYS_ID);
+      required = { ...required, endUsers: report?.endUsers ?? null };
+    }
+    if (input !== undefined) found.push(required);
     if (ofLedger.status === 'fulfilled' && ofLedger.value.length > 0)
       found.push(readLedgerReach(ofLedger.value, runKey));
     if (found.length > 0) {
@@ -203,21 +207,27 @@ export function createReachFinder(client: Client, openLedger: () => Promise<Ledg
     return undefined;
   }
 
-  /** A secondary user does not see a share. If its report is not known, only callers who reach all end users do. */
-  async function findInputReach(kind: RunKind, input: unknown, depth = 0): Promise<RequiredReach> {
-    const own = readRequiredReach(input);
-    if (kind !== 'share') return own;
-    if (depth > 0) return { ...own, endUsers: null };
+  /**
+   * A secondary user does not see a share. If its report is not known, only callers who reach all end users do.
+   *
+   * @param otherwise looked for in vain where the input names no stored report
+   */
+  async function findReportReach(input: unknown, otherwise?: string): Promise<RequiredReach> {
     const report = isRecord(input) ? input.report : undefined;
     const { endUserCode, pullId, journeyId } = isRecord(report) ? report : {};
     const owner = typeof pullId === 'string' ? toRunKey('pull', pullId) : journeyId;
-    if (typeof endUserCode === 'string' || typeof owner !== 'string') {
-      // For its time alone.
-      await findReach(NOBODYS_ID, 1).catch(() => undefined);
-      return { ...own, endUsers: typeof endUserCode === 'string' ? [endUserCode] : null };
+    if (typeof endUserCode !== 'string' && typeof owner === 'string') {
+      return (await findReach(owner, 1)) ?? createReach([], []);
     }
-    const source = await findReach(owner, 1);
-    return createReach([...own.profiles, ...(source?.profiles ?? [])], source?.endUsers ?? []);
+    if (otherwise !== undefined) await findReach(otherwise, 1).catch(() => undefined);
+    return createReach([], typeof endUserCode === 'string' ? [endUserCode] : []);
+  }
+
+  async function findInputReach(kind: RunKind, input: unknown): Promise<RequiredReach> {
+    const own = readRequiredReach(input);
+    if (kind !== 'share') return own;
+    const report = await findReportReach(input);
+    return createReach([...own.profiles, ...report.profiles], report.endUsers ?? []);
   }
 
   const kept = new Map<string, { required: RequiredReach; untilMs: number }>();

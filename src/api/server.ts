@@ -62,6 +62,7 @@ export async function startApi(options: ApiOptions) {
   const stopping = new AbortController();
   const { app, audit, listen } = openService<ApiCaller>(options, {
     limits,
+    hasPage: true,
     write: writeProblem,
     translate: translateToRefusal,
     server: {
@@ -91,10 +92,9 @@ export async function startApi(options: ApiOptions) {
         // On a connection that was open already.
         if (stopping.signal.aborted && url.startsWith('/v1/')) throw new Refusal('stopping');
       });
-      server.addHook('onSend', async ({ access }, { statusCode, elapsedTime }) => {
-        const caller = access?.permission as ApiCaller | undefined;
-        if (statusCode !== 404 || !caller || reachesAll(caller)) return;
-        await waitUntilNextStep({ startedAt: performance.now() - elapsedTime });
+      server.addHook('onSend', async ({ access }, { statusCode }) => {
+        if (statusCode !== 404 || access?.startedAt === undefined || reachesAll(access.permission as ApiCaller)) return;
+        await waitUntilNextStep({ startedAt: access.startedAt });
       });
     },
   });
@@ -157,7 +157,10 @@ function addRoute(app: FastifyInstance, route: Route, { audit, services, stoppin
       lane: isMessage(route) ? 'message' : headers ? 'status' : 'ledger',
     },
     async handler(request, reply) {
-      const { permission: caller, record, note, giveUpSlot } = requireAccess<ApiCaller>(request);
+      const access = requireAccess<ApiCaller>(request);
+      const { permission: caller, record, note, giveUpSlot } = access;
+      // Not before: the caller decides how long its body takes.
+      access.startedAt = performance.now();
       const params = readParams(pathSchema, request);
       if (!params) throw new Refusal('notFound');
       const about = findRun(route, params);

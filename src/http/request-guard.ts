@@ -47,6 +47,8 @@ export interface GuardSettings<Caller extends Identity> {
   limits: HttpLimits;
   /** Origins of the UIs whose pages may call. */
   uiOrigins?: readonly string[] | undefined;
+  /** Whether the service has a page, which is of its own origin. */
+  hasPage?: boolean;
   /** Absent where there is no proxy. */
   isTrustedProxy?: ProxyCheck | undefined;
 }
@@ -56,6 +58,8 @@ interface Access {
   record: Omit<AccessRecord, 'status'>;
   /** The result of the policy's `permit`. */
   permission?: unknown;
+  /** When the handler began, by `performance.now()`. */
+  startedAt?: number;
   /** The key from `toCallerKey`. */
   caller: string;
   /** Adds to the audit line, even when the request is refused after all. */
@@ -74,7 +78,7 @@ export function requireAccess<Permission>({ access }: FastifyRequest): Access & 
 
 /** Lets each request of a service pass the checks, in the order in which Fastify reads it. */
 export function addGuard<Caller extends Identity>(app: FastifyInstance, settings: GuardSettings<Caller>): void {
-  const { policy, limits, uiOrigins = [], isTrustedProxy } = settings;
+  const { policy, limits, isTrustedProxy } = settings;
   /** Tokens of an address until its caller is authenticated; given back then. */
   const addresses = new TokenBuckets(limits);
   const callers = new TokenBuckets(limits);
@@ -101,7 +105,7 @@ export function addGuard<Caller extends Identity>(app: FastifyInstance, settings
     if (needs !== undefined) request.access = access;
     addresses.take(request.ip);
     if (isTrustedProxy && !isTrustedProxy(request.socket.remoteAddress)) throw new Refusal('proxy');
-    if (answerCrossOrigin(request, reply, uiOrigins)) {
+    if (answerCrossOrigin(request, reply, settings)) {
       addresses.giveBack(request.ip);
       await reply.code(204).send();
       return;
@@ -176,13 +180,17 @@ const MAX_AGE_SECONDS = 600;
  * @returns whether this was the browser's question alone, and has been answered
  * @throws Refusal 403 for a page of another origin: nothing is done for it
  */
-function answerCrossOrigin(request: FastifyRequest, reply: FastifyReply, uiOrigins: readonly string[]): boolean {
+function answerCrossOrigin(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { uiOrigins = [], hasPage = false }: Pick<GuardSettings<never>, 'uiOrigins' | 'hasPage'>,
+): boolean {
   reply.header('vary', 'Origin');
   const { origin } = request.headers;
   // No browser: a browser names the origin with each of these requests.
   if (origin === undefined) return false;
   // The service's own page, as the browser says.
-  if (request.headers['sec-fetch-site'] === 'same-origin') return false;
+  if (hasPage && request.headers['sec-fetch-site'] === 'same-origin') return false;
   if (!uiOrigins.includes(origin)) throw new Refusal('origin');
   reply.headers({ 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' });
   if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;

@@ -21,7 +21,14 @@ import {
   readNamed,
   readUnmatchedPage,
 } from './audit/record-pages.ts';
-import { adoptConsents, keepConsent, markConsentsSeen, readFault, recordConsents } from './consents/consents.ts';
+import {
+  adoptConsents,
+  countUnmatched,
+  keepConsent,
+  markConsentsSeen,
+  readFault,
+  recordConsents,
+} from './consents/consents.ts';
 import { readDurability } from './database/durability.ts';
 import { readRows } from './database/rows.ts';
 import { SCHEMA_VERSION } from './database/schema.ts';
@@ -96,7 +103,7 @@ export function makeLedger(transactions: Transactions, identity: LedgerIdentity,
       acceptRestore,
     }),
     consents: {
-      ...transactions.bindReads({ fault: readFault }),
+      ...transactions.bindReads({ fault: readFault, unmatchedCounts: countUnmatched }),
       ...transactions.bindLists({ unmatched: readUnmatchedPage }),
       ...transactions.bindWritesTo({ keep: keepConsent, adopt: adoptConsents, markSeen: markConsentsSeen }),
     },

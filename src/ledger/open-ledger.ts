@@ -75,25 +75,29 @@ async function migrateLedger(engine: SqlEngine, version: number, options: OpenLe
   if (version >= SCHEMA_VERSION) return;
   const { keyRing, environment, onProgress } = options;
   // Before the transaction: a key management service may be slow.
-  const ledgerId = `ledger-${randomUUID()}`;
-  const { keyId: secretKeyId, bytes: secretWrapped } = await createLedgerSecret(keyRing, ledgerId);
-  const wrapped = { keyId: secretKeyId, bytes: secretWrapped };
-  const cipher = new LedgerCipher(ledgerId, await openLedgerSecret(keyRing, ledgerId, wrapped));
+  const made = version === 0 ? await makeSecret(keyRing) : undefined;
   await engine.migrate(async (session) => {
     // Read again, now without other writers: another process may have been first.
     const from = (await readIdentity(session))?.schemaVersion ?? 0;
     if (from >= SCHEMA_VERSION) return;
     if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
     await migrate(session, from);
-    if (from > 0) {
+    if (!made) {
       onProgress?.(`tables: version ${from} to ${SCHEMA_VERSION}`);
       await updateRows(session, 'ledger_identity', { onlyRow: 1 }, { ...VERSIONS, migratedAt: NOW });
       return;
     }
-    const identity = { onlyRow: 1, ledgerId, environment, secretKeyId, secretWrapped, ...VERSIONS };
-    await insertRow(session, 'ledger_identity', identity);
+    const { cipher, ...identity } = made;
+    await insertRow(session, 'ledger_identity', { onlyRow: 1, environment, ...identity, ...VERSIONS });
     await beginChain(session, cipher);
   });
+}
+
+async function makeSecret(keyRing: OpenLedgerOptions['keyRing']) {
+  const ledgerId = `ledger-${randomUUID()}`;
+  const wrapped = await createLedgerSecret(keyRing, ledgerId);
+  const cipher = new LedgerCipher(ledgerId, await openLedgerSecret(keyRing, ledgerId, wrapped));
+  return { ledgerId, secretKeyId: wrapped.keyId, secretWrapped: wrapped.bytes, cipher };
 }
 
 /** @throws LedgerNotFoundError, LedgerUnavailableError; TypeError where the address has neither form */

@@ -75,14 +75,11 @@ async function readLedger({ ledger, metrics }: FleetFigures): Promise<Work[]> {
   const [counts, pauses, unmatched] = await Promise.all([
     ledger.work.counts(),
     ledger.pauses.list(),
-    Array.fromAsync(ledger.consents.unmatched()),
+    ledger.consents.unmatchedCounts(),
   ]);
   const isPaused = pauses.some(({ ended }) => !ended);
   metrics.put('paused', isPaused, {});
-  // The oldest consent comes first.
-  const consents = [...Map.groupBy(unmatched, (consent) => consent.unmatched)].map(([reason, rows]) => {
-    return { kind: 'unmatched', reason, count: rows.length, oldest: rows[0]?.since };
-  });
+  const consents = unmatched.map(({ since: oldest, ...counted }) => ({ kind: 'unmatched', ...counted, oldest }));
   return [...counts, ...consents];
 }
 

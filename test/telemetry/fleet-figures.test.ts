@@ -25,7 +25,7 @@ async function figuresOf(
   const figures = {
     ledger: {
       work: { counts: async () => [] },
-      consents: { unmatched: async () => [] },
+      consents: { unmatchedCounts: async () => [] },
       pauses: { list: async () => [] },
       restoreState: async () => ({}),
       ...parts.ledger,

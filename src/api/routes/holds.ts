@@ -314,11 +314,12 @@ export const holdRoutes: readonly Route[] = [
         const { duplicate, recorded } = await decideAndSign(services, runKey, { ...content, by }, options);
         return { result: duplicate ? 'duplicate' : 'decided', recorded };
       };
-      const rows = await runInParallel(inquiries, AT_ONCE, async (named) => ({
-        ...named,
-        ...(await decideOne(named).catch(describeRefusal)),
-      }));
-      return { inquiries: rows };
+      // Every one is decided, also where a bug ends another.
+      const settled = await runInParallel(inquiries, AT_ONCE, (named) =>
+        decideOne(named).catch((error: unknown) => ({ error })),
+      );
+      const outcomes = settled.map((outcome) => ('error' in outcome ? describeRefusal(outcome.error) : outcome));
+      return { inquiries: inquiries.map((named, index) => ({ ...named, ...(outcomes[index] as Outcome) })) };
     },
   }),
 ];

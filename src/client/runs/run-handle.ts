@@ -206,13 +206,18 @@ export class Run<Kind extends RunKind> {
       } catch (error) {
         // The server gives the same answer for a closed run and for an unknown one.
         if (error instanceof WorkflowNotFoundError && (await describeRun(this.#context.client, this.workflowId))) {
-          // An ended journey's report is shared by itself.
-          throw new CallError(name === 'requestShare' ? 'shareAfterEnd' : 'journeyFinished', { runKey });
+          throw new CallError('journeyFinished', { runKey });
         }
         throw error;
       }
     };
-    return this.#context.calls.make({ runKey, defaultMs: MESSAGE_TIMEOUT_MS }, options, send);
+    return this.#context.calls
+      .make({ runKey, defaultMs: MESSAGE_TIMEOUT_MS }, options, send)
+      .catch((error: unknown) => {
+        // An ended journey's report is shared by itself.
+        const isShare = name === 'requestShare' && hasCode(error, 'journeyFinished');
+        throw isShare ? new CallError('shareAfterEnd', { runKey }) : error;
+      });
   }
 
   async #isCompleted(options: CallOptions): Promise<boolean> {

@@ -14,7 +14,13 @@ import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { Table, Writes } from '../database/columns.ts';
 import { iteratePages, readKeyset } from '../database/pages.ts';
 import { type InsertOptions, insertRaw, insertRow, toMemberName, toObject } from '../database/rows.ts';
-import type { SqlDialect, SqlRow, SqlSession, Transaction } from '../database/sql-session.ts';
+import {
+  listPlaceholders,
+  type SqlDialect,
+  type SqlRow,
+  type SqlSession,
+  type Transaction,
+} from '../database/sql-session.ts';
 import { type Row, TABLES, type TableName } from '../database/tables.ts';
 
 type ChainedTable = {
@@ -186,7 +192,7 @@ export async function verifyChain(
     readKeyset<ChainEntry>(session, { from: 'audit_chain', order: ['position'], after, limit: CHAIN_BATCH }),
   );
   for await (const entries of batches) {
-    for (const named of await Promise.all(entries.map((entry) => readNamedRow(session, entry)))) {
+    for (const named of await readNamedRows(session, entries)) {
       const { entry, name } = named;
       const { position } = entry;
       const missing = position - last.entries - 1;
@@ -213,15 +219,30 @@ interface NamedRow {
   row?: SqlRow | undefined;
 }
 
-async function readNamedRow(session: SqlSession, entry: ChainEntry): Promise<NamedRow> {
-  const table = CHAINED_TABLES.find((name) => name === entry.rowTable);
-  if (!table) return { entry, name: {} };
-  const columns = TABLES[table].key;
-  const key = parseKey(entry.rowKey);
-  if (key?.length !== columns.length) return { entry, name: { table } };
-  const conditions = columns.map((column, index) => `${column} = $${index + 1}`);
-  const [row] = await session.rows(`SELECT * FROM ${table} WHERE ${conditions.join(' AND ')}`, key);
-  return { entry, name: { table, key }, row };
+/** Reads each table once. */
+async function readNamedRows(session: SqlSession, entries: readonly ChainEntry[]): Promise<NamedRow[]> {
+  const named = entries.map((entry): NamedRow => ({ entry, name: parseName(entry) }));
+  for (const table of CHAINED_TABLES) {
+    const wanted = named.filter(({ name }) => name.table === table && name.key);
+    if (wanted.length === 0) continue;
+    const columns = TABLES[table].key;
+    const values: string[] = [];
+    const keys = wanted.map(({ name }) => `(${name.key?.map((part) => `$${values.push(part)}`).join(', ')})`);
+    const rows = await session.rows(
+      `SELECT * FROM ${table} WHERE (${columns.join(', ')}) IN (VALUES ${keys.join(', ')})`,
+      values,
+    );
+    const found = new Map(rows.map((row) => [toRowKey(table, row), row]));
+    for (const entry of wanted) entry.row = found.get(JSON.stringify(entry.name.key));
+  }
+  return named;
+}
+
+function parseName({ rowTable, rowKey }: ChainEntry): NamedRow['name'] {
+  const table = CHAINED_TABLES.find((name) => name === rowTable);
+  if (!table) return {};
+  const key = parseKey(rowKey);
+  return key?.length === TABLES[table].key.length ? { table, key } : { table };
 }
 
 /** Returns `undefined` where the key was tampered with. */
@@ -260,15 +281,15 @@ async function findUnchained(session: SqlSession, table: ChainedTable): Promise<
   );
   const findings: ChainFinding[] = [];
   for await (const rows of batches) {
-    const keys = rows.map((row) => order.map((name) => row[name] ?? ''));
-    const entries = await Promise.all(
-      keys.map((key) =>
-        session.rows('SELECT 1 FROM audit_chain WHERE row_table = $1 AND row_key = $2', [table, JSON.stringify(key)]),
-      ),
+    // PostgreSQL takes no empty list.
+    if (rows.length === 0) continue;
+    const keys = rows.map((row) => JSON.stringify(order.map((name) => row[name] ?? '')));
+    const entries = await session.read<ChainEntry>(
+      `SELECT row_key FROM audit_chain WHERE row_key IN (${listPlaceholders(keys)}) AND row_table = '${table}'`,
+      keys,
     );
-    for (const [index, key] of keys.entries()) {
-      if (entries[index]?.length === 0) findings.push({ kind: 'inserted', table, key });
-    }
+    const chained = new Set(entries.map(({ rowKey }) => rowKey));
+    for (const key of keys) if (!chained.has(key)) findings.push({ kind: 'inserted', table, key: JSON.parse(key) });
   }
   return findings;
 }

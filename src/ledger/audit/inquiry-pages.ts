@@ -225,7 +225,7 @@ function readAnswer(
 ) {
   const { outcome, returnCode, returnReasonCode, applicantOutcomes: named = [] } = answer;
   const isOpened = name === 'lateAnswer' || row.state === 'answered';
-  const opened = isOpened && outcome !== 'record' ? openOutcome(cipher, row, name) : undefined;
+  const opened = isOpened && outcome !== undefined && outcome !== 'record' ? openOutcome(cipher, row, name) : undefined;
   // An applicant whom the answer does not name has no record, or has what the one answer says.
   const others = outcome === 'record' ? 'noRecord' : outcome;
   const applicantOutcomes =

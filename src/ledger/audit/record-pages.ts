@@ -33,8 +33,10 @@ export const readDecisionsPage = createReader(
     FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`,
 );
 
-const CONSENTS = `SELECT c.*, c.journey_id AS run_key, c.recorded_at AS since,
-    c.journey_id || ' ' || c.share_id || ' ' || c.applicant_id || ' ' || c.consent_id || ' ' || c.decision AS row_key,
+const CONSENT = `c.*, c.journey_id AS run_key, c.recorded_at AS since,
+    c.journey_id || ' ' || c.share_id || ' ' || c.applicant_id || ' ' || c.consent_id || ' ' || c.decision AS row_key`;
+
+const CONSENTS = `SELECT ${CONSENT},
     CASE WHEN c.proof IS NULL THEN 0 ELSE 1 END AS has_proof,
     (SELECT count(*) FROM attempt_consents l WHERE c.decision = 'granted' AND l.journey_id = c.journey_id
       AND l.share_id = c.share_id AND l.applicant_id = c.applicant_id AND l.consent_id = c.consent_id) AS permitted_attempts
@@ -46,7 +48,7 @@ export const readConsentsPage = createReader(RECORDS.consents.output.omit({ stan
 /** Reads like `readDecisionsPage`: the consents that match nothing, and that no person has marked as seen. */
 export const readUnmatchedPage = createReader(
   RECORDS.unmatchedConsents.output,
-  `${CONSENTS} WHERE c.unmatched IS NOT NULL AND c.seen_at IS NULL`,
+  `SELECT ${CONSENT} FROM consents c WHERE c.unmatched IS NOT NULL AND c.seen_at IS NULL`,
   (now) => `listed_from <= ${now}`,
 );
 

@@ -9,7 +9,7 @@ import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
 import { appendToChain } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
 import { insertRow, readRows, updateRows } from '../database/rows.ts';
-import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
+import type { SqlSession, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import type { ConsentVerdict } from '../records.ts';
 
@@ -195,6 +195,14 @@ async function judgeKnown(tx: Transaction, consent: ConsentRecord): Promise<Cons
   const paths = findConsentDifferences(toConsentRecord(row), consent, { hasGrantedSince });
   const isThis = paths.length === 0 && row.receivedAt === consent.receivedAt;
   return isThis ? { kind: 'recorded' } : { kind: 'known', paths };
+}
+
+/** Reads only: the listed consents that match nothing, by what they lack: how many, and since when. */
+export function countUnmatched({ session, dialect }: Unsealed) {
+  return session.read<{ reason: string; count: number; since: string }>(
+    `SELECT unmatched AS reason, count(*) AS count, min(recorded_at) AS since FROM consents
+     WHERE unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${dialect.now} GROUP BY unmatched`,
+  );
 }
 
 export function toConsentRecord(row: ConsentRow): ConsentRecord {

@@ -151,7 +151,7 @@ export function readRows<Name extends TableName>(
 }
 
 /** In an update: an expression, given that of the database's clock. */
-type Expression = (now: string, place: Place) => string;
+export type Expression = (now: string, place: Place) => string;
 
 /** In an update: the time of the database's clock. */
 export const NOW: Expression = (now) => now;

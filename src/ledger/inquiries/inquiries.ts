@@ -252,10 +252,12 @@ export async function readInquiries(
     ),
     readAttemptsAndDecisions(tx, traceNumbers, values),
   ]);
-  return inquiries.map((inquiry) => {
-    const isOwn = (row: ReportOrigin) => row.customerTraceNumber === inquiry.customerTraceNumber;
-    const attempts = about.attempts.filter(isOwn);
-    const decisions = about.decisions.filter(isOwn);
+  const group = <About extends { customerTraceNumber: string }>(rows: readonly About[]) =>
+    Map.groupBy(rows, ({ customerTraceNumber }) => customerTraceNumber);
+  const [attemptsOf, decisionsOf] = [group(about.attempts), group(about.decisions)];
+  return inquiries.map(({ digest: _, disposedReason: __, ...inquiry }) => {
+    const attempts = attemptsOf.get(inquiry.customerTraceNumber) ?? [];
+    const decisions = decisionsOf.get(inquiry.customerTraceNumber) ?? [];
     return {
       ...inquiry,
       attempts: attempts.map((row) => ({

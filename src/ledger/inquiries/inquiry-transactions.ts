@@ -307,7 +307,12 @@ async function settleOverdue(tx: Transaction, state: InquiryState, customerTrace
   const latest = findLatest(state);
   if (!latest || !isOverdue(latest)) return false;
   const overdue = { customerTraceNumber, attempt: latest.attempt };
-  await updateRows(tx.session, 'attempts', overdue, { state: 'unknown', failureType: 'OutcomeUnknown' });
+  await updateRows(
+    tx.session,
+    'attempts',
+    { ...overdue, state: 'sending' },
+    { state: 'unknown', failureType: 'OutcomeUnknown' },
+  );
   await flagIfRefused(tx, overdue);
   await openHeld(tx, customerTraceNumber);
   return true;

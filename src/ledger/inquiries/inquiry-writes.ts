@@ -4,8 +4,8 @@ import { omitUndefined, pick } from '../../base/defined.ts';
 import { listApplicantOutcomes } from '../../messages/pull/consumer-results.ts';
 import type { Answer, InquiryDescription, Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
-import { insertRow, NOW, updateRows } from '../database/rows.ts';
-import type { SqlSession, Transaction } from '../database/sql-session.ts';
+import { type Expression, insertRow, NOW, updateRows } from '../database/rows.ts';
+import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import type { ClaimRequest, CloseRequest, OutcomeRecord } from '../records.ts';
 import {
@@ -87,7 +87,7 @@ export async function insertClosed(
   { inquiry: { customerTraceNumber }, attempt, digest, run }: CloseRequest,
   permittedBy: string | undefined,
 ): Promise<string | undefined> {
-  await updateRows(session, 'inquiries', { customerTraceNumber }, { digest });
+  await updateRows(session, 'inquiries', { customerTraceNumber }, { digest: orKeep('digest', digest) });
   const row = await insertRow(session, 'closed_attempts', { customerTraceNumber, attempt, ...run, permittedBy });
   return row?.closedAt;
 }
@@ -107,11 +107,16 @@ export async function markClaimed(
   const claimed = {
     workflowId: run.workflowId,
     runId: run.runId,
-    digest,
+    digest: orKeep('digest', digest),
     applicantIds: applicantIds ? [...applicantIds] : known?.applicantIds,
-    permittedRepeat: known?.permittedRepeat ?? permittedRepeat,
+    permittedRepeat: orKeep('permitted_repeat', permittedRepeat),
   };
   await updateRows(session, 'inquiries', { customerTraceNumber }, claimed);
+}
+
+/** What the first claim has said stays, whoever comes later. */
+function orKeep(column: string, value: SqlValue): Expression {
+  return (_now, place) => `coalesce(${column}, ${place(value)})`;
 }
 
 /** Writes news as the attempt's outcome. Status and request stay unchanged if the news lacks them. */

@@ -308,9 +308,14 @@ export class Consents {
 
   /** @param taken `unjudged` if the keys that the proof needs could not be read: the message waits on */
   #settle(waiting: WaitingConsent, taken: ConsentTaken = { kind: 'unjudged' }): void {
-    if (taken.kind === 'unjudged') return;
     const { record } = waiting;
-    this.#listFor(record).delete(toContent(record));
+    const list = this.#listFor(record);
+    list.delete(toContent(record));
+    if (taken.kind === 'unjudged') {
+      // Behind the others, which it must not keep out of the next batch.
+      list.set(toContent(record), waiting);
+      return;
+    }
     const share = this.#host.shares.get(record.shareId);
     const fault = taken.kind === 'recorded' && !(share && SENT.includes(share.state)) ? taken.fault : undefined;
     waiting.taken = taken;

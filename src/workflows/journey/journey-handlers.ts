@@ -76,10 +76,7 @@ function handleGates(journey: Journey): void {
 }
 
 function takeAnyAdvance(journey: Journey, message: AdvanceMessage, receivedAt: string): boolean {
-  const known = journey.applicantIds.length;
-  const isNew = takeAdvance(journey, message, receivedAt);
-  if (journey.applicantIds.length > known) journey.consents.markAllStale();
-  return isNew;
+  return journey.lookUpIfNew(() => takeAdvance(journey, message, receivedAt));
 }
 
 /** Applies a decision that the ledger has by now; returns why the run no longer can, or `null`. */

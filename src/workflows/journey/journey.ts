@@ -88,10 +88,16 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
   }
 
   setApplicants(applicants: Applicant[]): void {
-    const known = this.applicantIds.length;
     this.state.applicants = applicants;
-    this.persons.name(applicants);
-    if (this.applicantIds.length > known) this.consents.markAllStale();
+    this.lookUpIfNew(() => this.persons.name(applicants));
+  }
+
+  /** Looks consents up again if the change names applicants whom the run did not know. */
+  lookUpIfNew<T>(change: () => T): T {
+    const known = this.applicantIds;
+    const changed = change();
+    if (this.applicantIds.some((id) => !known.includes(id))) this.consents.markAllStale();
+    return changed;
   }
 
   /** Also those whom a kept message names: their consents may come before the message takes effect. */
@@ -102,7 +108,8 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
   /** An amendment names its applicants from its first attempt on. */
   override noteProgress(stage: StageRecord, progress: InquiryProgress): void {
     super.noteProgress(stage, progress);
-    if (stage.inquiry?.applicants) this.persons.name(stage.inquiry.applicants);
+    const { applicants } = stage.inquiry ?? {};
+    if (applicants) this.lookUpIfNew(() => this.persons.name(applicants));
   }
 
   /** The latest pull of a stage. */

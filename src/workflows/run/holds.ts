@@ -99,7 +99,7 @@ export class Holds {
   }
 
   #remove(hold: OpenHold): void {
-    this.#state.open.splice(this.#state.open.indexOf(hold), 1);
+    this.#state.open = this.#state.open.filter((other) => other !== hold);
   }
 
   /**
@@ -231,8 +231,9 @@ export class Holds {
     }
     if (!hold) return refuse('notOnHold', 'no inquiry with this customerTraceNumber is on hold');
     if (hold.decision) return refuse('decided', 'another decision about this hold has been taken');
-    if (isEnding && !SENDS_NOTHING.includes(message.action)) return refuse('ending', ENDING_RULE);
-    const { attempts: attempt, failureType: reason } = hold.status;
+    const { attempts: attempt, failureType: reason, allowedActions } = hold.status;
+    const isPossible = message.attempt === attempt && allowedActions.includes(message.action);
+    if (isPossible && isEnding && !SENDS_NOTHING.includes(message.action)) return refuse('ending', ENDING_RULE);
     return judgeDecision({ ...hold.status, attempt, reason, heldBy: 'run' }, message, Date.now());
   }
 
@@ -261,18 +262,15 @@ function findDifferences({ digests }: KnownDecision, message: DecisionMessage): 
   return findDifferingPaths(digests, digestContent(message));
 }
 
-function toHoldStatus(
-  inquiry: InquiryDescription,
-  { failureType, problems, attempt: _, claimed: __, retryAfterMs: ___, ...answer }: InquiryFailure,
-  judged: Judged,
-): HoldStatus {
+function toHoldStatus(inquiry: InquiryDescription, failure: InquiryFailure, judged: Judged): HoldStatus {
   const { productCode, runKey, ordinal } = inquiry;
+  const { failureType, problems } = failure;
   return {
     ...pick(inquiry, ['customerTraceNumber', 'productCode', 'shareId', 'profile', 'endUserCode', 'endUser']),
     accountId: parseRunKey(runKey).accountId,
     failureType,
     ...judged,
-    ...answer,
+    ...pick(failure, ['httpStatus', 'refusalKept', 'returnCode', 'returnReasonCode', 'otherTraceNumber', 'resendFrom']),
     problems: problems && selectShownProblems(problems),
     // A share sends a reference, not applicants: there is nothing in it that a person could correct. And a stage has no
     // more trace numbers than two digits count.
