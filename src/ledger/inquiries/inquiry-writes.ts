@@ -114,7 +114,7 @@ export async function markClaimed(
   await updateRows(session, 'inquiries', { customerTraceNumber }, claimed);
 }
 
-/** What the first claim has said stays, whoever comes later. */
+/** A later claim keeps the value that the first claim wrote. */
 function orKeep(column: string, value: SqlValue): Expression {
   return (_now, place) => `coalesce(${column}, ${place(value)})`;
 }
