@@ -1,8 +1,9 @@
 /** Titles, and where the focus goes when the view changes. */
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 
+/** The title changes together with the view: a reader of the new heading hears its title. */
 export function useTitle(title: string): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · credit-journey`;
   }, [title]);
 }
