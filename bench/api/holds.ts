@@ -1,6 +1,6 @@
 /** The list of what needs a person with very many open, and no worker: by the ledger alone. */
 
-import type { RunHold } from '../../src/ledger/holds/work.ts';
+import type { RunHold } from '../../src/ledger/holds/holds.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { loadKeyRing } from '../../src/protection/keys/key-ring.ts';

@@ -1,4 +1,4 @@
-import type { RunFlag, RunHold } from '../ledger/holds/work.ts';
+import type { RunFlag, RunHold } from '../ledger/holds/holds.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { RunDecision, ShareWithdrawal } from '../ledger/records.ts';
 import type { RepeatStageMessage } from '../messages/advance.ts';

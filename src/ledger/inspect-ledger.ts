@@ -4,7 +4,7 @@ import { readDurability } from './database/durability.ts';
 import { readIdentity, SCHEMA_VERSION } from './database/schema.ts';
 import type { Unsealed } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
-import { countWork } from './holds/work.ts';
+import { countWork } from './holds/holds.ts';
 import { openEngine } from './open-ledger.ts';
 import { readPauses } from './pauses.ts';
 import { readRestore } from './restores.ts';

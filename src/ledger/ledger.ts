@@ -35,8 +35,17 @@ import { SCHEMA_VERSION } from './database/schema.ts';
 import type { Transaction } from './database/sql-session.ts';
 import type { Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
-import { closeWork, flagRun, openHold, recordRunSeen, recordSeen } from './holds/holds.ts';
-import { countWork, hasOpenWork, readOpenWork, readWorkOfOwner } from './holds/work.ts';
+import {
+  closeWork,
+  countWork,
+  flagRun,
+  hasOpenWork,
+  openHold,
+  readOpenWork,
+  readWorkOfOwner,
+  recordRunSeen,
+  recordSeen,
+} from './holds/holds.ts';
 import { isDisposalBegun, readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
 import { beginPause, endPause, forgetWaiting, readPauses, readWaiting } from './pauses.ts';

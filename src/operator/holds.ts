@@ -1,6 +1,6 @@
 /** The rows that need a person: how they are read, their schema, their meaning, and the effect of each decision. */
 import { z } from 'zod';
-import type { WorkQuery, WorkRow } from '../ledger/holds/work.ts';
+import type { WorkQuery, WorkRow } from '../ledger/holds/holds.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { holdStatusSchema, optionalText } from '../messages/journey/shapes.ts';
 import { FAILURES, HOLD_ACTIONS, isFailureType } from '../model/failure-types.ts';

@@ -7,7 +7,7 @@
 import { CallError } from '../client/connection/errors.ts';
 import { isRunOpen } from '../client/connection/temporal-runs.ts';
 import { loadDecisionTrust } from '../config/config.ts';
-import type { FlagReason } from '../ledger/holds/work.ts';
+import type { FlagReason } from '../ledger/holds/holds.ts';
 import { findDecisionDifferences } from '../ledger/inquiries/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';

@@ -1,7 +1,7 @@
 /** Every metric of our own: its name, its meaning, its labels and their words. docs/metrics.md prints this table. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { MetricMeter, MetricTags } from '@temporalio/common';
-import type { WorkRow } from '../ledger/holds/work.ts';
+import type { WorkRow } from '../ledger/holds/holds.ts';
 import { UNMATCHED } from '../messages/journey/shapes.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { WEBHOOK_ATTENTION, WEBHOOK_FAILURE_TYPES } from '../messages/webhooks/delivery.ts';

@@ -8,7 +8,7 @@ import type {
   ListedConsent,
   Posted,
 } from '../ledger/audit/audited.ts';
-import type { ClosedHow, WorkRow } from '../ledger/holds/work.ts';
+import type { ClosedHow, WorkRow } from '../ledger/holds/holds.ts';
 import { FAILURES, isFailureType } from '../model/failure-types.ts';
 import { describeSecondaryUser } from '../model/stage-end-user.ts';
 import { describeReason, formatInquiryName, listAnswerParts } from './holds.ts';

@@ -106,9 +106,9 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
         replace: "forbids: (known) => (known.isWithdrawn && known.ledgerId === '' ? { kind: 'withdrawn' } : null)",
       },
       {
-        file: 'src/ledger/inquiries/inquiry-writes.ts',
-        find: 'OR EXISTS (',
-        replace: 'OR 1 = 0 AND EXISTS (',
+        file: 'src/ledger/inquiries/inquiry-transactions.ts',
+        find: 'OR EXISTS (${',
+        replace: 'OR 1 = 0 AND EXISTS (${',
       },
     ],
     tests: [
@@ -121,9 +121,9 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a claim that was decided before a withdrawal is written after it',
     edits: [
       {
-        file: 'src/ledger/inquiries/inquiry-writes.ts',
-        find: 'OR EXISTS (',
-        replace: 'OR 1 = 0 AND EXISTS (',
+        file: 'src/ledger/inquiries/inquiry-transactions.ts',
+        find: 'OR EXISTS (${',
+        replace: 'OR 1 = 0 AND EXISTS (${',
       },
     ],
     tests: [
@@ -188,7 +188,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     name: 'a claim that was decided before a pause is written after it',
     edits: [
       {
-        file: 'src/ledger/inquiries/inquiry-writes.ts',
+        file: 'src/ledger/inquiries/inquiry-transactions.ts',
         find: 'CASE WHEN EXISTS (',
         replace: 'CASE WHEN 1 = 0 AND EXISTS (',
       },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseSince } from '../../src/cli/commands/command.ts';
 import { formatRowTable, wrapCommand } from '../../src/cli/output/output.ts';
-import type { WorkRow } from '../../src/ledger/holds/work.ts';
+import type { WorkRow } from '../../src/ledger/holds/holds.ts';
 import { describeHold } from '../../src/operator/holds.ts';
 import { resolveCommand } from '../../src/words/holds.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import type { WorkRow } from '../../src/ledger/holds/work.ts';
+import type { WorkRow } from '../../src/ledger/holds/holds.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import {
   type Harness,

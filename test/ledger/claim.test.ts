@@ -8,7 +8,7 @@ import {
   type KnownAttempt,
   type KnownInquiry,
 } from '../../src/ledger/claim.ts';
-import { findRepeat } from '../../src/ledger/inquiries/inquiry-writes.ts';
+import { findRepeat } from '../../src/ledger/inquiries/rules.ts';
 import type { AttemptState } from '../../src/model/inquiry.ts';
 
 const LEDGER = 'ledger-1';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SqlSession, Unsealed } from '../../src/ledger/database/sql-session.ts';
-import { countWork, readOpenWork, type WorkFilters } from '../../src/ledger/holds/work.ts';
+import { countWork, readOpenWork, type WorkFilters } from '../../src/ledger/holds/holds.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimAs, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';

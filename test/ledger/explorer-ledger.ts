@@ -13,8 +13,7 @@ import {
   permitFor,
 } from '../../src/ledger/claim.ts';
 import { decideOutcome } from '../../src/ledger/inquiries/inquiry-transactions.ts';
-import { findRepeat } from '../../src/ledger/inquiries/inquiry-writes.ts';
-import { decideClose, decideDecision } from '../../src/ledger/inquiries/rules.ts';
+import { decideClose, decideDecision, findRepeat } from '../../src/ledger/inquiries/rules.ts';
 import type { Answer, AttemptView } from '../../src/model/inquiry.ts';
 import {
   CURRENT_WRITER,

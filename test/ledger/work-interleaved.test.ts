@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
-import type { RunHold } from '../../src/ledger/holds/work.ts';
+import type { RunHold } from '../../src/ledger/holds/holds.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimOf, decisionOf, keyRing } from './fixtures.ts';

@@ -1,6 +1,6 @@
 /** Opens operator tasks as runs do, and reads them page by page, as the work queue page does. */
 
-import type { RunHold, WorkFilters, WorkRow } from '../../src/ledger/holds/work.ts';
+import type { RunHold, WorkFilters, WorkRow } from '../../src/ledger/holds/holds.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { readOpenWork } from '../../src/operator/holds.ts';
 import { INQUIRY } from './fixtures.ts';

@@ -24,7 +24,7 @@ const EDITS: readonly { file: string; find: string; replace: string }[] = [
     replace: 'WITHOUT_OLDER_WRITERS: readonly number[] = [2]',
   },
   {
-    file: 'src/ledger/inquiries/inquiry-writes.ts',
+    file: 'src/ledger/inquiries/inquiry-transactions.ts',
     find: "        position: '(SELECT",
     replace: `        ${NEXT_FENCE}: '1',\n        position: '(SELECT`,
   },

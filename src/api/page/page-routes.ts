@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { runInParallel } from '../../base/in-parallel.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { NamedRecord } from '../../ledger/audit/audited.ts';
-import type { WorkRow } from '../../ledger/holds/work.ts';
+import type { WorkRow } from '../../ledger/holds/holds.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';

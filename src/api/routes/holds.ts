@@ -6,7 +6,7 @@ import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { getMessageFields } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { instantText } from '../../ledger/audit/audited.ts';
-import type { FlagReason, WorkQuery, WorkRow } from '../../ledger/holds/work.ts';
+import type { FlagReason, WorkQuery, WorkRow } from '../../ledger/holds/holds.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';

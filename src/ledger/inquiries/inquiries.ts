@@ -1,7 +1,14 @@
 /** Inquiries with their attempts and decisions: rows, what the rules judge of them, and what callers see. */
 import { pick } from '../../base/defined.ts';
 import type { FailureType } from '../../model/failure-types.ts';
-import { type Answer, type AttemptView, LATE_NEWS, type Outcome, REASON_OF_STATE } from '../../model/inquiry.ts';
+import {
+  type Answer,
+  type AttemptView,
+  type InquiryDescription,
+  LATE_NEWS,
+  type Outcome,
+  REASON_OF_STATE,
+} from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { judgesAttempts } from '../audit/audited.ts';
 import {
@@ -14,6 +21,7 @@ import {
   lateToJudge,
   permitFor,
 } from '../claim.ts';
+import { insertRow } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { isInForce } from '../orders.ts';
@@ -22,7 +30,7 @@ import type { AttentionReason, DecisionRecord, InquiryView, OpenInquiry, ReportO
 import { findDecisionDifferences } from './rules.ts';
 
 /** The members that identify an inquiry and say whom it is for. */
-export const DESCRIPTION = [
+const DESCRIPTION = [
   'customerTraceNumber',
   'environment',
   'profile',
@@ -148,6 +156,19 @@ async function readAttemptsAndDecisions(
     read<DecisionRow>('SELECT * FROM decisions', 'recorded_at'),
   ]);
   return { attempts: [...claimed, ...closed].sort((a, b) => a.attempt - b.attempt), decisions };
+}
+
+/** Makes the inquiry's row where it is missing, and returns whether it did. `markClaimed` adds what a claim says of it. */
+export async function insertInquiry({ session }: Transaction, inquiry: InquiryDescription): Promise<boolean> {
+  return (await insertRow(session, 'inquiries', pick(inquiry, DESCRIPTION), { orKeep: true })) !== undefined;
+}
+
+/** Keeps every other writer of this inquiry out until the transaction ends. Where each transaction does so for all, nothing is asked. */
+export async function lockInquiry({ session, dialect }: Transaction, customerTraceNumber: string): Promise<void> {
+  if (dialect.forUpdate === '') return;
+  await session.rows(`SELECT 1 FROM inquiries WHERE customer_trace_number = $1 ${dialect.forUpdate}`, [
+    customerTraceNumber,
+  ]);
 }
 
 /** The members that may hold an answer. */

@@ -5,17 +5,26 @@
 import { isDeepStrictEqual } from 'node:util';
 import { omitUndefined, pick } from '../../base/defined.ts';
 import { describeDifference } from '../../base/differing-paths.ts';
-import type { AttemptView, InquiryDescription } from '../../model/inquiry.ts';
+import { listApplicantOutcomes } from '../../messages/pull/consumer-results.ts';
+import type { Answer, AttemptView, InquiryDescription, Outcome } from '../../model/inquiry.ts';
 import { checkProviderStatement, describeResendRule } from '../../model/provider-word.ts';
-import type { ReportReference } from '../../model/report-outcome.ts';
+import type { ApplicantOutcome, ReportReference } from '../../model/report-outcome.ts';
 import { toResendNumber } from '../../model/trace-number.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
 import { decideClaim, findAttempt, findLatest, isOverdue, type KnownInquiry } from '../claim.ts';
 import { linkConsents } from '../consents/consents.ts';
-import { NOW, updateRows } from '../database/rows.ts';
+import { type Expression, insertRow, NOW, updateRows } from '../database/rows.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
-import { Ending, rollBack, type Transaction, type Written } from '../database/sql-session.ts';
+import {
+  Ending,
+  rollBack,
+  type SqlSession,
+  type SqlValue,
+  type Transaction,
+  type Written,
+} from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
 import { requireSameLedger } from '../database/transactions.ts';
 import { LedgerChangedError, LedgerRestoredError, RequestDiffersError } from '../errors.ts';
 import { drawAttention, endByClaim, endByDecision, flagReport, isHeldBy, openHeld } from '../holds/holds.ts';
@@ -38,25 +47,20 @@ import {
   ATTEMPT_KEY,
   type AttemptRow,
   compareWithDecided,
+  type InquiryRow,
   type InquiryState,
+  insertInquiry,
+  lockInquiry,
   openAnswer,
   readState,
   sealAnswer,
+  selectPauses,
+  selectWithdrawals,
+  toClaimOwners,
   toLatestView,
   toLatestViewOrNotSent,
 } from './inquiries.ts';
-import {
-  insertAttempt,
-  insertClosed,
-  insertInquiry,
-  lockInquiry,
-  markClaimed,
-  readRepeat,
-  toReadable,
-  writeLate,
-  writeOutcome,
-} from './inquiry-writes.ts';
-import { type DecisionEffect, decideClose, decideDecision } from './rules.ts';
+import { type ClaimedNumber, type DecisionEffect, decideClose, decideDecision, findRepeat } from './rules.ts';
 
 /**
  * Reads only. `null` where nothing was claimed or abandoned under the trace number. With `digest` it reveals nothing of
@@ -440,4 +444,150 @@ async function findForeignConsumer(
     if (row && Number(row.known) > 0 && Number(row.own ?? 0) === 0) return index;
   }
   return null;
+}
+
+// The statements that change `inquiries` and `attempts`, and the columns that they fill.
+
+/** The repeat that the claim of this inquiry takes, and the number that another customer already has. */
+async function readRepeat(session: SqlSession, inquiry: InquiryDescription): Promise<ReturnType<typeof findRepeat>> {
+  const numbers = await session.read<ClaimedNumber>(
+    `SELECT customer_trace_number, customer_id, ordinal, permitted_repeat FROM inquiries
+     WHERE run_key = $1 AND product_code = $2 AND environment = $3 AND workflow_type = $4
+       AND coalesce(share_id, '') = $5 AND permitted_repeat IS NOT NULL
+     ORDER BY permitted_repeat, ordinal`,
+    [inquiry.runKey, inquiry.productCode, inquiry.environment, inquiry.workflowType, inquiry.shareId ?? ''],
+  );
+  return findRepeat(numbers, inquiry);
+}
+
+/**
+ * The claim itself: INSERT or lose. Returns the row. Issues all of its statements at once.
+ *
+ * The transaction holds the counter's lock until its commit, so attempts are committed in the order of their places: a
+ * copy that has one attempt has all before it. A claim takes this lock last.
+ *
+ * @throws LostRaceError also where a pause of the profile, or a withdrawal of the run, came first
+ */
+async function insertAttempt(
+  { session, dialect }: Transaction,
+  { inquiry, attempt, run, sendByMs, answerWithinMs, resendAfterMs = 0 }: ClaimRequest,
+  spent: { permittedBy: string | undefined; sentTraceNumber: string | undefined },
+): Promise<Row<'attempts'>> {
+  const { customerTraceNumber } = inquiry;
+  const fields = { customerTraceNumber, attempt, state: 'sending', ...run, ...spent } as const;
+  const [owner, runOwner] = toClaimOwners(inquiry.runKey);
+  const after = (ms: number) => `${dialect.now} + ${roundMs(ms)}`;
+  const [, row] = await Promise.all([
+    session.rows('UPDATE attempt_counter SET last_position = last_position + 1'),
+    insertRow(session, 'attempts', fields, {
+      // This statement reads the clock itself, after the wait for every lock: no claim looks older than it is.
+      sql: (place) => ({
+        position: '(SELECT last_position FROM attempt_counter)',
+        // A pause takes the counter's lock too, and so does a withdrawal: one that came since the rules were asked is
+        // seen here, and the column takes no NULL.
+        claimed_at: `CASE WHEN EXISTS (${selectPauses(place(inquiry.profile))}) OR EXISTS (${selectWithdrawals(place(owner), place(runOwner))}) THEN NULL ELSE ${dialect.now} END`,
+        send_by: after(sendByMs),
+        answer_by: after(answerWithinMs),
+        ...(resendAfterMs > 0 ? { resend_from: after(resendAfterMs) } : {}),
+      }),
+    }),
+  ]);
+  return row as Row<'attempts'>;
+}
+
+/** Records that the attempt can no longer be claimed. Returns the time of that record. */
+async function insertClosed(
+  { session }: Transaction,
+  { inquiry: { customerTraceNumber }, attempt, digest, run }: CloseRequest,
+  permittedBy: string | undefined,
+): Promise<string | undefined> {
+  await updateRows(session, 'inquiries', { customerTraceNumber }, { digest: orKeep('digest', digest) });
+  const row = await insertRow(session, 'closed_attempts', { customerTraceNumber, attempt, ...run, permittedBy });
+  return row?.closedAt;
+}
+
+/**
+ * Adds what a claim says about the inquiry as a whole. The row takes the key that the same inquiry under another number
+ * would have.
+ *
+ * @throws LostRaceError where another number has taken the key since it was read
+ */
+async function markClaimed(
+  { session }: Transaction,
+  { inquiry: { customerTraceNumber }, run, digest, applicantIds }: ClaimRequest,
+  known: InquiryRow | undefined,
+  permittedRepeat: number,
+): Promise<void> {
+  const claimed = {
+    workflowId: run.workflowId,
+    runId: run.runId,
+    digest: orKeep('digest', digest),
+    applicantIds: applicantIds ? [...applicantIds] : known?.applicantIds,
+    permittedRepeat: orKeep('permitted_repeat', permittedRepeat),
+  };
+  await updateRows(session, 'inquiries', { customerTraceNumber }, claimed);
+}
+
+/** A later claim keeps the value that the first claim wrote. */
+function orKeep(column: string, value: SqlValue): Expression {
+  return (_now, place) => `coalesce(${column}, ${place(value)})`;
+}
+
+/** Writes news as the attempt's outcome. Status and request stay unchanged if the news lacks them. */
+async function writeOutcome(tx: Transaction, record: OutcomeRecord): Promise<void> {
+  const { httpStatus, requestedAt, ...news } = toLateOutcome(record);
+  await updateRows(tx.session, 'attempts', pick(record, ATTEMPT_KEY), {
+    ...news,
+    ...omitUndefined({ httpStatus, requestedAt }),
+    retryAfterMs: record.retryAfterMs,
+    answerKind: record.answer?.kind,
+    answer: sealAnswer(tx.cipher, record.answer, record, 'answer'),
+    recordedAt: NOW,
+  });
+}
+
+/** Writes news beside an attempt that was superseded; `withAnswer` is false where the inquiry was disposed of. */
+async function writeLate(tx: Transaction, record: OutcomeRecord, withAnswer: boolean): Promise<void> {
+  const news = Object.entries(toLateOutcome(record));
+  const late = news.map(([name, value]) => [`late${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, value]);
+  const lateAnswer = sealAnswer(tx.cipher, withAnswer ? record.answer : undefined, record, 'lateAnswer');
+  await updateRows(tx.session, 'attempts', pick(record, ATTEMPT_KEY), {
+    ...Object.fromEntries(late),
+    lateAnswer,
+    lateAt: NOW,
+  });
+}
+
+function toLateOutcome({ state, failureType, httpStatus, requestedAt, answer }: OutcomeRecord) {
+  return { state, failureType, httpStatus, requestedAt, ...toReadable(answer) };
+}
+
+/** Becomes part of a statement: only a whole number of milliseconds is permitted. */
+function roundMs(ms: number): number {
+  if (!Number.isFinite(ms) || ms < 0) throw new RangeError('must be a span of time in milliseconds');
+  return Math.ceil(ms);
+}
+
+/**
+ * The part of an answer that is readable without a key. A code that is in no table, or of an answer that is not trusted,
+ * is unchecked text: it stays in the sealed answer.
+ */
+function toReadable(answer: Answer | undefined) {
+  const known = answer?.kind === 'outcome' ? answer : undefined;
+  const applicants = known && toApplicantOutcomes(known);
+  return {
+    outcome: known?.outcome,
+    returnCode: known?.returnCode,
+    returnReasonCode: known?.returnReasonCode,
+    applicantOutcomes: applicants && applicants.length > 0 ? applicants : undefined,
+  };
+}
+
+function toApplicantOutcomes(answer: Outcome): ApplicantOutcome[] | undefined {
+  const { applicants, reference } = answer;
+  if (!applicants) return reference?.applicants.map(({ applicantId }) => ({ applicantId, outcome: 'record' }));
+  return listApplicantOutcomes(
+    answer,
+    applicants.map(({ applicantId }) => applicantId),
+  );
 }

@@ -23,6 +23,7 @@ import {
   permitToSpend,
   wasClaimed,
 } from '../claim.ts';
+import type { Row } from '../database/tables.ts';
 import type { DecisionRecord } from '../records.ts';
 
 // Decides which effect a person’s decision may still have.
@@ -197,4 +198,31 @@ export function decideClose(
   if (known.isRestored) return { kind: 'ledgerRestored' };
   if (known.mayLackAttempt) return { kind: 'ledgerChanged' };
   return { kind: 'close', ...(verdict.permittedBy === undefined ? {} : { permittedBy: verdict.permittedBy }) };
+}
+
+// The numbers that one inquiry has under several customers. Pure.
+
+/**
+ * A trace number of a stage, pull, share or row under which something was claimed. `permittedRepeat`: 0 for the first
+ * customer; each further one that a decision permits has the next number.
+ */
+export type ClaimedNumber = Required<
+  Pick<Row<'inquiries'>, 'customerTraceNumber' | 'customerId' | 'ordinal' | 'permittedRepeat'>
+>;
+
+/**
+ * The `permittedRepeat` that a customer's numbers of one stage take. Also the number that another customer already has.
+ * Two inquiries that differ only in their customer would take the same key: the second needs a decision.
+ */
+export function findRepeat(
+  numbers: readonly ClaimedNumber[],
+  { customerTraceNumber, customerId, ordinal }: Pick<ClaimedNumber, 'customerTraceNumber' | 'customerId' | 'ordinal'>,
+): { permittedRepeat: number; otherNumber?: string } {
+  const others = numbers.filter((known) => known.customerTraceNumber !== customerTraceNumber);
+  const taken = others.findLast((known) => known.ordinal === ordinal);
+  const own = numbers.find((known) => known.customerId === customerId);
+  if (own && taken?.permittedRepeat !== own.permittedRepeat) return { permittedRepeat: own.permittedRepeat };
+  const other = taken ?? others.at(-1);
+  const next = Math.max(-1, ...others.map((known) => known.permittedRepeat)) + 1;
+  return { permittedRepeat: next, ...(other ? { otherNumber: other.customerTraceNumber } : {}) };
 }

@@ -17,8 +17,7 @@ import { listPlaceholders, type SqlValue, type Transaction, type Unsealed } from
 import type { Row } from '../database/tables.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
-import { ATTEMPT_KEY, readInquiries } from '../inquiries/inquiries.ts';
-import { lockInquiry } from '../inquiries/inquiry-writes.ts';
+import { ATTEMPT_KEY, lockInquiry, readInquiries } from '../inquiries/inquiries.ts';
 import type { InquiryView, LedgerIdentity, OutcomeRecord, ReportOrigin } from '../records.ts';
 import type { BodyKind, MadeFor, Reader, SealedRefusal } from './reports.ts';
 

@@ -9,7 +9,7 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
 import { parseInstantMs, toUtcInstant } from '../../base/instants.ts';
-import type { RunFlag } from '../../ledger/holds/work.ts';
+import type { RunFlag } from '../../ledger/holds/holds.ts';
 import type { RunDecision, RunWithdrawal } from '../../ledger/records.ts';
 import type { PassGateMessage } from '../../messages/advance.ts';
 import type { ExtendMessage } from '../../messages/extend.ts';
