@@ -400,10 +400,11 @@ export type RunStory = {
 };
 
 export type SameDecision = {
-  /** Opaque: nothing that looks like a social security number (ddd-dd-dddd, or nine digits in a row). */
+  /** Your own id of the decision: sent twice, it decides once. Opaque: nothing that looks like a social security number (ddd-dd-dddd, or nine digits in a row). */
   decisionId: string;
   action: 'resend' | 'accept' | 'amend' | 'abandon';
   providerSaid: 'posted' | 'notPosted' | 'unknown' | 'notAsked';
+  /** Why; kept in the ledger, so nothing personal about the consumer. */
   reason: string;
   outcome?: 'noRecord' | 'noReport';
   inquiries: readonly {
@@ -411,6 +412,7 @@ export type SameDecision = {
     runKey: string;
     /** Names an inquiry. */
     customerTraceNumber: string;
+    /** The attempt that the decision is about, as the hold shows it. */
     attempt: number;
   }[];
   /** A preview: the API decides nothing and says what it would decide. */
@@ -430,7 +432,7 @@ export type SearchResult = {
 };
 
 export type Seen = {
-  /** Opaque: nothing that looks like a social security number (ddd-dd-dddd, or nine digits in a row). */
+  /** Your own id of the decision: sent twice, it decides once. Opaque: nothing that looks like a social security number (ddd-dd-dddd, or nine digits in a row). */
   decisionId: string;
   /** Why; kept in the ledger, so nothing personal about the consumer. */
   reason: string;

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { JsonObject } from '../base/json-safety.ts';
 import { ruledText } from '../fields/alphanumeric.ts';
-import { getMessageFields, text } from '../fields/fields.ts';
+import { getMessageFields } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
 import type { AccessRecord } from '../http/audit.ts';
 import type { Checked, Loose } from '../messages/message.ts';
@@ -152,18 +152,16 @@ export const instant = z.string().meta({ format: 'date-time' });
 export const traceNumber = z.string().regex(/^[A-Z0-9]{28}$/, 'must be 28 capital letters and digits');
 
 /** Why an operator did something. */
-export const recordedReason = text(500).meta({
-  description: 'Why; kept in the ledger, so nothing personal about the consumer.',
-});
+export const recordedReason = getMessageFields().signature.reason;
+
+const { journeyId, pullId, shareId, reviewId } = getMessageFields();
 
 /** Path parameters: each name means the same thing everywhere. */
 export const PATH_PARAMETERS = {
-  journeyId: getMessageFields().journeyId.describe('Your own id of the loan.'),
-  pullId: getMessageFields().pullId.describe('Your own id of the pull.'),
-  shareId: getMessageFields().shareId.describe('Your own id of the share.'),
-  reviewId: getMessageFields().reviewId.describe(
-    'Your own id of the portfolio review, or the one that a Temporal Schedule has given it.',
-  ),
+  journeyId,
+  pullId,
+  shareId,
+  reviewId,
   runKey: ruledText(checkRunKey).meta({
     description:
       'A run: a journeyId, pull:<pullId>, share:<shareId> or portfolio:<reviewId>. A row of a review: portfolio:<reviewId>/<accountId>.',

@@ -26,8 +26,9 @@ const MS_PER_DAY = 24 * 60 * 60 * 1000;
 
 const SSN_LOOK = 'a social security number (ddd-dd-dddd, or nine digits in a row)';
 
-function opaqueId(maxLength: number) {
-  const description = `Opaque: nothing that looks like ${SSN_LOOK}.`;
+/** @param what the beginning of its description, as a sentence */
+function opaqueId(maxLength: number, what: string) {
+  const description = `${what} Opaque: nothing that looks like ${SSN_LOOK}.`;
   return ruledText((text) => checkOpaqueId(text, maxLength)).meta({ maxLength, pattern: OPAQUE_ID, description });
 }
 
@@ -45,7 +46,7 @@ export function text(maxLength: number) {
 const reviewId = ruledText(checkReviewId).meta({
   maxLength: MAX_ID_LENGTH,
   pattern: REVIEW_ID,
-  description: `Opaque: nothing that looks like ${SSN_LOOK}. A Temporal Schedule adds its time to it.`,
+  description: `Your own id of the portfolio review. Opaque: nothing that looks like ${SSN_LOOK}. A Temporal Schedule adds its time to it.`,
 });
 
 const consentOwner = ruledText(checkConsentOwner).meta({
@@ -64,24 +65,26 @@ export function requiredInstant(missing = 'is required') {
 
 const instant = requiredInstant();
 
+const DURATION_FORM = `ISO 8601 in days and time, longer than zero, at most P${MAX_DURATION_DAYS}D.`;
+
 const duration = ruledText((value) => {
   const ms = parseDurationMs(value);
   if (ms === null) return 'must be an ISO 8601 duration in days and time, such as P30D or PT24H, longer than zero';
   return ms > MAX_DURATION_DAYS * MS_PER_DAY ? `must be at most P${MAX_DURATION_DAYS}D` : null;
-}).meta({
-  pattern: DURATION,
-  description: `ISO 8601 in days and time, longer than zero, at most P${MAX_DURATION_DAYS}D.`,
-});
+}).meta({ pattern: DURATION, description: DURATION_FORM });
 
 /** A reference to the proof of a consent; never personal itself. */
 const evidence = z.strictObject({
-  method: text(40),
-  textVersion: text(40),
-  capturedAt: instant,
+  method: text(40).describe('How the grant was given.'),
+  textVersion: text(40).describe('Which text was shown.'),
+  capturedAt: instant.describe('When the grant was captured.'),
   reference: text(100)
     .refine((value) => EVIDENCE_REFERENCE.test(value), 'must be printable characters without spaces and "@"')
     .refine((value) => !mayHoldSsn(value), 'must be opaque: it looks as if it held a social security number')
-    .meta({ pattern: EVIDENCE_REFERENCE.source, description: `Never personal: nothing that looks like ${SSN_LOOK}.` }),
+    .meta({
+      pattern: EVIDENCE_REFERENCE.source,
+      description: `Where the evidence is kept. Never personal: nothing that looks like ${SSN_LOOK}.`,
+    }),
 });
 
 /** Limits everything. A message over seven ids with two signatures' worth of headers is far shorter. */
@@ -91,22 +94,29 @@ const MAX_PROOF_LENGTH = 8_192;
 const proof = z
   .string()
   .max(MAX_PROOF_LENGTH, `must have at most ${MAX_PROOF_LENGTH} characters`)
-  .regex(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/, 'must be a compact JWS');
+  .regex(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/, 'must be a compact JWS')
+  .describe('The compact JWS that proves the message.');
 
 /** The name of a gateway profile, which is part of a task queue's name. */
 export const PROFILE_NAME = /^[a-z][a-z0-9-]{0,30}$/;
 
-export const profileName = z.string().regex(PROFILE_NAME, 'must be 1 to 31 lower-case letters, digits or dashes');
+export const profileName = z
+  .string()
+  .regex(PROFILE_NAME, 'must be 1 to 31 lower-case letters, digits or dashes')
+  .describe('The name of a gateway profile.');
 
 const FIELDS = {
-  journeyId: opaqueId(MAX_ID_LENGTH),
+  journeyId: opaqueId(MAX_ID_LENGTH, 'Your own id of the loan.'),
   /** The owner of a consent's share: a journey's id, or `share:<shareId>` of a report shared at any time. */
   consentOwner,
-  pullId: opaqueId(MAX_ID_LENGTH),
+  pullId: opaqueId(MAX_ID_LENGTH, 'Your own id of the pull.'),
   reviewId,
-  consentId: opaqueId(MAX_ID_LENGTH),
-  decisionId: opaqueId(MAX_ID_LENGTH),
-  shareId: opaqueId(MAX_SHARE_ID_LENGTH),
+  consentId: opaqueId(
+    MAX_ID_LENGTH,
+    'The consent system’s own id of this decision: another decision takes another id.',
+  ),
+  decisionId: opaqueId(MAX_ID_LENGTH, 'Your own id of the decision: sent twice, it decides once.'),
+  shareId: opaqueId(MAX_SHARE_ID_LENGTH, 'Your own id of the share.'),
   profileName,
   instant,
   duration,
@@ -116,11 +126,11 @@ const FIELDS = {
   // Interface 2.3 and 2.6, which do not show the list of purpose codes: a profile may list those that it allows.
   endUserCode: code(16),
   endUser: code(30),
-  permissiblePurposeCode: code(2),
+  permissiblePurposeCode: code(2).describe('The permissible purpose.'),
   customerTraceNumber: alphanumeric(30),
   reportReferenceNumber: alphanumeric(30),
   consumerId: alphanumeric(16),
-  applicantId: alphanumeric(2),
+  applicantId: alphanumeric(2).describe('One of the run’s applicants.'),
 };
 
 /** A refinement of a list: no value of these fields occurs in two entries. @param what the name of an entry */
@@ -153,9 +163,20 @@ export function requireSecondaryUser<Schema extends z.ZodObject>(schema: Schema)
 /** A secondary user. `requireSecondaryUser` checks that at least one of the two is given. */
 const secondaryUserFields = {
   /** The gateway's code of the company that gets the report. Give it where there is one: a name alone is weaker. */
-  endUserCode: FIELDS.endUserCode.optional(),
+  endUserCode: FIELDS.endUserCode.describe('The secondary user, by code.').optional(),
   /** Its name, where it has no code, or beside the code. */
-  endUser: FIELDS.endUser.optional(),
+  endUser: FIELDS.endUser.describe('The secondary user, by name.').optional(),
+};
+
+const consentWaits = {
+  /** How long the share waits for consent once its report exists: ISO 8601 in days and time. Default P30D. */
+  awaitConsentFor: FIELDS.duration
+    .describe(`How long the share waits for consent, once its report exists. Default P30D. ${DURATION_FORM}`)
+    .optional(),
+  /** How old a grant may be when an attempt is scheduled. Default: any age. */
+  consentValidFor: FIELDS.duration
+    .describe(`How old a grant may be when an attempt is scheduled. Default: any age. ${DURATION_FORM}`)
+    .optional(),
 };
 
 const share = requireSecondaryUser(
@@ -164,21 +185,20 @@ const share = requireSecondaryUser(
     shareId: FIELDS.shareId,
     ...secondaryUserFields,
     /** Default: the journey's `permissiblePurposeCodes.SECONDUSE`. */
-    permissiblePurposeCode: FIELDS.permissiblePurposeCode.optional(),
-    /**
-     * The stage whose report is shared: its newest, if the stage was repeated. Default: the last stage with a record.
-     */
-    reportOf: FIELDS.stage.optional(),
-    /** How long the share waits for consent once its report exists: ISO 8601 in days and time. Default P30D. */
-    awaitConsentFor: FIELDS.duration.optional(),
-    /** How old a grant may be when an attempt is scheduled. Default: any age. */
-    consentValidFor: FIELDS.duration.optional(),
+    permissiblePurposeCode: FIELDS.permissiblePurposeCode
+      .describe('The permissible purpose. Default: the journey’s for SECONDUSE.')
+      .optional(),
+    /** The stage whose report is shared: its newest, if the stage was repeated. Default: the last stage with a record. */
+    reportOf: FIELDS.stage
+      .describe('The stage whose report is shared. Default: the last one with a record.')
+      .optional(),
+    ...consentWaits,
   }),
 ).meta({ id: 'share' });
 
 const reference = z.strictObject({
-  reportReferenceNumber: FIELDS.reportReferenceNumber,
-  requestedAt: FIELDS.instant,
+  reportReferenceNumber: FIELDS.reportReferenceNumber.describe('The reference of the report.'),
+  requestedAt: FIELDS.instant.describe('When the report was requested, RFC 3339.'),
   applicants: z
     .array(z.strictObject({ applicantId: FIELDS.applicantId, consumerId: FIELDS.consumerId }))
     .min(1, 'must be a list that is not empty')
@@ -189,10 +209,13 @@ const reference = z.strictObject({
 const SHARED = {
   ...FIELDS,
   secondaryUserFields,
+  consentWaits,
   share,
   reference,
-  /** The person who decides, and the reason. */
-  signature: { by: text(100), reason: text(500) },
+  signature: {
+    by: text(100).describe('The person who decides.'),
+    reason: text(500).describe('Why; kept in the ledger, so nothing personal about the consumer.'),
+  },
 };
 
 /** Every field by its name, and groups of them. */

@@ -21,13 +21,16 @@ export function passGateSchema(applicants: z.ZodType<Applicant[]>) {
     .strictObject({
       journeyId,
       /** The stage behind the gate, not the one that was answered. */
-      to: stage,
+      to: stage.describe('The stage behind the gate.'),
       /** All applicants from this stage on. */
       applicants: z.optional(applicants),
       /** Accepts a latest report that is older than `maxReportAge`; needs `by` and `reason`. */
-      acceptAge: z.literal(true).optional(),
+      acceptAge: z
+        .literal(true)
+        .describe('Beside `to`: even if the latest report is older than maxReportAge. Needs by and reason.')
+        .optional(),
       /** A stage before it that is never to be pulled: it has a gate of its own, and has not begun. Needs `by` and `reason`. */
-      skip: stage.optional(),
+      skip: stage.describe('Beside `to`: an earlier stage to leave out for good. Needs by and reason.').optional(),
       by: signature.by.optional(),
       reason: signature.reason.optional(),
     })
@@ -39,12 +42,13 @@ const OCCURRENCE = `must be a whole number from 2 to ${MAX_ORDINAL + 1}`;
 export function repeatStageSchema(applicants: z.ZodType<Applicant[]>) {
   return z.strictObject({
     journeyId,
-    repeat: stage,
+    repeat: stage.describe('One further inquiry for the stage that was answered last.'),
     /** The pull's number within its stage: 2 for the first repeat. The same number again makes no further inquiry. */
     occurrence: z
       .int()
       .min(2, OCCURRENCE)
-      .max(MAX_ORDINAL + 1, OCCURRENCE),
+      .max(MAX_ORDINAL + 1, OCCURRENCE)
+      .describe('Beside `repeat`: the number of this pull of the stage, 2 for the first repeat.'),
     ...signature,
     /** All applicants from this pull on. */
     applicants: z.optional(applicants),

@@ -12,16 +12,14 @@ const schema = z.strictObject({
   journeyId: fields.consentOwner,
   shareId: fields.shareId,
   /** The applicant who decided, by the id in the journey's `applicants`. Each consents alone. */
-  applicantId: fields.applicantId,
+  applicantId: fields.applicantId.describe('The applicant who decided.'),
   /** The consent system's own id of this decision: another decision takes another id. */
   consentId: fields.consentId,
   decision: z.enum(['granted', 'denied', 'revoked']),
   /** When the person decided, not when the message is sent: RFC 3339 with an offset. */
-  decidedAt: requiredInstant('is required: the time of sending, with decidedNow: true, where the sender has none'),
-  /**
-   * The sender gave no time: `decidedAt` is when the message was sent. A repeated message keeps the time of the
-   * first.
-   */
+  decidedAt: requiredInstant(
+    'is required: the time of sending, with decidedNow: true, where the sender has none',
+  ).describe('When the person decided.'),
   decidedNow: z
     .literal(true)
     .describe('No time was given: decidedAt is when the message was sent. A repeat keeps the time of the first.')

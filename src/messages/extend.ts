@@ -7,7 +7,7 @@ const { journeyId, shareId, stage, instant, signature } = getMessageFields();
 
 const extension = {
   /** The wait lasts until then, at least: later than it would, RFC 3339 with an offset. */
-  until: instant,
+  until: instant.describe('The wait lasts until then, at least: later than it would, RFC 3339.'),
   ...signature,
 };
 
@@ -15,7 +15,7 @@ const ofJourney = z
   .strictObject({
     journeyId,
     /** The stage behind the gate that the journey waits at. This, or `shareId`. */
-    gate: stage.optional(),
+    gate: stage.describe('Of a journey: the stage behind the gate that it waits at.').optional(),
     shareId: shareId.optional(),
     ...extension,
   })

@@ -22,7 +22,7 @@ const identity = {
   /** The trace number in the hold. */
   customerTraceNumber: fields.customerTraceNumber,
   /** The attempt that the decision is about, as the hold names it. */
-  attempt: z.int().min(1).max(MAX_ATTEMPT),
+  attempt: z.int().min(1).max(MAX_ATTEMPT).describe('The attempt that the decision is about, as the hold shows it.'),
 };
 
 const reasons = {
@@ -33,14 +33,17 @@ const reasons = {
    */
   providerSaid: z.enum(PROVIDER_SAID),
   /** For `accept`. */
-  outcome: z.enum(REPORT_OUTCOMES).optional(),
+  outcome: z.enum(REPORT_OUTCOMES).describe('For `accept`.').optional(),
   /** For `accept` with `outcome: "record"`. */
   reference: fields.reference.optional(),
   /**
    * For `accept` with a reference whose `consumerId`s the ledger knows only from other people's inquiries: confirms
    * that they are right.
    */
-  confirmConsumerIds: z.literal(true).optional(),
+  confirmConsumerIds: z
+    .literal(true)
+    .describe('Confirms the consumerIds of a reference, which the ledger has for other applicants only.')
+    .optional(),
 };
 
 /** Compact JWS over `{ "decision": <see DecisionContent>, "exp": <seconds since 1970>, "iat": … }`. */

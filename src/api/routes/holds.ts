@@ -60,10 +60,7 @@ const countsSchema = z
   .meta({ id: 'holdCounts' });
 
 const seenBody = z
-  .strictObject({
-    decisionId: getMessageFields().decisionId,
-    reason: recordedReason,
-  })
+  .strictObject({ decisionId: getMessageFields().decisionId, reason: recordedReason })
   .meta({ id: 'seen' });
 
 const runSeenBody = seenBody

@@ -60,21 +60,9 @@ const FILTERS: readonly Member[] = listSchemaMembers([holdFilters]).map((member)
 /** Lists and the argument have no option. */
 const WITHOUT_OPTION = ['/applicants', '/customerTraceNumber'];
 
-const WORDS: Readonly<Record<string, string>> = {
-  '--decision-id': 'the decision’s own id; sent twice, it decides once',
-  '--attempt': 'the attempt to decide about, as the hold shows it',
-  '--by': 'who decides',
-  '--reason': 'why',
-  '--report-reference-number': 'to accept a record: its report’s reference; --file gives its applicants',
-  '--requested-at': 'to accept a record: when its report was requested, in RFC 3339',
-  '--proof': 'the compact JWS that proves the decision',
-  '--confirm-consumer-ids':
-    'with a reference: confirms its consumerIds, which the ledger has for other applicants only',
-};
-
-const MEMBERS = listSchemaMembers([decision.schema(z.unknown() as never)])
-  .filter(({ path }) => !WITHOUT_OPTION.includes(path))
-  .map((member) => ({ ...member, words: WORDS[member.flag] ?? member.words }));
+const MEMBERS = listSchemaMembers([decision.schema(z.unknown() as never)]).filter(
+  ({ path }) => !WITHOUT_OPTION.includes(path),
+);
 
 /** Options that belong to one inquiry alone. */
 const OF_ONE = [

@@ -46,8 +46,10 @@ export interface RouteCommand extends Pick<CommandRow, 'name' | 'options' | 'exa
   arguments?: CommandRow['arguments'];
   /** The members that have an option, by their paths. Default: all. */
   members?: readonly string[];
-  /** Help for options by name, in place of the schema's. `null`: the member has no option. */
-  words?: Readonly<Record<string, string | null>>;
+  /** The members that have no option, by their paths. The path of an object covers its members. */
+  without?: readonly string[];
+  /** The defaults of options here, by their names. The schema describes the rest. */
+  defaults?: Readonly<Record<string, string>>;
   needs?: Needs;
   /** The kind of run that `--sample` makes up. */
   sample?: keyof typeof SAMPLES;
@@ -75,24 +77,13 @@ interface Operation {
 /** Ids of the run and of its parts, and members of the body: what the arguments give. */
 type Address = Readonly<Record<string, string>>;
 
-/** Words of options that mean the same in every command. */
-const WORDS: Readonly<Record<string, string>> = {
-  '--reason': 'why; kept in the ledger, so nothing personal about the consumer',
-  '--proof': 'the compact JWS that proves the message',
-  '--decision-id': 'the decision’s own id (default: a new one)',
-  '--consent-id': 'the consent’s own id',
-  '--applicant-id': 'whose consent',
-  '--share-id': 'the share’s own id',
-  '--end-user-code': 'the secondary user, by code',
-  '--permissible-purpose-code': 'the permissible purpose',
-};
-
 export function toCommandRows(specs: readonly RouteCommand[]): CommandRow[] {
   return specs.map(toCommandRow);
 }
 
 function toCommandRow(spec: RouteCommand): CommandRow {
-  const { name, words = {}, options = [], needs, sample, canWatch, examples } = spec;
+  const { name, options = [], needs, sample, canWatch, examples } = spec;
+  const defaults: RouteCommand['defaults'] = { '--decision-id': 'a new one', ...spec.defaults };
   const routes = spec.operations.map(findRoute);
   const [{ summary }] = routes as [Route];
   const taken = spec.arguments ?? findArguments(routes);
@@ -104,10 +95,12 @@ function toCommandRow(spec: RouteCommand): CommandRow {
     name,
     description: spec.description ?? summary.charAt(0).toLowerCase() + summary.slice(1),
     arguments: taken,
-    members: [...new Map(all.map((member) => [member.flag, member])).values()].map((member) => ({
-      ...member,
-      words: words[member.flag] ?? WORDS[member.flag] ?? member.words,
-    })),
+    members: [...Map.groupBy(all, ({ flag }) => flag).values()]
+      .flatMap(([member]) => member ?? [])
+      .map(({ words, ...member }) => ({
+        ...member,
+        words: member.flag in defaults ? `${words} (default: ${defaults[member.flag]})` : words,
+      })),
     options: [
       ...options,
       ...when(sample, ['--sample', 'a made-up run instead of a file; only for the sandbox']),
@@ -141,7 +134,7 @@ function findArguments(routes: readonly Route[]): [name: string, words: string][
 
 function toOperation(route: Route, spec: RouteCommand, named: readonly string[]): Operation {
   const { path, query, body, findDefinition } = route;
-  const { members: wanted, words = {} } = spec;
+  const { members: wanted, without = [] } = spec;
   const [first] = named.includes('id') ? listPathParameters(path) : [];
   const members = listSchemaMembers([createPathSchema(path), query, body].filter((schema) => schema !== undefined));
   // Over HTTP the token says who acts.
@@ -158,8 +151,8 @@ function toOperation(route: Route, spec: RouteCommand, named: readonly string[])
     route,
     members: [
       ...members
-        .filter((member) => words[member.flag] !== null && ![first, ...named].includes(member.path.slice(1)))
-        .filter((member) => wanted === undefined || wanted.includes(member.path)),
+        .filter(({ path: at }) => ![first, ...named].includes(at.slice(1)) && (wanted?.includes(at) ?? true))
+        .filter(({ path: at }) => !without.some((other) => at === other || at.startsWith(`${other}/`))),
       ...(isSigned || isReading(route) ? [author] : []),
     ],
   };

@@ -7,6 +7,7 @@ import { ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import { type AnyStatus, needsPerson } from '../../words/runs.ts';
 import { EXIT, UsageError } from '../output/errors.ts';
 import { formatStatus } from '../output/status-lines.ts';
+import type { Needs } from './call-operation.ts';
 import type { RouteCommand } from './route-command.ts';
 
 /** A share by itself says which share it is; a decision without a time is of now, and its evidence of the same time. */
@@ -45,6 +46,12 @@ function formatJson(answer: object): string[] {
   return JSON.stringify(answer, null, 2).split('\n');
 }
 
+/** @param example the words between the command’s name and the operator’s */
+function toOrder(name: string, operation: string, needs: Needs, example: string): RouteCommand {
+  const examples = [`credit-journey ${name} ${example} --by <name> --reason "<why>"`];
+  return { name, operations: [operation], needs, examples };
+}
+
 const LOSE_ANSWER = [
   '--lose-answer',
   'with --sample: the gateway posts an inquiry and its first answer is lost',
@@ -57,7 +64,6 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
       'start a lending journey, once; if this id was started with another input, the error names the differences',
     operations: ['startJourney'],
     members: ['/journeyId', '/workClass'],
-    words: { '--journey-id': 'the journey’s id' },
     sample: 'journey',
     options: [['--auto', 'with --sample: pass the gates without waiting for advance'], LOSE_ANSWER],
     canWatch: true,
@@ -68,7 +74,7 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     description: 'pull one report of one product; the same id again finds the first pull',
     operations: ['startPull'],
     members: ['/pullId', '/productCode', '/workClass'],
-    words: { '--pull-id': 'the pull’s id', '--product-code': 'the product (default with --sample: CR)' },
+    defaults: { '--product-code': 'CR, with --sample' },
     sample: 'pull',
     options: [LOSE_ANSWER],
     canWatch: true,
@@ -81,13 +87,7 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     name: 'portfolio start',
     operations: ['startPortfolioReview'],
     arguments: [['<file>', 'in the end user’s folder, <profile>/<endUserCode> of the workers’ PORTFOLIO_DIR']],
-    words: {
-      '--end-user-code': 'the end user of the reports',
-      '--format': 'csv or jsonl (default: by the file’s name)',
-      '--window': 'rows under way at once (default: 20)',
-      '--max-bad-rows': 'send nothing if the file has more bad rows (default: 100)',
-      '--review-id': 'the review’s id (default: a new one)',
-    },
+    defaults: { '--review-id': 'a new one' },
     canWatch: true,
     complete: (content) => ({ reviewId: `R-${randomUUID()}`, ...content }),
     examples: [
@@ -101,20 +101,7 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     // Through its journey while that runs, and by a run of its own at any other time.
     isMeant: (operationId, { ended }) => operationId === 'startShare' || !ended,
     arguments: [['[id]', 'a journeyId, or pull:<pullId>; without one --file has the report']],
-    words: {
-      '--end-user': 'the secondary user, by name',
-      '--permissible-purpose-code': 'the purpose (default: the running journey’s for SECONDUSE)',
-      '--report-of': 'of a running journey: whose report (default: of its last stage with a record)',
-      '--product-code': 'by itself: whose report',
-      '--customer-trace-number': 'by itself: which of several reports of that product',
-      '--await-consent-for': 'how long to wait for consent, such as P30D',
-      '--consent-valid-for': 'how old a grant may be when it is used',
-      '--journey-id': null,
-      '--pull-id': null,
-      '--report-end-user-code': null,
-      '--report-reference-number': null,
-      '--requested-at': null,
-    },
+    without: ['/report/journeyId', '/report/pullId', '/report/endUserCode', '/report/reference'],
     options: [['--ended', 'the journey has ended: its report is shared by itself, from the ledger']],
     canWatch: true,
     complete: completeShare,
@@ -128,12 +115,6 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
   {
     name: 'advance',
     operations: ['advanceJourney'],
-    words: {
-      '--accept-age': 'with --to: even if the latest report is older than maxReportAge; needs --by and --reason',
-      '--skip': 'with --to: an earlier stage to leave out for good; needs --by and --reason',
-      '--repeat': 'one further inquiry for the stage that was answered last; needs --by and --reason',
-      '--occurrence': 'with --repeat: the number of this pull of the stage, 2 for the first repeat',
-    },
     examples: [
       'credit-journey start --sample --journey-id J-1001',
       'credit-journey advance J-1001 --to PREAPP',
@@ -145,16 +126,8 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     description: 'record that an applicant granted, denied or revoked consent to a share',
     operations: ['recordConsent'],
     arguments: [['<id>', 'a journeyId, or share:<shareId> of a report shared by itself']],
-    words: {
-      '--decided-at': 'when (default: now; a repeated consent keeps its first time)',
-      '--decided-now': null,
-      '--journey-id': null,
-      '--end-user': 'the secondary user, by name',
-      '--method': 'evidence of a grant: how it was given',
-      '--text-version': 'evidence: which text was shown',
-      '--captured-at': 'evidence: when it was captured (default: when decided)',
-      '--reference': 'evidence: where it is kept, nothing personal',
-    },
+    without: ['/decidedNow', '/journeyId'],
+    defaults: { '--decided-at': 'now; a repeated consent keeps its first time', '--captured-at': 'when decided' },
     examples: [
       'credit-journey start --sample --auto --journey-id J-1003',
       'credit-journey consent J-1003 --share-id S-1 --applicant-id 1A --consent-id C-1 \\\n      --decision granted --end-user-code EU456 \\\n      --method web --text-version v1 --reference doc-1',
@@ -165,10 +138,6 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     name: 'extend',
     description: 'extend a wait: at a gate, or of a share for consent',
     operations: ['extendJourney', 'extendShare'],
-    words: {
-      '--gate': 'of a journey: the stage behind the gate that it waits at',
-      '--until': 'the new end of the wait: RFC 3339, later than the present one',
-    },
     examples: [
       'credit-journey start --sample --journey-id J-1001',
       'credit-journey extend J-1001 --gate PREAPP --until 2030-01-31T00:00:00Z \\\n      --by underwriting --reason "the appraisal is late"',
@@ -178,7 +147,6 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     name: 'withdraw',
     description: 'end a journey, a pull, a share or a review after any attempt in flight; or take back one share',
     operations: ['withdrawShare', 'withdrawJourney', 'withdrawPull', 'withdrawShareReport', 'withdrawPortfolioReview'],
-    words: { '--share-id': 'of a journey: only this share, before it is sent' },
     examples: [
       'credit-journey start --sample --journey-id J-1004',
       'credit-journey withdraw J-1004 --share-id S-1 --by operations --reason "another investor was meant"',
@@ -247,36 +215,11 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     needs: 'both',
     exitCode: ({ runs }: { runs: { unreached: number } }) => (runs.unreached > 0 ? EXIT.failed : EXIT.done),
   },
-  {
-    name: 'seen inquiry',
-    operations: ['markSeen'],
-    examples: ['credit-journey seen inquiry <customerTraceNumber> --by <name> --reason "<why>"'],
-    needs: 'both',
-  },
-  {
-    name: 'seen run',
-    operations: ['markRunSeen'],
-    examples: ['credit-journey seen run portfolio:R-1001 --flag ssnMismatch --by <name> --reason "<why>"'],
-    needs: 'both',
-  },
-  {
-    name: 'seen consents',
-    operations: ['markConsentsSeen'],
-    examples: ['credit-journey seen consents --run-key J-1001 --by <name> --reason "<why>"'],
-    needs: 'both',
-  },
-  {
-    name: 'legal-hold set',
-    operations: ['setLegalHold'],
-    examples: ['credit-journey legal-hold set J-1 --matter 2026-17 --by <name> --reason "<why>"'],
-    needs: 'ledger',
-  },
-  {
-    name: 'legal-hold release',
-    operations: ['releaseLegalHold'],
-    examples: ['credit-journey legal-hold release J-1 --matter 2026-17 --by <name> --reason "<why>"'],
-    needs: 'ledger',
-  },
+  toOrder('seen inquiry', 'markSeen', 'both', '<customerTraceNumber>'),
+  toOrder('seen run', 'markRunSeen', 'both', 'portfolio:R-1001 --flag ssnMismatch'),
+  toOrder('seen consents', 'markConsentsSeen', 'both', '--run-key J-1001'),
+  toOrder('legal-hold set', 'setLegalHold', 'ledger', 'J-1 --matter 2026-17'),
+  toOrder('legal-hold release', 'releaseLegalHold', 'ledger', 'J-1 --matter 2026-17'),
   {
     name: 'legal-hold list',
     operations: ['listLegalHolds'],

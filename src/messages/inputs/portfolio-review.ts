@@ -3,7 +3,13 @@ import { z } from 'zod';
 import { ruledText } from '../../fields/alphanumeric.ts';
 import { getMessageFields } from '../../fields/fields.ts';
 import { defineInput, type MessageOf } from '../message.ts';
-import { MAX_BAD_ROWS, MAX_WINDOW, PORTFOLIO_FORMATS } from '../portfolio/limits.ts';
+import {
+  DEFAULT_MAX_BAD_ROWS,
+  DEFAULT_WINDOW,
+  MAX_BAD_ROWS,
+  MAX_WINDOW,
+  PORTFOLIO_FORMATS,
+} from '../portfolio/limits.ts';
 import { checkPortfolioPath, MAX_PATH_LENGTH, RELATIVE_PATH } from '../portfolio/output-files.ts';
 
 const fields = getMessageFields();
@@ -12,7 +18,7 @@ const schema = z.strictObject({
   reviewId: fields.reviewId,
   /** Name of a gateway profile. Default `default`. */
   profile: fields.profileName.optional(),
-  endUserCode: fields.endUserCode,
+  endUserCode: fields.endUserCode.describe('The end user of the reports.'),
   permissiblePurposeCode: fields.permissiblePurposeCode,
   /** In the folder `<profile>/<endUserCode>` of the workers' PORTFOLIO_DIR, with `/`. */
   file: ruledText(checkPortfolioPath).meta({
@@ -21,11 +27,16 @@ const schema = z.strictObject({
     description: 'In the folder `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR.',
   }),
   /** Default: by the extension of the file's name. */
-  format: z.enum(PORTFOLIO_FORMATS).optional(),
+  format: z.enum(PORTFOLIO_FORMATS).describe('By default that of the file’s name.').optional(),
   /** Rows in progress at once, 1 to {@link MAX_WINDOW}. */
-  window: z.int().min(1).max(MAX_WINDOW).optional(),
+  window: z.int().min(1).max(MAX_WINDOW).describe(`Rows in progress at once. Default ${DEFAULT_WINDOW}.`).optional(),
   /** If the file has more bad rows than this, the review sends nothing. */
-  maxBadRows: z.int().min(0).max(MAX_BAD_ROWS).optional(),
+  maxBadRows: z
+    .int()
+    .min(0)
+    .max(MAX_BAD_ROWS)
+    .describe(`The review sends nothing if its file has more bad rows. Default ${DEFAULT_MAX_BAD_ROWS}.`)
+    .optional(),
 });
 
 /** A worker checks the content of the file. */

@@ -38,7 +38,7 @@ export const failsafeCheck = defineInput({
   schema: (applicants: z.ZodType<FailsafeApplicant[]>) =>
     z.strictObject({
       ...pullFields,
-      productCode: z.literal('FAILSAFE'),
+      productCode: z.literal('FAILSAFE').describe('The product.'),
       endUserCode: fields.endUserCode.optional(),
       permissiblePurposeCode: fields.permissiblePurposeCode.optional(),
       applicants,

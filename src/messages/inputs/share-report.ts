@@ -8,8 +8,8 @@ import { defineInput, type MessageOf } from '../message.ts';
 const fields = getMessageFields();
 
 const storedFields = {
-  productCode: z.enum(REPORT_PRODUCTS),
-  customerTraceNumber: fields.customerTraceNumber.optional(),
+  productCode: z.enum(REPORT_PRODUCTS).describe('The product of the report.'),
+  customerTraceNumber: fields.customerTraceNumber.describe('Which of several reports. Default: the newest.').optional(),
 };
 
 /** A report that is not in the ledger, by what its receiver had to store (interface 2.4). */
@@ -29,10 +29,7 @@ const shareFields = {
   profile: fields.profileName.optional(),
   ...fields.secondaryUserFields,
   permissiblePurposeCode: fields.permissiblePurposeCode,
-  /** How long the share waits for consent. Default P30D. */
-  awaitConsentFor: fields.duration.optional(),
-  /** How old a grant may be when an attempt is scheduled. Default: any age. */
-  consentValidFor: fields.duration.optional(),
+  ...fields.consentWaits,
 };
 
 function createForm<Report extends z.ZodType>(report: Report) {

@@ -9,7 +9,7 @@ import type { Authorization } from '../../../ledger/orders.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
 import { EXIT, getErrorType, UsageError } from '../../output/errors.ts';
-import type { Member } from '../../output/schema-options.ts';
+import { listSchemaMembers } from '../../output/schema-options.ts';
 import {
   type Answer,
   type CommandRow,
@@ -25,19 +25,12 @@ interface AuthorizationOptions {
   reason?: string;
 }
 
-const AUTHORIZATION: readonly Member[] = [
-  { path: '/by', flag: '--by', kind: 'text', words: 'who asks for it; kept in the ledger' },
-  {
-    path: '/reason',
-    flag: '--reason',
-    kind: 'text',
-    words: 'why; kept in the ledger, so nothing personal about the consumer',
-  },
-];
+const authorization = z.object(getMessageFields().signature);
+const AUTHORIZATION = listSchemaMembers([authorization]);
 
 /** @throws InvalidInputError */
 export function readAuthorization({ by, reason }: AuthorizationOptions): Authorization {
-  return parseWith(z.object(getMessageFields().signature), { by, reason });
+  return parseWith(authorization, { by, reason });
 }
 
 interface DisposeOptions extends AuthorizationOptions {
@@ -105,11 +98,11 @@ export const COMMANDS: readonly CommandRow[] = [
     common: ['output'],
     examples: ['credit-journey ledger accept-restore --by ops-7 --reason "ticket 4711: the disk was lost"'],
     async run({ options, openLedger }: Context<AuthorizationOptions>) {
-      const authorization = readAuthorization(options);
+      const signature = readAuthorization(options);
       const ledger = await openLedger();
       const { ledgerId } = ledger.identity;
       const acceptanceId = `accept-${randomUUID()}`;
-      const { newest, lost } = await ledger.acceptRestore(ledgerId, { acceptanceId, ...authorization });
+      const { newest, lost } = await ledger.acceptRestore(ledgerId, { acceptanceId, ...signature });
       return { answer: { ledgerId, newest, lost } };
     },
   },
@@ -191,14 +184,14 @@ async function runDisposal(
     if (options.dryRun) return { answer };
     return { answer, problem: new UsageError(`nothing was disposed of: --yes disposes of these ${planned.length}`) };
   }
-  const authorization = readAuthorization(options);
+  const signature = readAuthorization(options);
   const disposed: FinishedDisposal[] = [];
   const refused = [...plan.refused];
   // An error stops the disposal early. Running the command again continues it.
   let stoppedBy: { type: string; message: string } | undefined;
   for (const { runKey } of planned) {
     try {
-      const done = await disposeItem(context, runKey, authorization);
+      const done = await disposeItem(context, runKey, signature);
       if ('finished' in done) disposed.push(done.finished);
       else refused.push(done.refused);
     } catch (error) {
