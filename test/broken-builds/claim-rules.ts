@@ -232,8 +232,8 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/ledger/inquiries/inquiry-transactions.ts',
-        find: 'const closedAt = await insertClosed(tx, request, decision.permittedBy);',
-        replace: 'const closedAt = toUtcInstant(Date.now());',
+        find: "const closed = await insertRow(tx.session, 'closed_attempts', closing);",
+        replace: 'const closed = { closedAt: new Date().toISOString() };',
       },
     ],
     tests: [{ path: ON_SQLITE, title: 'an unclaimed attempt can be closed' }],

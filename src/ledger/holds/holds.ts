@@ -11,21 +11,14 @@ import { pick } from '../../base/defined.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
-import {
-  type AttemptState,
-  type InquiryDescription,
-  LASTING_FLAGS,
-  REPORT_CHANGED,
-  type SSN_MISMATCH,
-} from '../../model/inquiry.ts';
-import { HELD_STATES } from '../claim.ts';
+import { type InquiryDescription, LASTING_FLAGS, REPORT_CHANGED, type SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { Writes } from '../database/columns.ts';
 import { insertRow, readRows, toColumnName, updateRows } from '../database/rows.ts';
 import type { SqlDialect, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { insertInquiry, lockInquiry, readUndecided, selectRefusalKept } from '../inquiries/inquiries.ts';
 import { findReviewOfRow, type ReadersReach, readEndUsers, writeInCondition, writeOwnerCondition } from '../owners.ts';
-import type { AttentionReason, DecisionRecord, OutcomeRecord, RunDecision, SeenRecord } from '../records.ts';
+import type { AttentionReason, DecisionRecord, RunDecision, SeenRecord } from '../records.ts';
 import { recordRunDecisions } from '../run-decisions.ts';
 
 export type TaskRow = Row<'operator_tasks'>;
@@ -75,12 +68,9 @@ const CONDITIONS = ['kind', 'reason', 'profile', 'productCode', 'endUserCode', '
  */
 export type WorkFilters = ReadersReach & Partial<Pick<WorkRow, (typeof CONDITIONS)[number] | 'since' | 'runKey'>>;
 
-/** The place of a row in the list. */
-type WorkPlace = Pick<WorkRow, 'since' | 'workId'>;
-
 export type WorkQuery = WorkFilters & {
   /** The last row of the page before. */
-  after?: WorkPlace | undefined;
+  after?: Pick<WorkRow, 'since' | 'workId'> | undefined;
   limit: number;
 };
 
@@ -97,12 +87,6 @@ export type RunSeen = Pick<RunDecision, 'runKey' | 'decisionId' | 'by' | 'reason
   runIsGone?: true;
 };
 
-/** Whether such an outcome waits for a decision. */
-export function isHeldBy({ state, answer }: Pick<OutcomeRecord, 'state' | 'answer'>): boolean {
-  const held: readonly AttemptState[] = HELD_STATES;
-  return held.includes(state) || (state === 'answered' && answer !== undefined && answer.kind !== 'outcome');
-}
-
 /** Opens a row for an inquiry whose latest attempt needs a decision, unless a row exists. */
 export async function openHeld(
   tx: Transaction,
@@ -110,8 +94,8 @@ export async function openHeld(
   isWanted: (reason: FailureType) => boolean = () => true,
 ): Promise<void> {
   const undecided = await readUndecided(tx, customerTraceNumber);
-  if (!undecided || !isWanted(undecided.reason)) return;
-  const { attempt, reason } = undecided;
+  if (!undecided || !isWanted(undecided.failureType)) return;
+  const { attempt, failureType: reason } = undecided;
   const open = await readHeld(tx, customerTraceNumber);
   // A hold that the run waits for has priority, because its decision makes the run look at this attempt next.
   if (open && (open.heldSince !== undefined || (open.attempt === attempt && open.reason === reason))) return;
@@ -190,7 +174,7 @@ export async function recordSeen(
     tx,
     { how: 'seen', by: decisionId },
     `customer_trace_number = $1 AND (kind = 'flagged' ${runIsGone ? ofGone : ''})`,
-    [customerTraceNumber, ...(undecided ? [undecided.attempt, undecided.reason] : [])],
+    [customerTraceNumber, ...(undecided ? [undecided.attempt, undecided.failureType] : [])],
   );
   if (closed === 0) return { kind: 'nothingToSee' };
   await recordRunDecisions(tx, [{ ...row, customerTraceNumber, decisionId, action: 'seen', by, reason }]);
@@ -260,8 +244,8 @@ export async function closeWork(tx: Transaction, { runKey, until }: { runKey: st
   for (const { workId, reason, attempt, customerTraceNumber } of rows) {
     await lockInquiry(tx, customerTraceNumber);
     const undecided = await readUndecided(tx, customerTraceNumber);
-    const isSame = undecided?.reason === reason && undecided.attempt === attempt;
-    if (isSame && MAY_BE_POSTED.includes(undecided.reason)) continue;
+    const isSame = undecided?.failureType === reason && undecided.attempt === attempt;
+    if (isSame && MAY_BE_POSTED.includes(undecided.failureType)) continue;
     await close(tx, { how: 'ended' }, 'work_id = $1', [workId]);
     await openHeld(tx, customerTraceNumber, (wanted) => MAY_BE_POSTED.includes(wanted));
   }

@@ -1,6 +1,5 @@
 /** Inquiries with their attempts and decisions: rows, what the rules judge of them, and what callers see. */
 import { pick } from '../../base/defined.ts';
-import type { FailureType } from '../../model/failure-types.ts';
 import {
   type Answer,
   type AttemptView,
@@ -125,18 +124,18 @@ export async function readState(
     readAttemptsAndDecisions(tx, '$1', [customerTraceNumber]),
   ]);
   if (!row) throw new Error('a ledger without identity');
-  const inquiry = row.customerTraceNumber === undefined ? undefined : (row as InquiryRow);
+  const { ledgerId, oldestWriter, disposalsBegun, pauses, withdrawals, ...found } = row;
+  const inquiry = found.customerTraceNumber === undefined ? undefined : (found as InquiryRow);
   const isOfReview = inquiry !== undefined && findReviewOfRow(inquiry.runKey) !== null;
-  const isBegun = row.disposalsBegun > 0 || (isOfReview && (await isDisposalBegun(session, inquiry.runKey)));
-  const disposal = row.disposedAt ? ('done' as const) : isBegun ? ('begun' as const) : undefined;
+  const isBegun = disposalsBegun > 0 || (isOfReview && (await isDisposalBegun(session, inquiry.runKey)));
   return {
-    ledgerId: row.ledgerId,
-    oldestWriter: row.oldestWriter,
-    digest: row.digest ?? null,
-    isPaused: row.pauses > 0,
-    isWithdrawn: row.withdrawals > 0,
-    abandoned: row.abandonedAt !== undefined,
-    disposal,
+    ledgerId,
+    oldestWriter,
+    digest: found.digest ?? null,
+    isPaused: pauses > 0,
+    isWithdrawn: withdrawals > 0,
+    abandoned: found.abandonedAt !== undefined,
+    disposal: found.disposedAt ? 'done' : isBegun ? 'begun' : undefined,
     inquiry,
     ...about,
   };
@@ -276,19 +275,27 @@ export async function readInquiries(
   const group = <About extends { customerTraceNumber: string }>(rows: readonly About[]) =>
     Map.groupBy(rows, ({ customerTraceNumber }) => customerTraceNumber);
   const [attemptsOf, decisionsOf] = [group(about.attempts), group(about.decisions)];
-  return inquiries.map(({ digest: _, disposedReason: __, ...inquiry }) => {
+  return inquiries.map((inquiry) => {
     const attempts = attemptsOf.get(inquiry.customerTraceNumber) ?? [];
     const decisions = decisionsOf.get(inquiry.customerTraceNumber) ?? [];
-    return {
-      ...inquiry,
-      attempts: attempts.map((row) => ({
-        ...toAttemptView(row, tx.cipher),
-        ...pick(row, ['requestedAt', 'answeredLate']),
-        lateAnswerAt: row.lateAt,
-      })),
-      decisions: decisions.map((decision) => toDecisionView(decision, attempts, tx.cipher)),
-    };
+    return toInquiryView(inquiry, { attempts, decisions }, tx.cipher);
   });
+}
+
+function toInquiryView(
+  { digest: _, disposedReason: __, ...inquiry }: InquiryRow,
+  { attempts, decisions }: Pick<InquiryState, 'attempts' | 'decisions'>,
+  cipher: LedgerCipher,
+): InquiryView {
+  return {
+    ...inquiry,
+    attempts: attempts.map((row) => ({
+      ...toAttemptView(row, cipher),
+      ...pick(row, ['requestedAt', 'answeredLate']),
+      lateAnswerAt: row.lateAt,
+    })),
+    decisions: decisions.map((decision) => toDecisionView(decision, attempts, cipher)),
+  };
 }
 
 /** Returns the paths at which a decision differs from the recorded one with the same id. */
@@ -319,17 +326,12 @@ function toDecisionView(
 
 // Inquiries that need a decision. The rules of the claim judge that.
 
-interface Undecided {
-  attempt: number;
-  reason: FailureType;
-}
-
 /** Finds the attempt of the inquiry that needs a decision, and why. */
-function findUndecided(state: InquiryState): Undecided | undefined {
+function findUndecided(state: InquiryState): OpenInquiry['undecided'] {
   const latest = findLatest(state) as AttemptRow | undefined;
   if (!latest || state.abandoned) return undefined;
   const late = lateToJudge(state);
-  if (late) return { attempt: late.attempt, reason: 'AnsweredLate' };
+  if (late) return { attempt: late.attempt, failureType: 'AnsweredLate' };
   if (latest.closed) return undefined;
   const { attempt, answerKind, failureType = 'UnexpectedResponse' } = latest;
   const effective = effectiveState(latest);
@@ -342,12 +344,12 @@ function findUndecided(state: InquiryState): Undecided | undefined {
       judgesAttempts(decision.failureType),
   );
   if (isJudged || !(isDoubtful || HELD_STATES.includes(effective))) return undefined;
-  if (!isDoubtful) return { attempt, reason: REASON_OF_STATE[effective] ?? 'OutcomeUnknown' };
-  return { attempt, reason: answerKind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : failureType };
+  if (!isDoubtful) return { attempt, failureType: REASON_OF_STATE[effective] ?? 'OutcomeUnknown' };
+  return { attempt, failureType: answerKind === 'returnCodeUnknown' ? 'ReturnCodeUnknown' : failureType };
 }
 
 /** Reads what of one inquiry needs a decision, if anything. */
-export async function readUndecided(tx: Unsealed, customerTraceNumber: string): Promise<Undecided | undefined> {
+export async function readUndecided(tx: Unsealed, customerTraceNumber: string): Promise<OpenInquiry['undecided']> {
   return findUndecided(await readState(tx, customerTraceNumber));
 }
 
@@ -363,16 +365,15 @@ export const IS_LATE_NEWS = `w.kind = 'flagged' AND w.closed_at IS NULL AND w.re
 
 /** Reads one inquiry, whether or not it needs a person; or returns `null`. */
 export async function readInquiry(tx: Transaction, customerTraceNumber: string): Promise<OpenInquiry | null> {
-  const [view] = await readInquiries(tx, '$1', [customerTraceNumber]);
-  if (!view) return null;
-  const undecided = await readUndecided(tx, customerTraceNumber);
+  const state = await readState(tx, customerTraceNumber);
+  if (!state.inquiry) return null;
   const flags = await tx.session.read<{ reason: AttentionReason }>(
     `SELECT reason FROM operator_tasks w WHERE ${IS_LATE_NEWS} AND customer_trace_number = $1 ORDER BY reason`,
     [customerTraceNumber],
   );
   return {
-    ...view,
-    undecided: undecided ? { attempt: undecided.attempt, failureType: undecided.reason } : undefined,
+    ...toInquiryView(state.inquiry, state, tx.cipher),
+    undecided: findUndecided(state),
     attention: flags.map(({ reason }) => reason),
   };
 }

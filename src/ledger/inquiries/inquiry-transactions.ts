@@ -6,9 +6,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { omitUndefined, pick } from '../../base/defined.ts';
 import { describeDifference } from '../../base/differing-paths.ts';
 import { listApplicantOutcomes } from '../../messages/pull/consumer-results.ts';
-import type { Answer, AttemptView, InquiryDescription, Outcome } from '../../model/inquiry.ts';
+import { type Answer, type AttemptView, type InquiryDescription, isKnownNotPosted } from '../../model/inquiry.ts';
 import { checkProviderStatement, describeResendRule } from '../../model/provider-word.ts';
-import type { ApplicantOutcome, ReportReference } from '../../model/report-outcome.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
 import { toResendNumber } from '../../model/trace-number.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
@@ -27,7 +27,7 @@ import {
 import type { Row } from '../database/tables.ts';
 import { requireSameLedger } from '../database/transactions.ts';
 import { LedgerChangedError, LedgerRestoredError, RequestDiffersError } from '../errors.ts';
-import { drawAttention, endByClaim, endByDecision, flagReport, isHeldBy, openHeld } from '../holds/holds.ts';
+import { drawAttention, endByClaim, endByDecision, flagReport, openHeld } from '../holds/holds.ts';
 import { noteWaiting } from '../pauses.ts';
 import type {
   ClaimRequest,
@@ -216,8 +216,9 @@ export async function recordAttempt(
       if (record.answer?.kind === 'outcome' && record.answer.flagged) {
         await Promise.all([written, flagReport(tx, record.answer.flagged, customerTraceNumber)]);
       }
+      const isDoubtful = record.answer ? record.answer.kind !== 'outcome' : !isKnownNotPosted(record.state);
       const isAnsweredLate = state.attempts.some(({ answeredLate }) => answeredLate);
-      if (isHeldBy(record) || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);
+      if (isDoubtful || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);
       return new Ending(
         true,
         written.then(() => verdict),
@@ -245,8 +246,10 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
     case 'ledgerRestored':
       throw new LedgerRestoredError('an older copy of the ledger may lack the attempt');
     case 'close': {
-      const closedAt = await insertClosed(tx, request, decision.permittedBy);
-      return { attempt, state: 'notSent', ...omitUndefined({ closedAt }), runId: run.runId };
+      const closing = { customerTraceNumber, attempt, ...run, permittedBy: decision.permittedBy };
+      await updateRows(tx.session, 'inquiries', { customerTraceNumber }, { digest: orKeep('digest', request.digest) });
+      const closed = await insertRow(tx.session, 'closed_attempts', closing);
+      return { attempt, state: 'notSent', closedAt: closed?.closedAt, runId: run.runId };
     }
     default:
       return new Ending(await settleOverdue(tx, state, customerTraceNumber), toLatestViewOrNotSent(state, tx.cipher));
@@ -376,14 +379,13 @@ async function acceptProblem(
 ): Promise<string | null> {
   const { action, answer, providerSaid } = decision;
   if (action === 'repeat') return null;
-  const outcome = answer?.kind === 'outcome' ? answer.outcome : undefined;
+  const { outcome, reference } = answer?.kind === 'outcome' ? answer : {};
   // Without the reason of the hold, only the rules that hold for every reason apply.
   const { failureType = 'UnexpectedResponse', confirmConsumerIds } = decision;
   const problem = checkProviderStatement(
     { failureType, productCode: inquiry.productCode },
     { action, outcome, providerSaid },
   );
-  const reference = answer?.kind === 'outcome' ? answer.reference : undefined;
   if (problem || !reference) return problem;
   // Two people who accept one number for two inquiries wait for each other here, and the second reads the first.
   await lockHead(tx);
@@ -495,17 +497,6 @@ async function insertAttempt(
   return row as Row<'attempts'>;
 }
 
-/** Records that the attempt can no longer be claimed. Returns the time of that record. */
-async function insertClosed(
-  { session }: Transaction,
-  { inquiry: { customerTraceNumber }, attempt, digest, run }: CloseRequest,
-  permittedBy: string | undefined,
-): Promise<string | undefined> {
-  await updateRows(session, 'inquiries', { customerTraceNumber }, { digest: orKeep('digest', digest) });
-  const row = await insertRow(session, 'closed_attempts', { customerTraceNumber, attempt, ...run, permittedBy });
-  return row?.closedAt;
-}
-
 /**
  * Adds what a claim says about the inquiry as a whole. The row takes the key that the same inquiry under another number
  * would have.
@@ -574,20 +565,11 @@ function roundMs(ms: number): number {
  */
 function toReadable(answer: Answer | undefined) {
   const known = answer?.kind === 'outcome' ? answer : undefined;
-  const applicants = known && toApplicantOutcomes(known);
+  const named = (known?.applicants ?? known?.reference?.applicants ?? []).map(({ applicantId }) => applicantId);
   return {
     outcome: known?.outcome,
     returnCode: known?.returnCode,
     returnReasonCode: known?.returnReasonCode,
-    applicantOutcomes: applicants && applicants.length > 0 ? applicants : undefined,
+    applicantOutcomes: known && named.length > 0 ? listApplicantOutcomes(known, named) : undefined,
   };
-}
-
-function toApplicantOutcomes(answer: Outcome): ApplicantOutcome[] | undefined {
-  const { applicants, reference } = answer;
-  if (!applicants) return reference?.applicants.map(({ applicantId }) => ({ applicantId, outcome: 'record' }));
-  return listApplicantOutcomes(
-    answer,
-    applicants.map(({ applicantId }) => applicantId),
-  );
 }
