@@ -34,7 +34,7 @@ async function judge(
       applicants: judged.applicants.filter(({ applicantId }) => applicantIds.includes(applicantId)),
       position: facts.position,
       reportGone: facts.reportIsGone || isLost ? true : undefined,
-      withdrawn: facts.withdrawn ? true : undefined,
+      withdrawn: facts.isWithdrawn ? true : undefined,
     },
   };
 }

@@ -21,9 +21,9 @@ export interface SqlSession {
   read<Row>(text: string, values?: readonly (SqlValue | undefined)[]): Promise<Row[]>;
 }
 
-/** The places of a list of values: `$1, $2`. */
-export function listPlaceholders(values: readonly unknown[]): string {
-  return values.map((_, index) => `$${index + 1}`).join(', ');
+/** The places of a list of values, from `$first` on: `$1, $2`. */
+export function listPlaceholders(values: readonly unknown[], first = 1): string {
+  return values.map((_, index) => `$${index + first}`).join(', ');
 }
 
 export interface SqlDialect {

@@ -25,7 +25,7 @@ import {
   wasPosted,
 } from '../consents/consents.ts';
 import { insertRow, readRows } from '../database/rows.ts';
-import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
+import { listPlaceholders, type SqlDialect, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { drawAttention } from '../holds/holds.ts';
 import { isDisposalBegun, lockInquiry } from '../inquiries/inquiries.ts';
@@ -72,8 +72,12 @@ export async function readShareFacts(tx: Transaction, { runKey, shareId, reportR
   let reportIsGone = false;
   for (const report of reports) reportIsGone ||= await isGone(session, report);
   // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
-  const withdrawn = await readWithdrawnShare(session, { owners, shareId });
-  return { owners, stored, position, reportIsGone, withdrawn, nowMs };
+  const withdrawn = await session.rows(
+    `SELECT 1 FROM run_decisions
+     WHERE action = 'withdrawShare' AND share_id = $1 AND run_key IN (${listPlaceholders(owners, 2)}) LIMIT 1`,
+    [shareId, ...owners],
+  );
+  return { owners, stored, position, reportIsGone, isWithdrawn: withdrawn.length > 0, nowMs };
 }
 
 /**
@@ -118,9 +122,8 @@ function readAboutReport(
   session: SqlSession,
   { shareId, owners, digest }: { shareId: string; owners: readonly string[]; digest: string },
 ): Promise<ConsentRow[]> {
-  const places = owners.map((_, index) => `$${index + 3}`).join(', ');
   return session.read<ConsentRow>(
-    `SELECT c.* FROM consents c WHERE c.journey_id IN (${places}) AND (c.share_id = $1 OR EXISTS (
+    `SELECT c.* FROM consents c WHERE c.journey_id IN (${listPlaceholders(owners, 3)}) AND (c.share_id = $1 OR EXISTS (
          SELECT 1 FROM consents r WHERE r.journey_id = c.journey_id AND r.share_id = c.share_id
            AND r.applicant_id = c.applicant_id AND r.decision <> 'granted'))
      UNION SELECT c.* FROM report_shares s
@@ -137,8 +140,7 @@ async function readUses(
   tx: Transaction,
   { runKey, shareId, owners }: { runKey: string; shareId: string; owners: readonly string[] },
 ): Promise<Map<string, string>> {
-  const places = owners.map((_, index) => `$${index + 3}`).join(', ');
-  const isOfOther = `l.journey_id IN (${places}) AND l.share_id = $2 AND i.run_key <> $1`;
+  const isOfOther = `l.journey_id IN (${listPlaceholders(owners, 3)}) AND l.share_id = $2 AND i.run_key <> $1`;
   const uses = await readPermits(tx, isOfOther, [runKey, shareId, ...owners]);
   return new Map(uses.filter(wasPosted).map((use) => [useKey(use), use.runKey]));
 }
@@ -164,10 +166,10 @@ export async function readClaimedShare(tx: Transaction, request: ClaimRequest): 
   if (productCode !== 'SECONDUSE' || shareId === undefined) return undefined;
   await lockHead(tx);
   const query = { runKey, shareId, reportReferenceNumber: sharedReference };
-  const { owners, stored, reportIsGone, withdrawn, nowMs } = await readShareFacts(tx, query);
+  const { owners, stored, reportIsGone, isWithdrawn, nowMs } = await readShareFacts(tx, query);
   const terms = { shareId, owners, ...toSecondaryUser(inquiry), validForMs: consentValidForMs };
   const grants = judgeGrants(stored, terms, { grants: consents, applicantIds, nowMs });
-  return { reportIsGone, isWithdrawn: withdrawn && true, grants };
+  return { reportIsGone, isWithdrawn, grants };
 }
 
 /** The answer to a run whose share was not claimed. */
@@ -190,19 +192,6 @@ export function toObjection(share: ClaimedShare | undefined): ShareObjection {
 
 type WithdrawalRow = Row<'run_decisions'>;
 
-/** The withdrawal of the share of this id, of the first of the owners that has one. */
-async function readWithdrawnShare(
-  session: SqlSession,
-  { owners, shareId }: { owners: readonly string[]; shareId: string },
-): Promise<WithdrawalRow | undefined> {
-  const places = owners.map((_, index) => `$${index + 2}`).join(', ');
-  const rows = await session.read<WithdrawalRow>(
-    `SELECT * FROM run_decisions WHERE action = 'withdrawShare' AND share_id = $1 AND run_key IN (${places})`,
-    [shareId, ...owners],
-  );
-  return owners.flatMap((owner) => rows.filter((withdrawn) => withdrawn.runKey === owner))[0];
-}
-
 /**
  * Closes every number of a share that nothing was sent under yet: from its commit on no claim of the share succeeds.
  * Append-only, idempotent by (runKey, shareId): an earlier withdrawal remains. `claimed`: that attempt may have been sent,
@@ -217,17 +206,17 @@ export function withdrawShare(
 > {
   const { runKey, shareId } = withdrawal;
   return appendToChain(tx, async (insert) => {
-    let row = await readWithdrawnShare(tx.session, { owners: [runKey], shareId });
+    const isThis = { runKey, shareId, action: 'withdrawShare' } as const;
+    let [row] = await readRows(tx.session, 'run_decisions', isThis);
     const sent = row ? undefined : await readSentAttempt(tx.session, withdrawal);
     if (sent) return { kind: 'claimed', ...sent };
-    const key = { decisionId: `withdrawShare ${shareId}`, version: '1' };
-    row ??= (await insert('run_decisions', { ...withdrawal, ...key, action: 'withdrawShare' })) as WithdrawalRow;
+    const named = { decisionId: `withdrawShare ${shareId}`, version: '1' };
+    row ??= (await insert('run_decisions', { ...withdrawal, ...isThis, ...named })) as WithdrawalRow;
     return { kind: 'withdrawn', standing: pick(row, ['by', 'reason', 'recordedAt']) };
   });
 }
 
-/** Attempts that are known not to have been processed, regardless of later news. */
-const NOTHING_SENT = `a.state IN (${NOT_POSTED_STATES.map((state) => `'${state}'`).join(', ')}) AND a.late_state IS NULL`;
+const NOT_POSTED = NOT_POSTED_STATES.map((state) => `'${state}'`).join(', ');
 
 /** The latest attempt of the share that may have been sent. Closed attempts have a table of their own. */
 async function readSentAttempt(
@@ -237,7 +226,8 @@ async function readSentAttempt(
   const [row] = await session.read<ReportOrigin>(
     `SELECT a.customer_trace_number, a.attempt FROM attempts a
      JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-     WHERE i.run_key = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2 AND NOT (${NOTHING_SENT})
+     WHERE i.run_key = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2
+       AND NOT (a.state IN (${NOT_POSTED}) AND a.late_state IS NULL)
      ORDER BY a.claimed_at DESC, a.customer_trace_number, a.attempt DESC LIMIT 1`,
     [runKey, shareId],
   );
