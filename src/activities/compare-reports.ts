@@ -3,7 +3,7 @@ import { changesBetween, encodeSealedChanges } from '../changes/changes-between.
 import { readResponse } from '../gateway/envelope.ts';
 import type { GatewayResponse } from '../gateway/responses.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
-import type { ReportToCompare } from '../ledger/reports/sealed-reports.ts';
+import type { ReportToCompare } from '../ledger/reports/reports.ts';
 import type { ComparisonGap, StageChanges } from '../messages/journey/change-summary.ts';
 import type { Answer } from '../model/inquiry.ts';
 import type { StageCode } from '../model/products.ts';

@@ -58,8 +58,7 @@ import type {
   RecordVerdict,
 } from './records.ts';
 import { readReferredInquiries } from './reports/report-references.ts';
-import type { SealedRefusal } from './reports/reports.ts';
-import { makeReadings, readMadeFor, SealedReports } from './reports/sealed-reports.ts';
+import { makeReadings, readMadeFor, type SealedRefusal, SealedReports } from './reports/reports.ts';
 import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
 import {
   beginDisposal,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DisposedError, LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { DerivedDocument } from '../../src/ledger/reports/sealed-reports.ts';
+import type { DerivedDocument } from '../../src/ledger/reports/reports.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { claimOf, outcomeOf, RECORD, readSealedChanges, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';

@@ -39,7 +39,7 @@ import type {
   RecordVerdict,
 } from '../records.ts';
 import { computeConsumerDigest, computeReferenceDigest, indexReference } from '../reports/report-references.ts';
-import { insertBodies, type NewBodies } from '../reports/sealed-reports.ts';
+import { insertBodies, type NewBodies } from '../reports/reports.ts';
 import { readDoubt, readRestore } from '../restores.ts';
 import { readWithdrawal } from '../run-decisions.ts';
 import { flagIfRefused, readClaimedShare, recordShare, toObjection } from '../shares/shares.ts';

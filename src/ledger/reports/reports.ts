@@ -1,13 +1,26 @@
 /**
- * The shapes in which people and programs read reports, refusals and lists of changes, and in which a refusal's body
- * travels. What a run compares by itself (`compareWithEarlier`) leaves the worker as counts: it has no row of a reader.
+ * Sealed content: reports, bodies of refusals, and lists of changes, as rows of `sealed_bodies`. The ledger writes, reads
+ * and destroys all of them alike. Also the record of who has read one.
  */
-
+import { randomUUID } from 'node:crypto';
+import { pick } from '../../base/defined.ts';
 import { HIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
-import type { InquiryDescription } from '../../model/inquiry.ts';
+import type { ComparisonGap } from '../../messages/journey/change-summary.ts';
+import { OtherEndUserError } from '../../model/credit-journey-error.ts';
+import type { InquiryDescription, RefusalBody } from '../../model/inquiry.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
+import { SealBrokenError } from '../../protection/errors.ts';
+import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
+import { type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
+import type { Writes } from '../database/columns.ts';
+import { insertRow, readRows } from '../database/rows.ts';
+import { listPlaceholders, type SqlValue, type Transaction, type Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
+import { requireSameLedger, type Transactions } from '../database/transactions.ts';
+import { DisposedError } from '../errors.ts';
+import { ATTEMPT_KEY, lockInquiry, readInquiries } from '../inquiries/inquiries.ts';
+import type { InquiryView, LedgerIdentity, OutcomeRecord, ReportOrigin } from '../records.ts';
 
 /**
  * A refusal's body, sealed and bound to its ledger, inquiry and attempt. Base64, because it travels through Temporal
@@ -52,8 +65,214 @@ export function findReaderProblems(reader: Partial<Pick<Reader, 'by' | 'purpose'
   });
 }
 
-/** The kind of a body in the ledger. */
-export type BodyKind = Row<'sealed_bodies'>['kind'];
+/** Writes a body. An existing row stays, also one whose key was destroyed. */
+async function insertBody({ session }: Unsealed, body: Writes<Row<'sealed_bodies'>>): Promise<void> {
+  // Only a list of changes has another report.
+  const from = { fromTraceNumber: body.customerTraceNumber, fromAttempt: body.attempt };
+  await insertRow(session, 'sealed_bodies', { late: false, isWhole: true, ...from, ...body }, { orKeep: true });
+}
+
+/** The report of an answer, or the body of a refusal. */
+export interface NewBodies {
+  report?: Sealed | undefined;
+  refusal?: SealedRefusal | undefined;
+}
+
+/** @param late the attempt was superseded before they arrived */
+export async function insertBodies(
+  tx: Unsealed,
+  { customerTraceNumber, attempt, httpStatus }: OutcomeRecord,
+  { report, refusal }: NewBodies,
+  late: boolean,
+): Promise<void> {
+  const of = { customerTraceNumber, attempt, late };
+  await Promise.all([
+    report && insertBody(tx, { ...of, kind: 'report', ...report }),
+    refusal && insertBody(tx, { ...of, kind: 'refusal', httpStatus, ...refusal, ...decodeSealed(refusal) }),
+  ]);
+}
+
+function decodeSealed({ body, wrappedKey }: SealedRefusal) {
+  return { body: Buffer.from(body, 'base64'), wrappedKey: Buffer.from(wrappedKey, 'base64') };
+}
+
+type BodyRow = Row<'sealed_bodies'> & {
+  productCode: ProductCode;
+  /** When its inquiry was disposed of, or that of the other report. */
+  disposedAt?: string;
+};
+
+/** A report, and whose `consumerId`s it names; or why there is none that could be compared. */
+export type ReportToCompare =
+  | { report: ReportOrigin & { body: string }; applicantIds: ReadonlyMap<string, string> }
+  | { gap: ComparisonGap };
+
+/** A document that is derived from reports and sealed like one. It is destroyed with either. */
+export interface DerivedDocument {
+  kind: 'changes';
+  of: ReportOrigin;
+  from: ReportOrigin;
+}
+
+const BODIES = `SELECT b.*, i.product_code, coalesce(i.disposed_at, f.disposed_at) AS disposed_at FROM sealed_bodies b
+  JOIN attempts a ON a.customer_trace_number = b.customer_trace_number AND a.attempt = b.attempt
+  JOIN inquiries i ON i.customer_trace_number = b.customer_trace_number
+  JOIN inquiries f ON f.customer_trace_number = b.from_trace_number WHERE`;
+
+/**
+ * A report that came with an outcome, or that a person accepted. Unjudged reports, late ones too, are not given out:
+ * they may be about another person.
+ */
+const IS_JUDGED_REPORT = `b.kind = 'report'
+  AND (b.late = 0 OR EXISTS (SELECT 1 FROM decisions d WHERE d.customer_trace_number = a.customer_trace_number
+    AND d.decision_id = a.accepted_by AND d.failure_type = 'AnsweredLate'))
+  AND (a.state = 'accepted' OR (a.state = 'answered' AND a.answer_kind = 'outcome'))`;
+
+const NEWEST = 'b.stored_at DESC, i.ordinal DESC, b.attempt DESC';
+
+/** The wanted report: the newest of the caller's and product's, or that of one of their inquiries. */
+export interface WantedReport {
+  runKey: string;
+  productCode: ProductCode;
+  customerTraceNumber?: string | undefined;
+}
+
+/** The part of a ledger that seals and opens. A key management service may be slow: no lock waits for it. */
+export class SealedReports {
+  readonly identity: LedgerIdentity;
+  protected readonly transactions: Transactions;
+  protected readonly keys: KeyWrapper;
+
+  constructor(identity: LedgerIdentity, transactions: Transactions, keys: KeyWrapper) {
+    this.identity = identity;
+    this.transactions = transactions;
+    this.keys = keys;
+  }
+
+  /** Seals a text for one attempt. Asks the key ring alone. */
+  seal(kind: BodyRow['kind'], { customerTraceNumber, attempt }: ReportOrigin, text: string): Promise<Sealed> {
+    return seal(this.keys, text, { ledgerId: this.identity.ledgerId, customerTraceNumber, attempt, kind });
+  }
+
+  /** Seals what the gateway wrote beside a refusal, for `recordOutcome`. */
+  async sealRefusal(attempt: ReportOrigin, { text, isWhole }: RefusalBody): Promise<SealedRefusal> {
+    const { body, wrappedKey, keyId, algorithm } = await this.seal('refusal', attempt, text);
+    return { body: toBase64(body), wrappedKey: toBase64(wrappedKey), keyId, algorithm, isWhole };
+  }
+
+  /**
+   * The newest answered report of each inquiry, unsealed, and whose `consumerId`s it names; in the order asked for. It
+   * writes down no reader: they are compared, and leave no worker.
+   */
+  async reportsToCompare(ledgerId: string, customerTraceNumbers: readonly string[]): Promise<ReportToCompare[]> {
+    const places = listPlaceholders(customerTraceNumbers);
+    const [[identity], inquiries, rows] = await this.transactions.read((tx) =>
+      Promise.all([
+        readRows(tx.session, 'ledger_identity', { onlyRow: 1 }),
+        readInquiries(tx, places, customerTraceNumbers),
+        tx.session.read<BodyRow>(
+          `${BODIES} i.customer_trace_number IN (${places}) AND ${IS_JUDGED_REPORT} AND b.wrapped_key IS NOT NULL
+           ORDER BY b.attempt`,
+          customerTraceNumbers,
+        ),
+      ]),
+    );
+    requireSameLedger(ledgerId, identity?.ledgerId ?? 'none');
+    const compared = customerTraceNumbers.map((number): Promise<ReportToCompare> | ReportToCompare => {
+      const isOwn = ({ customerTraceNumber }: { customerTraceNumber: string }) => customerTraceNumber === number;
+      const [inquiry, row] = [inquiries.find(isOwn), rows.findLast(isOwn)];
+      if (inquiry?.disposedAt !== undefined) return { gap: 'disposed' };
+      return inquiry && row ? this.#openToCompare(inquiry, row) : { gap: 'noReport' };
+    });
+    return Promise.all(compared);
+  }
+
+  async #openToCompare({ attempts }: InquiryView, row: BodyRow): Promise<ReportToCompare> {
+    const answers = attempts.flatMap(({ answer }) => (answer?.kind === 'outcome' ? [answer] : []));
+    const named = answers.flatMap(({ reference }) => reference?.applicants ?? []);
+    try {
+      const report = { ...pick(row, ATTEMPT_KEY), ...(await this.open(row)) };
+      return { report, applicantIds: new Map(named.map(({ consumerId, applicantId }) => [consumerId, applicantId])) };
+    } catch (error) {
+      if (error instanceof SealBrokenError) return { gap: 'unreadable' };
+      throw error;
+    }
+  }
+
+  /**
+   * Seals a document. One about the same two reports stays. `false` where one of the two reports was disposed of: nothing
+   * was written.
+   */
+  async keepDerived(ledgerId: string, document: DerivedDocument, text: string): Promise<boolean> {
+    const sealed = await this.seal(document.kind, document.of, text);
+    return this.transactions.writeTo(ledgerId, async (tx) => {
+      const sources = [document.of.customerTraceNumber, document.from.customerTraceNumber].sort();
+      for (const source of sources) await lockInquiry(tx, source);
+      const disposed = await tx.session.rows(
+        'SELECT 1 FROM inquiries WHERE customer_trace_number IN ($1, $2) AND disposed_at IS NOT NULL',
+        sources,
+      );
+      if (disposed.length > 0) return false;
+      const { kind, of, from } = document;
+      const origin = { fromTraceNumber: from.customerTraceNumber, fromAttempt: from.attempt };
+      await insertBody(tx, { ...of, ...origin, ...sealed, kind });
+      return true;
+    });
+  }
+
+  /** @throws DisposedError where neither its text nor its key is left */
+  async open(row: BodyRow): Promise<{ storedAt: string; body: string }> {
+    const { algorithm, body, keyId, wrappedKey, storedAt, disposedAt = storedAt } = row;
+    if (!body || !keyId || !wrappedKey) throw new DisposedError(disposedAt);
+    const bound = { ledgerId: this.identity.ledgerId, ...pick(row, [...ATTEMPT_KEY, 'kind']) };
+    return { storedAt, body: await unseal(this.keys, { algorithm, body, keyId, wrappedKey }, bound) };
+  }
+}
+
+/**
+ * Reads sealed content for people and programs. Returns nothing before a row that says who read it is committed. Each
+ * method throws `DisposedError` if the content was disposed of. It throws `OtherEndUserError` if `endUser` is another
+ * than the one for whom the report was pulled: giving it to another one is a share.
+ */
+export function makeReadings(sealed: SealedReports, transactions: Transactions) {
+  /** Gives out the first row of the condition; `null` where there is none. */
+  async function giveOut<Member extends keyof BodyRow>(
+    reader: Reader,
+    condition: string,
+    values: readonly (SqlValue | undefined)[],
+    members: readonly Member[],
+  ) {
+    const statement = `${BODIES} ${condition} LIMIT 1`;
+    const [row] = await transactions.read(({ session }) => session.read<BodyRow>(statement, values));
+    if (!row) return null;
+    const found = { ...pick(row, [...ATTEMPT_KEY, ...members]), ...(await sealed.open(row)) };
+    // A reading is no claim: programs of any version write it.
+    await transactions.write((tx) => noteAccess(tx, row, reader), { byAnyVersion: true });
+    return found;
+  }
+  return {
+    /** The newest answered report of an owner and product, or that of one inquiry. */
+    report({ runKey, productCode, customerTraceNumber }: WantedReport, reader: Reader) {
+      // Sorts the newest existing report before disposed ones.
+      const condition = `i.run_key = $1 AND i.product_code = $2
+        AND i.customer_trace_number = coalesce($3, i.customer_trace_number)
+        AND ${IS_JUDGED_REPORT} ORDER BY b.wrapped_key IS NULL, ${NEWEST}`;
+      return giveOut(reader, condition, [runKey, productCode, customerTraceNumber], ['productCode']);
+    },
+
+    /** The gateway's text beside the refusal of one attempt. */
+    refusal({ customerTraceNumber, attempt }: ReportOrigin, reader: Reader) {
+      // Prefers the answer that arrived in time to a late one.
+      const condition = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
+      return giveOut(reader, condition, [customerTraceNumber, attempt], ['productCode', 'httpStatus', 'isWhole']);
+    },
+
+    /** The newest list of changes of an owner. */
+    changes(runKey: string, reader: Reader) {
+      return giveOut(reader, `i.run_key = $1 AND b.kind = 'changes' ORDER BY ${NEWEST}`, [runKey], []);
+    },
+  };
+}
 
 /** The facts that decide who may see a run. A share's end user is the secondary user. */
 export interface MadeFor extends Pick<InquiryDescription, 'profile' | 'endUserCode' | 'endUser'> {
@@ -61,4 +280,40 @@ export interface MadeFor extends Pick<InquiryDescription, 'profile' | 'endUserCo
   productCode?: ProductCode;
   /** For a share by itself: the end user for whom its report was pulled, if the share's start named one. */
   reportEndUserCode?: string;
+}
+
+/** Includes holds and flags: every listed row must be for some end user, even before its inquiry is a row. */
+const MADE_FOR = `
+  SELECT profile, product_code, end_user_code, end_user,
+    (SELECT max(s.report_end_user_code) FROM report_shares s WHERE s.run_key = $1) AS report_end_user_code
+  FROM (
+    SELECT profile, product_code, end_user_code, end_user FROM inquiries WHERE run_key = $1
+    UNION
+    SELECT profile, product_code, end_user_code, end_user FROM operator_tasks WHERE run_key = $1
+  ) known`;
+
+/** Reads only: whose an owner's inquiries and holds are, each combination once; none where the ledger has neither. */
+export function readMadeFor({ session }: Transaction, runKey: string): Promise<MadeFor[]> {
+  return session.read(MADE_FOR, [runKey]);
+}
+
+/** Whether it may be given out, and that it was. */
+async function noteAccess(
+  { session, dialect }: Transaction,
+  { kind, customerTraceNumber, attempt }: BodyRow,
+  { by, via, purpose, endUser, isRedacted = false }: Reader,
+): Promise<void> {
+  const [inquiry] = await readRows(session, 'inquiries', { customerTraceNumber }, dialect.forUpdate);
+  if (!inquiry) throw new Error('a report of no inquiry');
+  // A disposal may have come since it was read.
+  if (inquiry.disposedAt !== undefined) throw new DisposedError(inquiry.disposedAt);
+  if (endUser !== undefined && endUser !== inquiry.endUserCode && endUser !== inquiry.endUser) {
+    throw new OtherEndUserError();
+  }
+  const access = { accessId: randomUUID(), customerTraceNumber, attempt, kind, by, via, purpose, redacted: isRedacted };
+  await insertRow(session, 'report_accesses', access);
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
 }

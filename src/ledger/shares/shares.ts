@@ -69,8 +69,10 @@ export async function readShareFacts(tx: Transaction, { runKey, shareId, reportR
     const starts = [row.firstRunId, row.toldTo].filter((start) => start !== undefined);
     return { consent: toConsentRecord(row), starts, usedBy: user, noted: row.fault };
   });
-  let reportIsGone = false;
-  for (const report of reports) reportIsGone ||= await isGone(session, report);
+  let reportIsGone = reports.some(({ disposedAt }) => disposedAt !== undefined);
+  for (const owner of found) {
+    reportIsGone ||= (await isDisposalBegun(session, owner)) || (await readHolds(tx, owner)).length > 0;
+  }
   // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
   const withdrawn = await session.rows(
     `SELECT 1 FROM run_decisions
@@ -110,11 +112,6 @@ function readReports(session: SqlSession, dialect: SqlDialect, digest: string): 
        SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
     [digest],
   );
-}
-
-async function isGone(session: SqlSession, { runKey, disposedAt }: ReportRow): Promise<boolean> {
-  if (runKey === undefined || disposedAt !== undefined) return disposedAt !== undefined;
-  return (await isDisposalBegun(session, runKey)) || (await readHolds({ session }, runKey)).length > 0;
 }
 
 /** All consents to one of the owners, for any share; and those to other shares of the report, by their own names. */
