@@ -2,7 +2,7 @@
 import { readChangesAnswer, readReferencesAnswer, readReportAnswer } from '../../src/api/routes/reports.ts';
 import type { SealedChanges } from '../../src/changes/changes-between.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { LedgerReferences } from '../../src/ledger/reports/report-references.ts';
+import type { listReferences } from '../../src/ledger/reports/report-references.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 
 const READING = { by: 'a test', via: 'ledger', isRedacted: false } as const;
@@ -14,8 +14,8 @@ export async function readReport(
   return JSON.parse(String((await readReportAnswer(ledger, wanted, READING)).body));
 }
 
-export async function readReferences(ledger: Ledger, runKey: string): Promise<LedgerReferences> {
-  return (await readReferencesAnswer(ledger, runKey, READING)).body as LedgerReferences;
+export async function readReferences(ledger: Ledger, runKey: string): Promise<ReturnType<typeof listReferences>> {
+  return (await readReferencesAnswer(ledger, runKey, READING)).body as ReturnType<typeof listReferences>;
 }
 
 export async function readChanges(

@@ -1,10 +1,8 @@
 /** References: the inquiry that a `reportReferenceNumber` came from, and those that a caller's inquiries have left. */
 
-import type { ConsumerWithoutRecord } from '../../messages/journey/shapes.ts';
+import { pick } from '../../base/defined.ts';
 import { listConsumersWithoutRecord, listFailsafeConsumers } from '../../messages/pull/consumer-results.ts';
-import type { ConsumerResult, UnattributedConsumer } from '../../messages/pull/shapes.ts';
 import type { Answer, Outcome } from '../../model/inquiry.ts';
-import type { ProductCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { insertRow } from '../database/rows.ts';
@@ -74,57 +72,38 @@ export async function readReferredInquiries(tx: Transaction, reportReferenceNumb
   });
 }
 
-// The references that a caller's inquiries have left in the ledger.
-
-export interface LedgerReferences {
-  /** The run key (model/run-key.ts). */
-  runKey: string;
-  references: (InquiryName & { reference: ReportReference })[];
-  shares: { shareId: string; reportReferenceNumber: string }[];
-  /** For an answered FAILSAFE: each consumer's outcome, as in the run's result. */
-  consumers?: ConsumerResult[];
-  /** FAILSAFE data about one of several applicants, without a sign of which one. */
-  unattributed?: UnattributedConsumer[];
-  /** The consumers that an answer names and has no record of. */
-  withoutRecord?: (InquiryName & ConsumerWithoutRecord)[];
-}
-
-interface InquiryName {
-  productCode: ProductCode;
-  customerTraceNumber: string;
-}
-
-/** For each product and share, the reference of the newest answered inquiry; none where that had no record. */
-export function listReferences(runKey: string, inquiries: readonly InquiryView[]): LedgerReferences {
-  const stages = new Map<ProductCode, { customerTraceNumber: string; answer: Outcome }>();
-  const shares = new Map<string, Outcome>();
-  let failsafe: ReturnType<typeof listFailsafeConsumers> | undefined;
+/**
+ * Lists what a run's inquiries have left in the ledger: for each product and share, the reference of the newest answered
+ * inquiry. There is none where that had no record.
+ */
+export function listReferences(runKey: string, inquiries: readonly InquiryView[]) {
   // Oldest first, so that the newest remains.
+  const newest = new Map<string, InquiryView & { answer: Outcome }>();
   for (const inquiry of inquiries) {
     const answer = findOutcome(inquiry);
-    if (!answer) continue;
-    const { productCode, customerTraceNumber, shareId } = inquiry;
-    if (productCode !== 'SECONDUSE') stages.set(productCode, { customerTraceNumber, answer });
-    else if (shareId !== undefined) shares.set(shareId, answer);
-    if (productCode === 'FAILSAFE') failsafe = listFailsafeConsumers(answer, inquiry.applicantIds ?? []);
+    if (answer) newest.set(`${inquiry.productCode} ${inquiry.shareId ?? ''}`, { ...inquiry, answer });
   }
-  const ofStages = <T extends object>(list: (answer: Outcome, productCode: ProductCode) => readonly T[]) =>
-    [...stages].flatMap(([productCode, { customerTraceNumber, answer }]) =>
-      list(answer, productCode).map((item) => ({ productCode, customerTraceNumber, ...item })),
-    );
-  const withoutRecord = ofStages((answer, product) =>
-    product === 'FAILSAFE' ? [] : listConsumersWithoutRecord(answer),
+  const answered = [...newest.values()];
+  const stages = answered.filter(({ productCode }) => productCode !== 'SECONDUSE');
+  const reports = stages.filter(({ productCode }) => productCode !== 'FAILSAFE');
+  const failsafe = stages.find((stage) => !reports.includes(stage));
+  const withoutRecord = reports.flatMap(({ answer, ...inquiry }) =>
+    listConsumersWithoutRecord(answer).map((consumer) => ({ ...pick(inquiry, NAME), ...consumer })),
   );
   return {
     runKey,
-    references: ofStages(({ reference }) => (reference ? [{ reference }] : [])),
-    shares: [...shares].flatMap(([shareId, { reference }]) =>
-      reference ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],
+    references: stages.flatMap(({ answer: { reference }, ...inquiry }) =>
+      reference ? [{ ...pick(inquiry, NAME), reference }] : [],
     ),
-    ...(failsafe && failsafe.consumers.length > 0 ? failsafe : {}),
-    ...(withoutRecord.length > 0 ? { withoutRecord } : {}),
+    shares: answered.flatMap(({ shareId, answer: { reference } }) =>
+      reference && shareId !== undefined ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],
+    ),
+    ...(failsafe?.applicantIds?.length ? listFailsafeConsumers(failsafe.answer, failsafe.applicantIds) : {}),
+    withoutRecord: withoutRecord.length > 0 ? withoutRecord : undefined,
   };
 }
+
+const NAME = ['productCode', 'customerTraceNumber'] as const;
 
 function findOutcome({ attempts }: InquiryView): Outcome | undefined {
   const answers = attempts.flatMap(({ state, answer }) =>
