@@ -99,7 +99,7 @@ export function listReferences(runKey: string, inquiries: readonly InquiryView[]
       reference && shareId !== undefined ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],
     ),
     ...(failsafe?.applicantIds?.length ? listFailsafeConsumers(failsafe.answer, failsafe.applicantIds) : {}),
-    withoutRecord: withoutRecord.length > 0 ? withoutRecord : undefined,
+    ...(withoutRecord.length > 0 ? { withoutRecord } : {}),
   };
 }
 

@@ -44,14 +44,6 @@ export type DisposalVerdict =
 
 export type DisposalView = Awaited<ReturnType<typeof readDisposalView>>;
 
-interface Counted {
-  inquiries: number;
-  reports: number;
-  newestAt?: string;
-  begunAt?: string;
-  disposedAt?: string;
-}
-
 /**
  * Reads only: what a disposal of one owner (model/run-key.ts) would destroy, and what is in its way. `begunAt`: it was
  * begun, and not finished. `runs`: they have claimed attempts under the id. Holds on other rows of a review keep its
@@ -68,15 +60,15 @@ export async function readDisposalView(tx: Transaction, runKey: string) {
   ];
   const orderedAt = (kind: OrderRow['kind']) =>
     `SELECT max(recorded_at) FROM orders WHERE run_key = $1 AND kind = '${kind}'`;
-  const [counted] = await session.read<Counted>(
-    `SELECT (SELECT count(*) FROM (${undisposed}) i) AS inquiries,
-       (SELECT count(*) FROM sealed_bodies WHERE kind = 'report' AND body IS NOT NULL
+  const [found] = await session.read<{ reports: number; newestAt?: string; begunAt?: string; disposedAt?: string }>(
+    `SELECT (SELECT count(*) FROM sealed_bodies WHERE kind = 'report' AND body IS NOT NULL
          AND customer_trace_number IN (${undisposed})) AS reports,
        (SELECT max(at) FROM (${times.join(' UNION ALL ')}) times) AS newest_at,
        (${orderedAt('disposalBegun')}) AS begun_at, (${orderedAt('disposed')}) AS disposed_at`,
     [runKey],
   );
-  const { inquiries = 0, reports = 0, newestAt, begunAt, disposedAt } = counted ?? {};
+  const { reports = 0, newestAt, begunAt, disposedAt } = found ?? {};
+  const { remaining: inquiries, histories } = await countDestroyed(session, runKey);
   const runs = await session.read<{ workflowId: string; runId: string }>(
     ['attempts', 'closed_attempts']
       .map(
@@ -98,29 +90,26 @@ export async function readDisposalView(tx: Transaction, runKey: string) {
     runs,
     obstacles: [...holds.map(toObstacle), ...(await readNeeds(tx, runKey))],
     holdsOnOtherRows: holdsOnRuns.filter((hold) => !holds.some((other) => other.runKey === hold.runKey)),
-    histories: (await countDestroyed(session, runKey)).histories,
+    histories,
   };
 }
 
-type Need = Exclude<Obstacle, { reason: 'legalHold' }>;
-
 /** Reads the obstacles of an owner, except legal holds: each is an inquiry that is not finished. */
-async function readNeeds(tx: Transaction, runKey: string): Promise<Need[]> {
+async function readNeeds(tx: Transaction, runKey: string): Promise<Obstacle[]> {
   const undisposed = selectUndisposed(runKey);
-  const needs = await tx.session.read<{ reason: Need['reason'] | 'doubtful'; customerTraceNumber: string }>(
+  const needs = await tx.session.read<Exclude<Obstacle, { reason: 'legalHold' }>>(
     `SELECT 'sending' AS reason, customer_trace_number FROM attempts
      WHERE state = 'sending' AND answer_by > ${tx.dialect.now} AND customer_trace_number IN (${undisposed})
-     UNION SELECT 'doubtful', customer_trace_number FROM (${selectDoubtful(tx.dialect, undisposed)}) doubtful
+     UNION SELECT 'undecided', customer_trace_number FROM (${selectDoubtful(tx.dialect, undisposed)}) doubtful
      UNION SELECT 'attention', w.customer_trace_number FROM operator_tasks w
      WHERE ${IS_LATE_NEWS} AND w.customer_trace_number IN (${undisposed})
      ORDER BY 2, 1`,
     [runKey],
   );
-  const found: Need[] = [];
-  for (const { reason: claimed, customerTraceNumber } of needs) {
-    const reason = claimed === 'doubtful' ? 'undecided' : claimed;
-    if (claimed === 'doubtful' && !(await readUndecided(tx, customerTraceNumber))) continue;
-    found.push({ reason, customerTraceNumber });
+  const found: Obstacle[] = [];
+  for (const need of needs) {
+    // The statement selects more inquiries than the rules find undecided.
+    if (need.reason !== 'undecided' || (await readUndecided(tx, need.customerTraceNumber))) found.push(need);
   }
   return found;
 }
