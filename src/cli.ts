@@ -9,25 +9,18 @@ import type { OutputOptions } from './cli/output/output.ts';
 import { adaptCommands } from './cli/output/program-call.ts';
 import { readRunningDevVariables } from './local/dev/dev-variables.ts';
 
-/** The commands that no single operation gives, in the order of the help. */
-const PROGRAMS: Readonly<Record<string, () => Promise<{ COMMANDS: readonly CommandRow[] }>>> = {
-  demo: () => import('./cli/commands/programs/demo-command.ts'),
-  dev: () => import('./cli/commands/programs/dev-command.ts'),
-  worker: () => import('./cli/commands/programs/installation-commands.ts'),
-  setup: () => import('./cli/commands/programs/installation-commands.ts'),
-  doctor: () => import('./cli/commands/programs/installation-commands.ts'),
-  sandbox: () => import('./cli/commands/programs/servers.ts'),
-  'codec-server': () => import('./cli/commands/programs/servers.ts'),
-  api: () => import('./cli/commands/programs/servers.ts'),
-  keys: () => import('./cli/commands/programs/keys-command.ts'),
-  audit: () => import('./cli/commands/programs/ledger-commands.ts'),
-  ledger: () => import('./cli/commands/programs/ledger-commands.ts'),
-  webhooks: () => import('./cli/commands/programs/webhooks-command.ts'),
-  dispose: () => import('./cli/commands/programs/ledger-commands.ts'),
-  watch: () => import('./cli/commands/watch-command.ts'),
-  holds: () => import('./cli/commands/holds-commands.ts'),
-  resolve: () => import('./cli/commands/holds-commands.ts'),
-};
+/** The commands that no single operation gives, by their first words and in the order of the help. */
+const PROGRAMS: readonly (readonly [names: string, load: () => Promise<{ COMMANDS: readonly CommandRow[] }>])[] = [
+  ['demo', () => import('./cli/commands/programs/demo-command.ts')],
+  ['dev', () => import('./cli/commands/programs/dev-command.ts')],
+  ['worker setup doctor', () => import('./cli/commands/programs/installation-commands.ts')],
+  ['sandbox codec-server api', () => import('./cli/commands/programs/servers.ts')],
+  ['keys', () => import('./cli/commands/programs/keys-command.ts')],
+  ['audit ledger dispose', () => import('./cli/commands/programs/ledger-commands.ts')],
+  ['webhooks', () => import('./cli/commands/programs/webhooks-command.ts')],
+  ['watch', () => import('./cli/commands/watch-command.ts')],
+  ['holds resolve', () => import('./cli/commands/holds-commands.ts')],
+];
 
 /** The command that `argv` names, not yet run. All of them where it names none: for the help, and for a slip of the pen. */
 export async function createProgram(argv: readonly string[] = []): Promise<Command> {
@@ -54,17 +47,17 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
 }
 
 async function findCommands(name: string): Promise<CommandRow[]> {
-  const load = async (own: string) =>
-    ((await PROGRAMS[own]?.())?.COMMANDS ?? []).filter((row) => row.name.split(' ')[0] === own);
-  if (Object.hasOwn(PROGRAMS, name)) return load(name);
+  const isCalled = (row: { name: string }) => row.name.split(' ')[0] === name;
+  const [, load] = PROGRAMS.find(([names]) => names.split(' ').includes(name)) ?? [];
+  if (load) return (await load()).COMMANDS.filter(isCalled);
   const { ROUTE_COMMANDS } = await import('./cli/commands/route-table.ts');
-  const called = ROUTE_COMMANDS.filter((spec) => spec.name.split(' ')[0] === name);
-  if (called.length > 0) return (await import('./cli/commands/route-command.ts')).toCommandRows(called);
-  const { COMMANDS: listings } = await import('./cli/commands/listing-commands.ts');
-  const listing = listings.find((row) => row.name === name);
-  if (listing) return [listing];
+  const called = ROUTE_COMMANDS.filter(isCalled);
   const { toCommandRows } = await import('./cli/commands/route-command.ts');
-  const programs = await Promise.all(Object.keys(PROGRAMS).map(load));
+  if (called.length > 0) return toCommandRows(called);
+  const { COMMANDS: listings } = await import('./cli/commands/listing-commands.ts');
+  const listing = listings.find(isCalled);
+  if (listing) return [listing];
+  const programs = await Promise.all(PROGRAMS.map(async ([, loadProgram]) => (await loadProgram()).COMMANDS));
   return [...programs.flat(), ...toCommandRows(ROUTE_COMMANDS), ...listings];
 }
 

@@ -106,6 +106,8 @@ const decidedSchema = z
   })
   .meta({ id: 'decided' });
 
+export type Decided = z.infer<typeof decidedSchema>;
+
 export const MOST_AT_ONCE = 100;
 
 /** One decision about many inquiries, so no field may name a single inquiry. */
@@ -156,6 +158,8 @@ const decidedRow = z.object({
     .optional()
     .meta({ id: 'decidedBefore', description: 'The decision about this attempt that was recorded first.' }),
 });
+
+export type DecidedRow = z.infer<typeof decidedRow>;
 
 const decidedManySchema = z.object({ inquiries: z.array(decidedRow) }).meta({ id: 'decidedMany' });
 
@@ -325,7 +329,7 @@ export const holdRoutes: readonly Route[] = [
 const AT_ONCE = 8;
 
 type Named = z.infer<typeof manyBody>['inquiries'][number];
-type Outcome = Omit<z.infer<typeof decidedRow>, keyof Named>;
+type Outcome = Omit<DecidedRow, keyof Named>;
 
 /** @throws an error that is no refusal: a bug */
 function describeRefusal(error: unknown): Outcome {

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { checkCall } from '../../api/local-call.ts';
-import { holdFilters, MOST_AT_ONCE } from '../../api/routes/holds.ts';
+import { type Decided, type DecidedRow, holdFilters, MOST_AT_ONCE } from '../../api/routes/holds.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Loose } from '../../messages/message.ts';
@@ -160,26 +160,19 @@ async function resolveOne(runKey: string, trace: string | undefined, asked: Aske
   if (prompter && !options.yes && !(await isAgreed(`Decide ${draft.action}?`, prompter, output))) {
     return { exitCode: EXIT.needsPerson };
   }
-  const made = readDocument(await call('decideInquiry', { ...draft, runKey }, runKey)) as Made;
+  const made = readDocument(await call('decideInquiry', { ...draft, runKey }, runKey)) as Decided;
   const { decisionId, customerTraceNumber } = draft;
   const { green, yellow } = output.colors;
-  const isOfRun = made.heldBy === 'run';
   return {
     answer: { decisionId, customerTraceNumber, ...made },
     lines: () => [
       green(made.duplicate ? 'decided before: nothing has changed' : `decided, as ${decisionId}`),
       ...(made.recorded ? [] : [yellow('the ledger does not have the decision yet: only the run has it')]),
-      isOfRun
+      made.heldBy === 'run'
         ? `\`credit-journey watch ${runKey}\` shows what follows`
         : 'The run is gone: its next start continues with the decision',
     ],
   };
-}
-
-interface Made {
-  duplicate: boolean;
-  recorded: boolean;
-  heldBy: 'run' | 'ledger';
 }
 
 /** @throws UsageError where it is not clear which hold is meant; Error where there is none */
@@ -195,13 +188,16 @@ async function findHold(
   }
   if (holds.length === 0) throw new Error(`nothing of ${formatRunName(runKey)} is on hold`);
   if (holds.length === 1) return holds[0];
-  const choices = holds.map(({ customerTraceNumber: value, productCode, reason }) => ({
-    value,
-    what: `${productCode}, ${reason}`,
+  if (!prompter) {
+    const traces = holds.map(({ customerTraceNumber }) => customerTraceNumber);
+    throw new UsageError(`several inquiries are on hold: name one of ${traces.join(', ')}`);
+  }
+  const choices = holds.map((hold) => ({
+    value: hold.customerTraceNumber,
+    what: `${hold.productCode}, ${hold.reason}`,
   }));
-  const traces = choices.map(({ value }) => value);
-  if (!prompter) throw new UsageError(`several inquiries are on hold: name one of ${traces.join(', ')}`);
-  return holds[traces.indexOf(await prompter.choice('Several inquiries are on hold', choices))];
+  const chosen = await prompter.choice('Several inquiries are on hold', choices);
+  return holds.find(({ customerTraceNumber }) => customerTraceNumber === chosen);
 }
 
 const STATUS = { journey: 'getJourney', pull: 'getPull', share: 'getShare', portfolio: 'getPortfolioReview' } as const;
@@ -214,16 +210,6 @@ async function findUnlisted(call: CallOperation, runKey: string, trace: string):
   if (!held) return undefined;
   const { failureType: reason, attempts: attempt, profile = 'default', ...said } = held;
   return describeHold({ ...said, workId: '', kind: 'held', reason, attempt, runKey, profile }) as WaitingHold;
-}
-
-/** The answer to one of many. */
-interface Judged {
-  runKey: string;
-  customerTraceNumber: string;
-  attempt: number;
-  result: 'decided' | 'duplicate' | 'decidable' | 'refused' | 'failed';
-  heldBy?: string;
-  detail?: string;
 }
 
 async function resolveAll({ options, output, prompter, draft, call }: Asked): Promise<Answer> {
@@ -240,12 +226,9 @@ async function resolveAll({ options, output, prompter, draft, call }: Asked): Pr
   }
   check();
   const judged = await callForEach(call, { ...draft, preview: true }, holds);
-  const planned = judged
-    .filter(({ result }) => result === 'decidable')
-    .map((row) => ({ ...nameInquiry(row), heldBy: row.heldBy }));
-  const leftOut = judged
-    .filter(({ result }) => result !== 'decidable')
-    .map(({ customerTraceNumber, detail: why }) => ({ customerTraceNumber, why }));
+  const planned = judged.flatMap(({ result, ...row }) => (result === 'decidable' ? [row] : []));
+  const others = judged.filter(({ result }) => result !== 'decidable');
+  const leftOut = others.map(({ customerTraceNumber, detail: why }) => ({ customerTraceNumber, why }));
   const rest = leftOut.length > 0 ? { leftOut } : {};
   if (first && planned.length > 0 && !options.yes) {
     const { action, outcome, providerSaid } = draft;
@@ -268,7 +251,7 @@ async function resolveAll({ options, output, prompter, draft, call }: Asked): Pr
   };
 }
 
-type NamedInquiry = Pick<Judged, 'runKey' | 'customerTraceNumber' | 'attempt'>;
+type NamedInquiry = Pick<DecidedRow, 'runKey' | 'customerTraceNumber' | 'attempt'>;
 
 function nameInquiry({ runKey, customerTraceNumber, attempt }: NamedInquiry): NamedInquiry {
   return { runKey, customerTraceNumber, attempt };
@@ -279,13 +262,12 @@ async function callForEach(
   call: CallOperation,
   { attempt: _, customerTraceNumber: __, ...same }: DraftDecision & { preview?: true },
   holds: readonly NamedInquiry[],
-): Promise<Judged[]> {
-  const judged: Judged[] = [];
+): Promise<DecidedRow[]> {
+  const judged: DecidedRow[] = [];
   for (let from = 0; from < holds.length; from += MOST_AT_ONCE) {
     const inquiries = holds.slice(from, from + MOST_AT_ONCE).map(nameInquiry);
-    judged.push(
-      ...(readDocument(await call('decideMany', { ...same, inquiries })) as { inquiries: Judged[] }).inquiries,
-    );
+    const answer = readDocument(await call('decideMany', { ...same, inquiries })) as { inquiries: DecidedRow[] };
+    judged.push(...answer.inquiries);
   }
   return judged;
 }
@@ -297,15 +279,9 @@ async function isAgreed(question: string, prompter: Prompter, output: Output): P
 }
 
 function formatHolds(list: readonly (Omit<Hold, 'guide'> & { command: string })[], width: number): string[] {
-  const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, command }) => ({
-    kind,
-    runKey,
-    reason: describeReason(reason).words,
-    since,
-    productCode,
-    attempt,
-    command,
-  }));
+  const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, command }) => {
+    return { kind, runKey, reason: describeReason(reason).words, since, productCode, attempt, command };
+  });
   return formatRowTable(rows, width);
 }
 
@@ -323,12 +299,12 @@ function readFilters(options: GivenOptions): Loose {
 /** Reads every page of the rows that the conditions choose, the oldest first. */
 async function listHolds(call: CallOperation, conditions: Loose): Promise<Hold[]> {
   const holds: Hold[] = [];
-  let page: { data: Hold[]; next?: string } | undefined;
+  let after: string | undefined;
   do {
-    page = readDocument(
-      await call('listHolds', { ...conditions, limit: '200', after: page?.next }),
-    ) as typeof page & {};
-    holds.push(...page.data);
-  } while (page.next !== undefined);
+    const page = readDocument(await call('listHolds', { ...conditions, limit: '200', after }));
+    const { data, next } = page as { data: Hold[]; next?: string };
+    holds.push(...data);
+    after = next;
+  } while (after !== undefined);
   return holds;
 }

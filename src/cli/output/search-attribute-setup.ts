@@ -1,5 +1,6 @@
 /** Registers the project's search attributes on a server. */
 import { type Client, isGrpcServiceError } from '@temporalio/client';
+import { hasStatus } from '../../client/connection/errors.ts';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../../model/search-attributes.ts';
 import { askSearchAttributes, INDEXED_VALUE_TYPES } from '../../temporal/registered-search-attributes.ts';
 import { UsageError } from './errors.ts';
@@ -12,29 +13,23 @@ export interface SearchAttributeSetup {
   reason?: string;
 }
 
-const GRPC_NOT_FOUND = 5;
-
 const NAMES = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
 
-/** @throws UsageError where the server has no such namespace */
-async function requireNamespace({ workflowService, options }: Client): Promise<void> {
+/**
+ * Registers the missing attributes. If the server does not allow it, reports that instead of failing.
+ *
+ * @throws UsageError where the server has no such namespace
+ */
+export async function registerSearchAttributes(client: Client): Promise<SearchAttributeSetup> {
+  const { connection, options, workflowService } = client;
   const { namespace } = options;
-  try {
-    await workflowService.describeNamespace({ namespace });
-  } catch (error) {
-    if (!isGrpcServiceError(error) || error.code !== GRPC_NOT_FOUND) throw error;
+  await workflowService.describeNamespace({ namespace }).catch((error: unknown) => {
+    if (!hasStatus(error, 'notFound')) throw error;
     throw new UsageError(
       `the server has no namespace ${namespace}: \`temporal operator namespace create --namespace ${namespace}\` ` +
         'makes it, or --namespace names another',
     );
-  }
-}
-
-/** Registers the missing attributes. If the server does not allow it, reports that instead of failing. */
-export async function registerSearchAttributes(client: Client): Promise<SearchAttributeSetup> {
-  await requireNamespace(client);
-  const { connection, options } = client;
-  const { namespace } = options;
+  });
   const ask = () => askSearchAttributes(connection, namespace);
   let refusal: string | undefined;
   try {

@@ -1,7 +1,6 @@
 /** `audit`, `ledger` and `dispose`: commands about the ledger as a whole. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { omitUndefined } from '../../../base/defined.ts';
 import { parseDurationMs } from '../../../base/instants.ts';
 import { getMessageFields } from '../../../fields/fields.ts';
 import { parseWith } from '../../../fields/problems.ts';
@@ -10,15 +9,7 @@ import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
 import { EXIT, getErrorType, UsageError } from '../../output/errors.ts';
 import { listSchemaMembers } from '../../output/schema-options.ts';
-import {
-  type Answer,
-  type CommandRow,
-  type Context,
-  parseSince,
-  parseWholeNumber,
-  RUN_ID,
-  type ServerOptions,
-} from '../command.ts';
+import { type Answer, type CommandRow, type Context, parseSince, parseWholeNumber, RUN_ID } from '../command.ts';
 
 interface AuthorizationOptions {
   by?: string;
@@ -49,14 +40,14 @@ export const COMMANDS: readonly CommandRow[] = [
       'check every consent and decision against the audit chain: exits with 3 if anything does not fit, or attempts are missing',
     options: [['--expect-head <hash>', 'an earlier head that was kept elsewhere: the chain must contain it']],
     examples: ['credit-journey audit verify'],
-    async run({ options, openLedger }: Context<{ expectHead?: string }>) {
+    async run({ options, connect, openLedger }: Context<{ expectHead?: string }>) {
       const expectHead = options.expectHead?.toLowerCase();
       if (expectHead !== undefined && !/^[0-9a-f]{64}$/.test(expectHead)) {
         throw new UsageError('--expect-head must be 64 hexadecimal digits');
       }
       const ledger = await openLedger();
       const { ledgerId } = ledger.identity;
-      const outside = await askWatch(ledgerId, options);
+      const outside = await askWatch(ledgerId, connect);
       const { lost } = await ledger.restoreState(outside?.highWaterMark);
       const report = await ledger.verifyChain({ expectHead });
       const isWhole = report.findings.length === 0 && !lost;
@@ -131,23 +122,13 @@ export const COMMANDS: readonly CommandRow[] = [
 const WATCH_TIMEOUT_MS = 3_000;
 
 /** `undefined` where Temporal cannot be asked: the ledger's own findings are printed all the same. */
-async function askWatch(ledgerId: string, { address, namespace, taskQueue: queue }: ServerOptions) {
-  const [{ CreditJourneys }, { readWatchedAttempt }] = await Promise.all([
-    import('../../../client/credit-journeys.ts'),
-    import('../../../client/connection/temporal-runs.ts'),
-  ]);
+async function askWatch(ledgerId: string, connect: Context['connect']) {
+  const { readWatchedAttempt } = await import('../../../client/connection/temporal-runs.ts');
   try {
-    await using journeys = await CreditJourneys.connect({
-      connectTimeoutMs: WATCH_TIMEOUT_MS,
-      ...omitUndefined({ address, namespace, taskQueue: queue }),
-      besideLedger: true,
-    });
-    const { taskQueue } = journeys;
-    const client = journeys.getSdkClient();
+    const { journeys, client } = await connect({ besideLedger: true, connectTimeoutMs: WATCH_TIMEOUT_MS });
+    const named = { ledgerId, taskQueue: journeys.taskQueue };
     const until = Date.now() + WATCH_TIMEOUT_MS;
-    return {
-      highWaterMark: await client.withDeadline(until, () => readWatchedAttempt(client, { ledgerId, taskQueue })),
-    };
+    return { highWaterMark: await client.withDeadline(until, () => readWatchedAttempt(client, named)) };
   } catch {
     return undefined;
   }
