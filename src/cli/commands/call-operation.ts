@@ -39,7 +39,7 @@ export function createOperations(
   let services: Promise<ApiServices> | undefined;
   const openServices = async () => {
     if (needs === 'ledger') return createLedgerServices(await openLedger());
-    const { journeys } = await connect({ besideLedger: needs === 'both' });
+    const journeys = await connect({ besideLedger: needs === 'both' });
     return createLocalServices(journeys, process.env);
   };
   return async (operationId, content, runKey) => {

@@ -2,7 +2,6 @@
  * Declares each command as a row, and runs it: reads its arguments and options, opens what it asks for, prints its answer,
  * and names the typed option in an error.
  */
-import type { Client } from '@temporalio/client';
 import { type Command, InvalidArgumentError, type Option } from 'commander';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
@@ -51,15 +50,11 @@ export interface Context<Own = object, Args = Readonly<Record<string, string>>> 
   /** They are closed in reverse order when the command ends. */
   resources: AsyncDisposableStack;
   /** Opens the client, once. `besideLedger`: the command opens the ledger, and so runs beside it. */
-  connect(more?: Pick<LedgerConnectOptions, 'besideLedger' | 'dataConverter' | 'connectTimeoutMs'>): Promise<Connected>;
+  connect(
+    more?: Pick<LedgerConnectOptions, 'besideLedger' | 'dataConverter' | 'connectTimeoutMs'>,
+  ): Promise<LedgerJourneys>;
   /** Opens the ledger that the environment names. @throws what `openConfiguredLedger` throws */
   openLedger(): Promise<Ledger>;
-}
-
-interface Connected {
-  journeys: LedgerJourneys;
-  /** The SDK's own. */
-  client: Client;
 }
 
 export interface Answer {
@@ -139,7 +134,7 @@ async function runCommand(row: CommandRow, given: readonly unknown[]): Promise<v
   const args = Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Record<string, string>;
   const options = given[named.length] as GivenOptions & ServerOptions;
   const output = createOutput(options);
-  let connected: Promise<Connected> | undefined;
+  let connected: Promise<LedgerJourneys> | undefined;
   try {
     await using resources = new AsyncDisposableStack();
     if (args.id !== undefined) requireRunKey(args.id);
@@ -182,7 +177,7 @@ async function connect(
   { address, namespace, taskQueue }: ServerOptions,
   resources: AsyncDisposableStack,
   more: LedgerConnectOptions = {},
-): Promise<Connected> {
+): Promise<LedgerJourneys> {
   const [{ LedgerJourneys }, { loadTraceEndpoint }] = await Promise.all([
     import('../../operator/ledger-journeys.ts'),
     import('../../config/config.ts'),
@@ -193,10 +188,7 @@ async function connect(
     const tracing = startTracing({ endpoint, serviceName: 'credit-journey-cli' });
     resources.defer(() => tracing.close());
   }
-  const journeys = resources.use(
-    await LedgerJourneys.connect({ ...omitUndefined({ address, namespace, taskQueue }), ...more }),
-  );
-  return { journeys, client: journeys.getSdkClient() };
+  return resources.use(await LedgerJourneys.connect({ ...omitUndefined({ address, namespace, taskQueue }), ...more }));
 }
 
 async function openLedger(resources: AsyncDisposableStack): Promise<Ledger> {

@@ -13,6 +13,7 @@ import {
   type PathParameter,
   type Route,
 } from '../../api/route.ts';
+import { getMessageFields } from '../../fields/fields.ts';
 import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, parseRunKey, type RunKind, toRunKey } from '../../model/run-key.ts';
@@ -77,11 +78,7 @@ interface Operation {
 /** Ids of the run and of its parts, and members of the body: what the arguments give. */
 type Address = Readonly<Record<string, string>>;
 
-export function toCommandRows(specs: readonly RouteCommand[]): CommandRow[] {
-  return specs.map(toCommandRow);
-}
-
-function toCommandRow(spec: RouteCommand): CommandRow {
+export function toCommandRow(spec: RouteCommand): CommandRow {
   const { name, options = [], needs, sample, canWatch, examples } = spec;
   const defaults: RouteCommand['defaults'] = { '--decision-id': 'a new one', ...spec.defaults };
   const routes = spec.operations.map(findRoute);
@@ -132,29 +129,30 @@ function findArguments(routes: readonly Route[]): [name: string, words: string][
   return [isAnyRun ? ['<id>', RUN_ID] : describe(first), ...(others.length > 0 ? [] : rest.map(describe))];
 }
 
-function toOperation(route: Route, spec: RouteCommand, named: readonly string[]): Operation {
+/** Over HTTP the token says who acts. Definitions of messages have `by` themselves. */
+const AUTHORS = {
+  reader: z.object({ by: z.string().describe('Who reads it (default: the system’s user).') }),
+  signer: z.object({ by: getMessageFields().signature.by }),
+};
+
+/** No member of a list has an option. */
+const APPLICANTS = z.array(z.unknown()) as never;
+
+function toOperation(
+  route: Route,
+  { members: wanted, without = [] }: RouteCommand,
+  named: readonly string[],
+): Operation {
   const { path, query, body, findDefinition } = route;
-  const { members: wanted, without = [] } = spec;
   const [first] = named.includes('id') ? listPathParameters(path) : [];
-  const members = listSchemaMembers([createPathSchema(path), query, body].filter((schema) => schema !== undefined));
-  // Over HTTP the token says who acts.
-  const author: Member = {
-    path: '/by',
-    flag: '--by',
-    kind: 'text',
-    words: isReading(route) ? 'who reads it (default: the system’s user)' : 'who decides it',
-  };
-  const isSigned = findDefinition
-    ? listSchemaMembers([findDefinition({}).schema(z.unknown() as never)]).some((member) => member.path === author.path)
-    : body !== undefined;
+  const author = isReading(route) ? AUTHORS.reader : body && AUTHORS.signer;
+  const message = findDefinition ? findDefinition({}).schema(APPLICANTS) : author;
+  const schemas = [createPathSchema(path), query, message, body].filter((schema) => schema !== undefined);
   return {
     route,
-    members: [
-      ...members
-        .filter(({ path: at }) => ![first, ...named].includes(at.slice(1)) && (wanted?.includes(at) ?? true))
-        .filter(({ path: at }) => !without.some((other) => at === other || at.startsWith(`${other}/`))),
-      ...(isSigned || isReading(route) ? [author] : []),
-    ],
+    members: listSchemaMembers(schemas)
+      .filter(({ path: at }) => ![first, ...named].includes(at.slice(1)) && (wanted?.includes(at) ?? true))
+      .filter(({ path: at }) => !without.some((other) => at === other || at.startsWith(`${other}/`))),
   };
 }
 
@@ -209,7 +207,7 @@ async function runRoute(
   if (started === undefined)
     return { answer: body, lines, next, exitCode: spec.exitCode?.(answer as never) ?? EXIT.done };
   output.event(answer, output.isJson ? [] : lines());
-  const { journeys } = await context.connect();
+  const journeys = await context.connect();
   return { exitCode: await showProgress(journeys.run(started), output) };
 }
 

@@ -14,7 +14,7 @@ export const COMMANDS: readonly CommandRow[] = [
     options: [['--through-holds', 'keep watching through holds, until the run ends']],
     examples: ['credit-journey start --sample --auto --journey-id J-1002', 'credit-journey watch J-1002'],
     async run({ args: { id }, options, output, connect }: Context<{ throughHolds?: boolean }, { id: string }>) {
-      const { journeys } = await connect();
+      const journeys = await connect();
       return { exitCode: await showProgress(journeys.run(id), output, options) };
     },
   },

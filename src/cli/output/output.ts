@@ -31,7 +31,8 @@ export interface Output {
   progress(step: string): void;
 }
 
-export function createOutput(options: OutputOptions, stream: NodeJS.WriteStream = process.stdout): Output {
+export function createOutput(options: OutputOptions): Output {
+  const { stdout: stream } = process;
   const isJson = options.json ?? !stream.isTTY;
   const colors = pc.createColors(!isJson && pc.isColorSupported);
   // A pseudo-terminal without a size says 0.

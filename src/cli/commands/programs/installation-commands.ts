@@ -60,9 +60,9 @@ export const COMMANDS: readonly CommandRow[] = [
       let searchAttributes: SearchAttributeSetup | undefined;
       if (options.temporal) {
         // `setup` registers names: none of its payloads needs keys or a codec server.
-        const { client } = await connect({ besideLedger: options.ledger, dataConverter: {} });
+        const journeys = await connect({ besideLedger: options.ledger, dataConverter: {} });
         const { registerSearchAttributes } = await import('../../output/search-attribute-setup.ts');
-        searchAttributes = await registerSearchAttributes(client);
+        searchAttributes = await registerSearchAttributes(journeys.getSdkClient());
       }
       // Last, so that no failure can come between making the ledger and printing its id.
       const ledger = options.ledger ? await setUpLedger(output) : undefined;

@@ -69,7 +69,8 @@ export const COMMANDS: readonly CommandRow[] = [
     async run({ options, connect }: Context<{ since?: string; sendConsents?: true }>) {
       const since = parseSince(options.since);
       if (since === undefined) throw new UsageError('--since is required: it says from when on to compare');
-      const { journeys, client } = await connect({ besideLedger: true });
+      const journeys = await connect({ besideLedger: true });
+      const client = journeys.getSdkClient();
       const { compareWithTemporal, sendConsents } = await import('../../../operator/compare-with-temporal.ts');
       const compared = await compareWithTemporal(client, await journeys.getLedger(), since);
       const consents = options.sendConsents ? await sendConsents(client, compared.runs) : undefined;
@@ -112,8 +113,8 @@ export const COMMANDS: readonly CommandRow[] = [
     async run({ args, options, connect, openLedger }: Context<DisposeOptions>) {
       const selection = readSelection(args.id, options);
       if (!options.dryRun) readAuthorization(options);
-      const { client } = await connect({ besideLedger: true });
-      return runDisposal({ client, ledger: await openLedger() }, selection, options);
+      const journeys = await connect({ besideLedger: true });
+      return runDisposal({ client: journeys.getSdkClient(), ledger: await openLedger() }, selection, options);
     },
   },
 ];
@@ -125,7 +126,8 @@ const WATCH_TIMEOUT_MS = 3_000;
 async function askWatch(ledgerId: string, connect: Context['connect']) {
   const { readWatchedAttempt } = await import('../../../client/connection/temporal-runs.ts');
   try {
-    const { journeys, client } = await connect({ besideLedger: true, connectTimeoutMs: WATCH_TIMEOUT_MS });
+    const journeys = await connect({ besideLedger: true, connectTimeoutMs: WATCH_TIMEOUT_MS });
+    const client = journeys.getSdkClient();
     const named = { ledgerId, taskQueue: journeys.taskQueue };
     const until = Date.now() + WATCH_TIMEOUT_MS;
     return { highWaterMark: await client.withDeadline(until, () => readWatchedAttempt(client, named)) };

@@ -14,9 +14,9 @@ export const COMMANDS: readonly CommandRow[] = [
     options: [['--failed', 'only those that have given an event up']],
     examples: ['credit-journey webhooks list --failed'],
     async run({ options: { failed = false }, connect }: Context<{ failed?: boolean }>) {
-      const { journeys, client } = await connect();
+      const journeys = await connect();
       const { openDeliveries, hasFailed } = await import('../../../operator/webhook-deliveries.ts');
-      const answer = await openDeliveries(client, journeys.taskQueue, { failed, limit: MOST_LISTED });
+      const answer = await openDeliveries(journeys.getSdkClient(), journeys.taskQueue, { failed, limit: MOST_LISTED });
       return { answer, exitCode: answer.deliveries.some(hasFailed) ? EXIT.needsPerson : EXIT.done };
     },
   },
@@ -30,9 +30,9 @@ export const COMMANDS: readonly CommandRow[] = [
       const { id: runKey } = context.args;
       if ((runKey === undefined) !== (context.options.all ?? false)) throw new UsageError('give either an id or --all');
       if (runKey === undefined) return resendAll(context);
-      const { client } = await context.connect();
+      const journeys = await context.connect();
       const { resendEvents } = await import('../../../operator/webhook-deliveries.ts');
-      return { answer: { runKey, ...(await resendEvents(client, runKey)) } };
+      return { answer: { runKey, ...(await resendEvents(journeys.getSdkClient(), runKey)) } };
     },
   },
   {
@@ -48,10 +48,13 @@ export const COMMANDS: readonly CommandRow[] = [
 
 /** Sends events again after an endpoint was mended. If that fails for one run, reports it and tries the next run. */
 async function resendAll({ connect }: Pick<Context, 'connect'>): Promise<Answer> {
-  const { journeys, client } = await connect();
+  const journeys = await connect();
+  const client = journeys.getSdkClient();
   const { openDeliveries, resendEvents } = await import('../../../operator/webhook-deliveries.ts');
-  const { taskQueue } = journeys;
-  const { deliveries, unanswered } = await openDeliveries(client, taskQueue, { failed: true, limit: MOST_LISTED });
+  const { deliveries, unanswered } = await openDeliveries(client, journeys.taskQueue, {
+    failed: true,
+    limit: MOST_LISTED,
+  });
   const resent: { runKey: string; events: number }[] = [];
   const failed: { runKey: string; error: { type: string; message: string } }[] = [];
   for (const { runKey } of deliveries) {
