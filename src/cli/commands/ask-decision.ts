@@ -90,12 +90,6 @@ export class PromptClosedError extends Error {
   override readonly name = 'PromptClosedError';
 }
 
-interface Choice<T extends string> {
-  value: T;
-  /** A short explanation. */
-  what?: string;
-}
-
 export type Prompter = ReturnType<typeof createPrompter>;
 
 /** Whether an operator can be asked at this terminal. */
@@ -128,16 +122,12 @@ export function createPrompter(resources: AsyncDisposableStack) {
   return {
     say,
     line,
-    choice: async <T extends string>(question: string, choices: readonly Choice<T>[]): Promise<T> => {
-      say([
-        `${question}:`,
-        ...choices.map(({ value, what }, index) => `  ${index + 1}  ${value}${what === undefined ? '' : `: ${what}`}`),
-      ]);
-      const find = (text: string) => choices.find(({ value }, index) => text === value || text === String(index + 1));
-      const text = await line('Number or word', (answer) =>
-        find(answer) ? null : `one of ${choices.map(({ value }) => value).join(', ')}`,
-      );
-      return (find(text) as Choice<T>).value;
+    choice: async <T extends string>(question: string, choices: readonly { value: T; what: string }[]): Promise<T> => {
+      say([`${question}:`, ...choices.map(({ value, what }, index) => `  ${index + 1}  ${value}: ${what}`)]);
+      const values = choices.map(({ value }) => value);
+      const find = (text: string) => values.find((value, index) => text === value || text === String(index + 1));
+      const text = await line('Number or word', (answer) => (find(answer) ? null : `one of ${values.join(', ')}`));
+      return find(text) as T;
     },
     /** Defaults to no. */
     confirm: async (question: string) => /^y(es)?$/i.test(await ask(`${question} [y/N] `)),

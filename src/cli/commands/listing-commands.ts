@@ -73,17 +73,11 @@ async function printListing(
   return {};
 }
 
-interface Printing {
-  format: Format;
-  output: Output;
-  onlyTotals: boolean;
-}
-
 /** Keeps at most one page of the ledger in memory, and the text that the reader has not consumed yet. */
 async function* formatListing(
   listing: Listing,
   rows: AsyncIterable<Row>,
-  { format, output: { width, colors }, onlyTotals }: Printing,
+  { format, output: { width, colors }, onlyTotals }: { format: Format; output: Output; onlyTotals: boolean },
 ): AsyncGenerator<string> {
   const sums = listing.totals?.create();
   const columns = toColumns(onlyTotals && listing.totals ? listing.totals.row : listing.output);
@@ -168,15 +162,7 @@ function formatCsvCell(cell: Cell): string {
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** RFC 3339 in UTC. */
-interface Period {
-  /** Included. */
-  from?: string;
-  /** Not included. */
-  before?: string;
-}
-
-async function readPeriod(options: ListingOptions): Promise<Period> {
+async function readPeriod(options: ListingOptions) {
   if (options.from === undefined && options.to === undefined) return {};
   const { loadTimeZone } = await import('../../config/config.ts');
   return parsePeriod(options, loadTimeZone(process.env));
@@ -186,8 +172,12 @@ const DAY_MS = 86_400_000;
 /** Above the largest distance of any place's clock from UTC. */
 const FARTHEST_MS = 20 * 3_600_000;
 
-/** Keeps an instant unchanged, and includes a day for `to` as a whole. `timeZone` is an IANA name. */
-export function parsePeriod({ from, to }: { from?: string; to?: string }, timeZone: string): Period {
+/**
+ * Keeps an instant unchanged, and includes a day for `to` as a whole. Returns instants in UTC; `before` is not included.
+ *
+ * @param timeZone an IANA name
+ */
+export function parsePeriod({ from, to }: { from?: string; to?: string }, timeZone: string) {
   const [first, end] = [parseMoment('--from', from, timeZone, 0), parseMoment('--to', to, timeZone, 1)];
   if (first && end && end <= first) throw new UsageError('--to must be later than --from');
   return omitUndefined({ from: first?.toISOString(), before: end?.toISOString() });

@@ -26,14 +26,6 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-interface Complaint {
-  type: string;
-  message: string;
-  /** Suggested next step. */
-  hint?: string;
-  problems?: readonly { path?: string; variable?: string; option?: string; rule: string }[];
-}
-
 /** Writes the error to stderr and returns the exit code. */
 export function reportError(error: unknown, options: OutputOptions): number {
   const complaint = toComplaint(error);
@@ -59,18 +51,25 @@ export function getErrorType(error: Error): string {
   return 'reason' in error && error.name === 'Refusal' ? String(error.reason) : error.name;
 }
 
-function toComplaint(error: unknown): Complaint {
-  if (!(error instanceof Error)) return { type: 'Error', message: 'something went wrong' };
-  const problems = 'problems' in error && Array.isArray(error.problems) ? error.problems : [];
-  // The messages of these list their problems too: once is enough.
-  const message = problems.length > 0 ? (error.message.split(':')[0] ?? error.name) : error.message;
-  const hint = findHint(error);
+function toComplaint(given: unknown) {
+  const error = given instanceof Error ? given : new Error('something went wrong');
+  const { problems = [] } = error as { problems?: readonly BrokenRule[] };
+  const isListed = problems.length > 0;
   return {
     type: getErrorType(error),
-    message,
-    hint,
-    problems: problems.length > 0 ? problems : undefined,
+    // The messages of these list their problems too: once is enough.
+    message: isListed ? error.message.replace(/:.*/s, '') : error.message,
+    /** The suggested next step. */
+    hint: findHint(error),
+    problems: isListed ? problems : undefined,
   };
+}
+
+interface BrokenRule {
+  path?: string;
+  variable?: string;
+  option?: string;
+  rule: string;
 }
 
 /** Suggests, for an unknown id, that it may be a workflow id, which lists of Temporal show. */

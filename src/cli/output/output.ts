@@ -7,31 +7,14 @@ import { adaptCommands } from './program-call.ts';
 /** Wide enough to be read, narrow enough for the smallest terminal in use. */
 const WIDTH = 80;
 
-type Colors = ReturnType<typeof pc.createColors>;
-
 export interface OutputOptions {
   json?: boolean;
   debug?: boolean;
 }
 
-export interface Output {
-  /** Machines read this: JSON only. */
-  readonly isJson: boolean;
-  readonly width: number;
-  readonly colors: Colors;
-  /** The command's one answer: a JSON document, or lines for people. A text is JSON already. */
-  answer(document: object | string, lines: string[]): void;
-  /** One of several answers: a JSON line, or lines of text. */
-  event(document: object | string, lines: string[]): void;
-  /** Replaces what the last call drew; terminals only, elsewhere it writes lines. */
-  redraw(lines: string[]): void;
-  /** For people only, on stderr; nothing under JSON. */
-  note(line: string): void;
-  /** A step of what takes long, on stderr; under JSON a JSON line. */
-  progress(step: string): void;
-}
+export type Output = ReturnType<typeof createOutput>;
 
-export function createOutput(options: OutputOptions): Output {
+export function createOutput(options: OutputOptions) {
   const { stdout: stream } = process;
   const isJson = options.json ?? !stream.isTTY;
   const colors = pc.createColors(!isJson && pc.isColorSupported);
@@ -40,26 +23,32 @@ export function createOutput(options: OutputOptions): Output {
   const writeLines = (lines: string[]) => void stream.write(lines.map((line) => `${adaptCommands(line)}\n`).join(''));
   let drawn = 0;
   return {
+    /** Machines read this: JSON only. */
     isJson,
     width,
     colors,
-    answer: (document, lines) => {
+    /** The command's one answer: a JSON document, or lines for people. A text is JSON already. */
+    answer: (document: object | string, lines: string[]) => {
       if (isJson) stream.write(`${typeof document === 'string' ? document : JSON.stringify(document, null, 2)}\n`);
       else writeLines(lines);
     },
-    event: (document, lines) => {
+    /** One of several answers: a JSON line, or lines of text. */
+    event: (document: object, lines: string[]) => {
       if (isJson) stream.write(`${JSON.stringify(document)}\n`);
       else writeLines(lines);
     },
-    redraw: (lines) => {
+    /** Replaces what the last call drew; terminals only, elsewhere it writes lines. */
+    redraw: (lines: string[]) => {
       // Up over the last drawing, then clear to the end of the screen.
       if (stream.isTTY && drawn > 0) stream.write(`\u001b[${drawn}A\u001b[0J`);
       writeLines(lines);
       drawn = lines.length;
     },
-    progress: (step) =>
+    /** A step of what takes long, on stderr; under JSON a JSON line. */
+    progress: (step: string) =>
       void process.stderr.write(`${isJson ? JSON.stringify({ progress: step }) : adaptCommands(step)}\n`),
-    note: (line) => {
+    /** For people only, on stderr; nothing under JSON. */
+    note: (line: string) => {
       if (!isJson) process.stderr.write(`${adaptCommands(line)}\n`);
     },
   };
@@ -90,14 +79,10 @@ export function formatDocument(document: object, width: number, indent = ''): st
   const { hasMore, ...others } = document as { hasMore?: boolean };
   const members = flatten(others).filter(([name]) => !FOR_PROGRAMS.includes(name));
   const facts = members.filter(([, value]) => !Array.isArray(value));
-  const lists = members.flatMap(([name, value]) => (Array.isArray(value) ? [{ name, value }] : []));
+  const rows = facts.map(([name, value]) => [splitCamelCase(name), toText(value)]);
   return [
-    ...formatTable(
-      facts.map(([name, value]) => [splitCamelCase(name), toText(value)]),
-      width,
-      indent,
-    ),
-    ...lists.flatMap(({ name, value }) => listLines(name, value, width, indent)),
+    ...formatTable(rows, width, indent),
+    ...members.flatMap(([name, value]) => (Array.isArray(value) ? listLines(name, value, width, indent) : [])),
     ...(hasMore ? ['There are more.'] : []),
   ];
 }
@@ -170,11 +155,7 @@ function wrapText(text: string, width: number, indent: string): string[] {
 
 /** Wraps the command into lines that can be copied whole into a shell. */
 export function wrapCommand(command: string, width: number, indent: string): string[] {
-  const lines = fillLines(adaptCommands(command).split(' '), {
-    width: width - 2,
-    first: indent,
-    below: `${indent}    `,
-  });
+  const lines = fillLines(adaptCommands(command).split(' '), width - 2, [indent, `${indent}    `]);
   return lines.map((line, index) => (index === lines.length - 1 ? line : `${line} \\`));
 }
 
@@ -197,7 +178,7 @@ function toTableRows(rows: readonly (readonly string[])[], width: number, indent
 /** Puts as many cells on a line as fit, and the others below. Breaks longer cells between words, and never an id. */
 function wrapCells(cells: readonly string[], width: number, indent: string): string[] {
   const below = `${indent}    `;
-  return fillLines(cells, { width, first: indent, below, separator: '  ' })
+  return fillLines(cells, width, [indent, below], '  ')
     .filter((line) => line.trim() !== '')
     .flatMap((line, index) => (line.length <= width ? [line] : wrap(line.trim(), width, index === 0 ? indent : below)));
 }
@@ -220,29 +201,25 @@ function formatAge(ms: number): string {
 
 /** Breaks text between words into lines of at most `width` columns. */
 export function wrap(text: string, width: number, indent = ''): string[] {
-  return fillLines(adaptCommands(text).split(' '), { width, first: indent, below: indent });
+  return fillLines(adaptCommands(text).split(' '), width, [indent, indent]);
 }
 
-interface Filling {
-  width: number;
-  /** The indentation of the first line, and of those below it. */
-  first: string;
-  below: string;
-  separator?: string;
-}
-
-/** Puts as many pieces on a line as fit, and the others on lines below. No piece is cut. */
-function fillLines(pieces: readonly string[], { width, first, below, separator = ' ' }: Filling): string[] {
-  const lines: string[] = [];
-  let line: string | undefined;
-  for (const piece of pieces) {
-    const longer = line === undefined ? `${first}${piece}` : `${line}${separator}${piece}`;
-    if (line !== undefined && longer.trimEnd().length > width) {
-      lines.push(line.trimEnd());
-      line = `${below}${piece}`;
-    } else {
-      line = longer;
-    }
+/**
+ * Puts as many pieces on a line as fit, and the others on lines below. No piece is cut.
+ *
+ * @param indents of the first line, and of those below it
+ */
+function fillLines(
+  [piece = '', ...others]: readonly string[],
+  width: number,
+  [first, below]: readonly [string, string],
+  separator = ' ',
+): string[] {
+  const lines = [`${first}${piece}`];
+  for (const other of others) {
+    const longer = `${lines.at(-1)}${separator}${other}`;
+    if (longer.trimEnd().length > width) lines.push(`${below}${other}`);
+    else lines.splice(-1, 1, longer);
   }
-  return [...lines, (line ?? '').trimEnd()];
+  return lines.map((line) => line.trimEnd());
 }

@@ -5,14 +5,6 @@ import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../../model/search-
 import { askSearchAttributes, INDEXED_VALUE_TYPES } from '../../temporal/registered-search-attributes.ts';
 import { UsageError } from './errors.ts';
 
-export interface SearchAttributeSetup {
-  registered: SearchAttributeName[];
-  /** Attributes that the server lacks, or has with another type. */
-  missing: { name: SearchAttributeName; type: string }[];
-  /** Why they could not be registered, and what an operator with the right to register them does. */
-  reason?: string;
-}
-
 const NAMES = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
 
 /**
@@ -20,7 +12,7 @@ const NAMES = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
  *
  * @throws UsageError where the server has no such namespace
  */
-export async function registerSearchAttributes(client: Client): Promise<SearchAttributeSetup> {
+export async function registerSearchAttributes(client: Client) {
   const { connection, options, workflowService } = client;
   const { namespace } = options;
   await workflowService.describeNamespace({ namespace }).catch((error: unknown) => {
@@ -48,13 +40,18 @@ export async function registerSearchAttributes(client: Client): Promise<SearchAt
     return [];
   });
   const missing = NAMES.filter((name) => !registered.includes(name));
-  if (missing.length === 0) return { registered, missing: [] };
   return {
     registered,
+    /** Attributes that the server lacks, or has with another type. */
     missing: missing.map((name) => ({ name, type: SEARCH_ATTRIBUTES[name] })),
-    // The server reports success, and leaves an attribute of another type unchanged.
-    reason: refusal
-      ? `The server refused to register them: ${refusal}. Register them by \`temporal operator search-attribute create\`, on Temporal Cloud by \`tcld\` (docs/deploy.md).`
-      : 'The server has them with another type: another application uses them, or they were registered by mistake. Remove them by `temporal operator search-attribute remove`, and run `credit-journey setup` again.',
+    /** Why they could not be registered, and what an operator with the right to register them does. */
+    reason: missing.length > 0 ? explainRefusal(refusal) : undefined,
   };
+}
+
+function explainRefusal(refusal: string | undefined): string {
+  // The server reports success, and leaves an attribute of another type unchanged.
+  return refusal
+    ? `The server refused to register them: ${refusal}. Register them by \`temporal operator search-attribute create\`, on Temporal Cloud by \`tcld\` (docs/deploy.md).`
+    : 'The server has them with another type: another application uses them, or they were registered by mistake. Remove them by `temporal operator search-attribute remove`, and run `credit-journey setup` again.';
 }

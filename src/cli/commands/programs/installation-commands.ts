@@ -4,7 +4,6 @@ import type { LedgerIdentity } from '../../../ledger/records.ts';
 import { RUNS_WITH_INQUIRIES } from '../../../model/run-key.ts';
 import { EXIT, reportError, UsageError } from '../../output/errors.ts';
 import type { Output } from '../../output/output.ts';
-import type { SearchAttributeSetup } from '../../output/search-attribute-setup.ts';
 import { type CommandRow, type Context, parseWholeNumber, type ServerOptions } from '../command.ts';
 
 /** Filters to save in the Temporal UI, as docs/operating.md has them. None lists `watchLedger` or deliveries of events. */
@@ -57,13 +56,12 @@ export const COMMANDS: readonly CommandRow[] = [
     ],
     examples: ['credit-journey setup'],
     async run({ options, output, connect }: Context<{ temporal: boolean; ledger: boolean }>) {
-      let searchAttributes: SearchAttributeSetup | undefined;
-      if (options.temporal) {
-        // `setup` registers names: none of its payloads needs keys or a codec server.
-        const journeys = await connect({ besideLedger: options.ledger, dataConverter: {} });
-        const { registerSearchAttributes } = await import('../../output/search-attribute-setup.ts');
-        searchAttributes = await registerSearchAttributes(journeys.getSdkClient());
-      }
+      const { registerSearchAttributes } = await import('../../output/search-attribute-setup.ts');
+      // `setup` registers names: none of its payloads needs keys or a codec server.
+      const connection = { besideLedger: options.ledger, dataConverter: {} };
+      const searchAttributes = options.temporal
+        ? await registerSearchAttributes((await connect(connection)).getSdkClient())
+        : undefined;
       // Last, so that no failure can come between making the ledger and printing its id.
       const ledger = options.ledger ? await setUpLedger(output) : undefined;
       const temporalUiViews = searchAttributes && TEMPORAL_UI_VIEWS;

@@ -10,7 +10,7 @@ interface ServerFlags {
 }
 
 /** @param prefix of the variables that the options override */
-function listenOptions(prefix: string, port: number): NonNullable<CommandRow['options']> {
+function listenOptions(prefix: string, port: number): CommandRow['options'] {
   return [
     ['--host <address>', `address to listen on (default: ${prefix}_HOST, else 127.0.0.1)`],
     ['--port <number>', `port to listen on; 0 takes a free one (default: ${prefix}_PORT, else ${port})`],
