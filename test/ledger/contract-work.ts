@@ -230,6 +230,20 @@ function endTests(opened: Open): void {
     await ledger.work.close(ledgerId, { runKey, until: at(4) });
     assert.deepEqual(await openWork(ledger), []);
   });
+
+  test('a try that overlaps another one of its flag opens nothing after the end of the flag', async (t) => {
+    const { ledger, ledgerId, again } = await opened(t);
+    const other = await again();
+    for (let round = 0; round < 10; round++) {
+      const runKey = `portfolio:R-${round}`;
+      const away = { reason: 'PortfolioUnavailable', runKey, profile: 'default', at: at(1), isOver: false } as const;
+      const late = other.work.flag(ledgerId, away);
+      await ledger.work.flag(ledgerId, away);
+      await ledger.work.flag(ledgerId, { ...away, at: at(2), isOver: true });
+      await late;
+      assert.deepEqual(await endsOf(ledger, runKey), ['PortfolioUnavailable ended']);
+    }
+  });
 }
 
 const OTHER_SSN = { ...RECORD, flagged: 'ssnMismatch' } as Answer;

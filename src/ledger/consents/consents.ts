@@ -102,7 +102,7 @@ export async function keepConsent(
   const unmatched = await findUnmatched(tx.session, consent);
   const [verdict = { kind: 'recorded' as const }] = await recordConsents(tx, [consent]);
   if (verdict.kind === 'recorded') {
-    const isThis = { ...pick(consent, KEY), firstRunId: undefined, toldTo: undefined };
+    const isThis = { ...pick(consent, KEY), firstRunId: null, toldTo: null };
     const listedFrom = (now: string) => `coalesce(listed_from, ${now})`;
     await updateRows(tx.session, 'consents', isThis, { unmatched, listedFrom });
   }
@@ -115,7 +115,7 @@ export async function keepConsent(
  */
 export async function adoptConsents({ session }: Transaction, start: Start): Promise<void> {
   const { runKey, firstRunId, shareIds, applicantIds, reportRunKey } = start;
-  const ofNoStart = { journeyId: runKey, firstRunId: undefined, toldTo: undefined };
+  const ofNoStart = { journeyId: runKey, firstRunId: null, toldTo: null };
   await updateRows(session, 'consents', ofNoStart, { toldTo: firstRunId });
   for (const row of await readRows(session, 'consents', { journeyId: runKey }, 'AND unmatched IS NOT NULL')) {
     const unknownShare = shareIds.includes(row.shareId) ? undefined : 'share';

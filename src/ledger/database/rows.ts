@@ -129,12 +129,17 @@ export async function insertRaw<Name extends TableName>(
   return row;
 }
 
-/** The conditions that a row has these members, with their values at `$1` and so on. `undefined` is NULL. */
+/** The members that rows are found by: `null` finds those that lack it. */
+type Members<Row> = { readonly [Member in keyof Row]?: Row[Member] | null };
+
+/** The conditions that a row has these members, with their values at `$1` and so on. */
 function hasMembers(members: object): { sql: string; values: SqlValue[] } {
   const values: SqlValue[] = [];
   const conditions = Object.entries(members).map(([member, value]) => {
     const column = toColumnName(member);
-    return value === undefined ? `${column} IS NULL` : `${column} = $${values.push(encode(column, value))}`;
+    // A caller that lost a value would find other rows.
+    if (value === undefined) throw new Error(`a condition on ${column} without a value`);
+    return value === null ? `${column} IS NULL` : `${column} = $${values.push(encode(column, value))}`;
   });
   return { sql: conditions.join(' AND '), values };
 }
@@ -143,7 +148,7 @@ function hasMembers(members: object): { sql: string; values: SqlValue[] } {
 export function readRows<Name extends TableName>(
   session: SqlSession,
   table: Name,
-  members: Writes<Row<Name>>,
+  members: Members<Row<Name>>,
   then = '',
 ): Promise<Row<Name>[]> {
   const { sql, values } = hasMembers(members);
@@ -162,7 +167,7 @@ export const NOW: Expression = (now) => now;
 export async function updateRows<Name extends TableName>(
   session: SqlSession,
   table: Name,
-  members: Writes<Row<Name>>,
+  members: Members<Row<Name>>,
   change: { readonly [Member in keyof Row<Name>]?: Row<Name>[Member] | Expression | undefined },
 ): Promise<number> {
   const { sql, values } = hasMembers(members);

@@ -12,6 +12,7 @@ import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type InquiryDescription, LASTING_FLAGS, REPORT_CHANGED, type SSN_MISMATCH } from '../../model/inquiry.ts';
+import { lockHead } from '../audit/audit-chain.ts';
 import type { Writes } from '../database/columns.ts';
 import { insertRow, readRows, toColumnName, updateRows } from '../database/rows.ts';
 import type { SqlDialect, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
@@ -202,7 +203,7 @@ async function close(
 }
 
 async function readHeld({ session }: Transaction, customerTraceNumber: string): Promise<TaskRow | undefined> {
-  const isOpen = { kind: 'held', customerTraceNumber, closedAt: undefined } as const;
+  const isOpen = { kind: 'held', customerTraceNumber, closedAt: null } as const;
   return (await readRows(session, 'operator_tasks', isOpen))[0];
 }
 
@@ -259,6 +260,8 @@ export async function flagRun(tx: Transaction, flag: RunFlag): Promise<void> {
     await lockInquiry(tx, flag.customerTraceNumber);
     return flagReport(tx, flag.reason, flag.customerTraceNumber);
   }
+  // A late try waits for the others of its flag, and then finds what they have written.
+  await lockHead(tx);
   const { runKey, reason, profile, endUserCode, at } = flag;
   const isSame = { kind: 'flagged', runKey, reason } as const;
   if (flag.isOver) {
