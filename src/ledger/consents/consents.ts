@@ -8,7 +8,7 @@ import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../con
 import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
 import { appendToChain } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
-import { insertRow, readRows, updateRows } from '../database/rows.ts';
+import { readRows, updateRows } from '../database/rows.ts';
 import type { SqlSession, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import type { ConsentVerdict } from '../records.ts';
@@ -215,17 +215,6 @@ export function readSaid(
   { journeyId, shareId, applicantId }: Pick<ConsentKey, 'journeyId' | 'shareId' | 'applicantId'>,
 ): Promise<ConsentRow[]> {
   return readRows(session, 'consents', { journeyId, shareId, applicantId });
-}
-
-/** Records which grants permitted this attempt. */
-export async function linkConsents(
-  { session }: Transaction,
-  attempt: { customerTraceNumber: string; attempt: number },
-  grants: readonly GrantKey[],
-): Promise<void> {
-  await Promise.all(
-    grants.map((grant) => insertRow(session, 'attempt_consents', { ...attempt, ...grant }, { orKeep: true })),
-  );
 }
 
 /** An attempt of SECONDUSE, a grant that permitted it, and whose share it is. */

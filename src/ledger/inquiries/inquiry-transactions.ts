@@ -13,7 +13,6 @@ import { toResendNumber } from '../../model/trace-number.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
 import { decideClaim, findAttempt, findLatest, isOverdue, type KnownInquiry } from '../claim.ts';
-import { linkConsents } from '../consents/consents.ts';
 import { type Expression, insertRow, NOW, updateRows } from '../database/rows.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
 import {
@@ -102,20 +101,23 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     case 'notPermitted':
       return rollBack({ ...decision, ...toObjection(share) });
     case 'latest':
-      return new Ending(await settleOverdue(tx, state, customerTraceNumber), {
+      return new Ending(await settleOverdue(tx, state), {
         kind: 'latest',
         latest: toLatestViewOrNotSent(state, tx.cipher),
       });
     case 'claim': {
-      await settleOverdue(tx, state, customerTraceNumber);
+      await settleOverdue(tx, state);
       const { permittedBy } = decision;
       const sentTraceNumber = chooseSentNumber(request, state, permittedBy !== undefined);
       // The key of the inquiry comes before the counter of attempts, whose lock is the last one.
       const written = Promise.all([
         markClaimed(tx, request, state.inquiry, permittedRepeat),
         insertAttempt(tx, request, { permittedBy, sentTraceNumber }),
-        linkConsents(tx, { customerTraceNumber, attempt: request.attempt }, request.consents),
         isNew || endByClaim(tx, customerTraceNumber),
+        ...request.consents.map((grant) => {
+          const permit = { ...grant, customerTraceNumber, attempt: request.attempt };
+          return insertRow(session, 'attempt_consents', permit, { orKeep: true });
+        }),
       ]);
       // A share writes in several steps. Without them the commit is sent together with the writes.
       await Promise.all([...(request.consents.length > 0 ? [written] : []), insertClaimedShare(tx, request)]);
@@ -252,7 +254,7 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
       return { attempt, state: 'notSent', closedAt: closed?.closedAt, runId: run.runId };
     }
     default:
-      return new Ending(await settleOverdue(tx, state, customerTraceNumber), toLatestViewOrNotSent(state, tx.cipher));
+      return new Ending(await settleOverdue(tx, state), toLatestViewOrNotSent(state, tx.cipher));
   }
 }
 
@@ -284,7 +286,7 @@ export async function decide(
     await endByDecision(tx, decision, 'decided');
     return { kind: 'recorded' };
   }
-  const settled = await settleOverdue(tx, state, customerTraceNumber);
+  const settled = await settleOverdue(tx, state);
   if (effect.kind === 'overtaken') {
     const isEnded = await endByDecision(tx, decision, 'overtaken');
     return new Ending(settled || isEnded, { kind: 'overtaken', latest: toLatestViewOrNotSent(state, tx.cipher) });
@@ -310,18 +312,13 @@ function requireSameRequest(known: InquiryState, digest: string): void {
   throw new RequestDiffersError('another request was made under this trace number');
 }
 
-async function settleOverdue(tx: Transaction, state: InquiryState, customerTraceNumber: string): Promise<boolean> {
-  const latest = findLatest(state);
+async function settleOverdue(tx: Transaction, { attempts }: InquiryState): Promise<boolean> {
+  const latest = attempts.at(-1);
   if (!latest || !isOverdue(latest)) return false;
-  const overdue = { customerTraceNumber, attempt: latest.attempt };
-  await updateRows(
-    tx.session,
-    'attempts',
-    { ...overdue, state: 'sending' },
-    { state: 'unknown', failureType: 'OutcomeUnknown' },
-  );
-  await flagIfRefused(tx, overdue);
-  await openHeld(tx, customerTraceNumber);
+  const overdue = { ...pick(latest, ATTEMPT_KEY), state: 'sending' } as const;
+  await updateRows(tx.session, 'attempts', overdue, { state: 'unknown', failureType: 'OutcomeUnknown' });
+  await flagIfRefused(tx, latest);
+  await openHeld(tx, latest.customerTraceNumber);
   return true;
 }
 

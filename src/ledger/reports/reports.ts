@@ -88,12 +88,16 @@ export async function insertBodies(
   const of = { customerTraceNumber, attempt, late };
   await Promise.all([
     report && insertBody(tx, { ...of, kind: 'report', ...report }),
-    refusal && insertBody(tx, { ...of, kind: 'refusal', httpStatus, ...refusal, ...decodeSealed(refusal) }),
+    refusal &&
+      insertBody(tx, {
+        ...of,
+        ...refusal,
+        kind: 'refusal',
+        httpStatus,
+        body: Buffer.from(refusal.body, 'base64'),
+        wrappedKey: Buffer.from(refusal.wrappedKey, 'base64'),
+      }),
   ]);
-}
-
-function decodeSealed({ body, wrappedKey }: SealedRefusal) {
-  return { body: Buffer.from(body, 'base64'), wrappedKey: Buffer.from(wrappedKey, 'base64') };
 }
 
 type BodyRow = Row<'sealed_bodies'> & {
@@ -282,19 +286,18 @@ export interface MadeFor extends Pick<InquiryDescription, 'profile' | 'endUserCo
   reportEndUserCode?: string;
 }
 
-/** Includes holds and flags: every listed row must be for some end user, even before its inquiry is a row. */
-const MADE_FOR = `
-  SELECT profile, product_code, end_user_code, end_user,
-    (SELECT max(s.report_end_user_code) FROM report_shares s WHERE s.run_key = $1) AS report_end_user_code
-  FROM (
-    SELECT profile, product_code, end_user_code, end_user FROM inquiries WHERE run_key = $1
-    UNION
-    SELECT profile, product_code, end_user_code, end_user FROM operator_tasks WHERE run_key = $1
-  ) known`;
-
-/** Reads only: whose an owner's inquiries and holds are, each combination once; none where the ledger has neither. */
+/**
+ * Reads only: whose an owner's inquiries and holds are, each combination once. Includes flags: every listed row must be
+ * for some end user, even before its inquiry is a row.
+ */
 export function readMadeFor({ session }: Transaction, runKey: string): Promise<MadeFor[]> {
-  return session.read(MADE_FOR, [runKey]);
+  return session.read(
+    `SELECT profile, product_code, end_user_code, end_user,
+       (SELECT max(s.report_end_user_code) FROM report_shares s WHERE s.run_key = $1) AS report_end_user_code
+     FROM (SELECT profile, product_code, end_user_code, end_user FROM inquiries WHERE run_key = $1
+       UNION SELECT profile, product_code, end_user_code, end_user FROM operator_tasks WHERE run_key = $1) known`,
+    [runKey],
+  );
 }
 
 /** Whether it may be given out, and that it was. */
