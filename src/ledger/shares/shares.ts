@@ -3,19 +3,11 @@
 import { pick } from '../../base/defined.ts';
 import type { ConsentRecord, GrantKey, ShareObjection } from '../../consent/consent-record.ts';
 import { findEnds } from '../../consent/refusals.ts';
-import {
-  type JudgedGrant,
-  judgeGrants,
-  judgeShare,
-  mayMean,
-  type StoredConsent,
-  toConsentStanding,
-} from '../../consent/standing.ts';
+import { judgeGrants, judgeShare, mayMean, type StoredConsent, toConsentStanding } from '../../consent/standing.ts';
 import type { Stands } from '../../messages/journey/shapes.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
-import type { KnownShare } from '../claim.ts';
 import {
   type ConsentRow,
   type PermitRow,
@@ -25,7 +17,7 @@ import {
   wasPosted,
 } from '../consents/consents.ts';
 import { insertRow, readRows } from '../database/rows.ts';
-import { listPlaceholders, type SqlDialect, type SqlSession, type Transaction } from '../database/sql-session.ts';
+import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { drawAttention } from '../holds/holds.ts';
 import { isDisposalBegun, lockInquiry } from '../inquiries/inquiries.ts';
@@ -57,7 +49,13 @@ export async function recordShare(
 export async function readShareFacts(tx: Transaction, { runKey, shareId, reportReferenceNumber }: ConsentsQuery) {
   const { session, dialect, cipher } = tx;
   const digest = reportReferenceNumber === undefined ? '' : computeReferenceDigest(cipher, reportReferenceNumber);
-  const reports = await readReports(session, dialect, digest);
+  // The inquiries that the report came from; one row without an inquiry where the ledger knows of none.
+  const reports = await session.read<{ now: number; position: number; runKey?: string; disposedAt?: string }>(
+    `SELECT ${dialect.now} AS now, (SELECT coalesce(max(position), 0) FROM audit_chain) AS position, i.run_key, i.disposed_at
+     FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
+       SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
+    [digest],
+  );
   // Reads these rows first, so that every later row is as new as the position, or newer.
   const [{ now: nowMs, position } = { now: Date.now(), position: 0 }] = reports;
   const found = reports.flatMap(({ runKey: owner }) => owner ?? []);
@@ -96,24 +94,6 @@ export async function readStands(
   return toConsentStanding(judgeShare(stored, terms, nowMs).applicants, applicantId);
 }
 
-interface ReportRow {
-  now: number;
-  /** The number of entries in the audit chain. */
-  position: number;
-  runKey?: string;
-  disposedAt?: string;
-}
-
-/** The inquiries that the report came from; one row without an inquiry where the ledger knows of none. */
-function readReports(session: SqlSession, dialect: SqlDialect, digest: string): Promise<ReportRow[]> {
-  return session.read<ReportRow>(
-    `SELECT ${dialect.now} AS now, (SELECT coalesce(max(position), 0) FROM audit_chain) AS position, i.run_key, i.disposed_at
-     FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
-       SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
-    [digest],
-  );
-}
-
 /** All consents to one of the owners, for any share; and those to other shares of the report, by their own names. */
 function readAboutReport(
   session: SqlSession,
@@ -148,15 +128,11 @@ function useKey({ journeyId, shareId, applicantId, consentId }: GrantKey): strin
 
 // The facts beside its own rows that decide a share's claim: the consents, and whether the report may still be used.
 
-interface ClaimedShare extends KnownShare {
-  grants: JudgedGrant[];
-}
-
 /**
  * Reads and judges it; `undefined` where the claim is of no share. Locks the chain's head first. So a refusal that is
  * being written is waited for. A later one finds the claim, and is then respected or flagged.
  */
-export async function readClaimedShare(tx: Transaction, request: ClaimRequest): Promise<ClaimedShare | undefined> {
+export async function readClaimedShare(tx: Transaction, request: ClaimRequest) {
   const { inquiry, consents, consentValidForMs, sharedReference } = request;
   const { applicantIds = consents.map(({ applicantId }) => applicantId) } = request;
   const { productCode, runKey, shareId } = inquiry;
@@ -170,7 +146,7 @@ export async function readClaimedShare(tx: Transaction, request: ClaimRequest): 
 }
 
 /** The answer to a run whose share was not claimed. */
-export function toObjection(share: ClaimedShare | undefined): ShareObjection {
+export function toObjection(share: Awaited<ReturnType<typeof readClaimedShare>>): ShareObjection {
   if (!share) throw new Error('an objection to what is no share');
   const { reportIsGone, isWithdrawn, grants } = share;
   return {
@@ -187,8 +163,6 @@ export function toObjection(share: ClaimedShare | undefined): ShareObjection {
 // A withdrawal takes the lock of the chain's head, which a share's claim takes before it reads what permits it. So each
 // claim either comes before the withdrawal, which then is refused, or finds it.
 
-type WithdrawalRow = Row<'run_decisions'>;
-
 /**
  * Closes every number of a share that nothing was sent under yet: from its commit on no claim of the share succeeds.
  * Append-only, idempotent by (runKey, shareId): an earlier withdrawal remains. `claimed`: that attempt may have been sent,
@@ -198,7 +172,7 @@ export function withdrawShare(
   tx: Transaction,
   withdrawal: ShareWithdrawal,
 ): Promise<
-  | { kind: 'withdrawn'; standing: Pick<WithdrawalRow, 'by' | 'reason' | 'recordedAt'> }
+  | { kind: 'withdrawn'; standing: Pick<Row<'run_decisions'>, 'by' | 'reason' | 'recordedAt'> }
   | ({ kind: 'claimed' } & ReportOrigin)
 > {
   const { runKey, shareId } = withdrawal;
@@ -208,7 +182,7 @@ export function withdrawShare(
     const sent = row ? undefined : await readSentAttempt(tx.session, withdrawal);
     if (sent) return { kind: 'claimed', ...sent };
     const named = { decisionId: `withdrawShare ${shareId}`, version: '1' };
-    row ??= (await insert('run_decisions', { ...withdrawal, ...isThis, ...named })) as WithdrawalRow;
+    row ??= (await insert('run_decisions', { ...withdrawal, ...isThis, ...named })) as Row<'run_decisions'>;
     return { kind: 'withdrawn', standing: pick(row, ['by', 'reason', 'recordedAt']) };
   });
 }
