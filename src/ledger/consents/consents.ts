@@ -8,7 +8,7 @@ import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../con
 import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
 import { appendToChain } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
-import { readRows, updateRows } from '../database/rows.ts';
+import { type Expression, readRows, updateRows } from '../database/rows.ts';
 import type { SqlSession, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import type { ConsentVerdict } from '../records.ts';
@@ -65,7 +65,7 @@ export async function recordConsents(
         // Notes a further start of a known consent, and whether the start does not know the share yet.
         const isUnknown = receiver?.shareIds.includes(consent.shareId) === false;
         if (!receiver || (row && !isUnknown)) continue;
-        await updateConsent(tx, consent, {
+        await updateRows(tx.session, 'consents', pick(consent, KEY), {
           toldTo: receiver.firstRunId,
           unmatched: isUnknown ? 'share' : undefined,
           listedFrom: (now) => `coalesce(listed_from, ${now} + ${SHARE_MAY_FOLLOW_MS})`,
@@ -74,24 +74,11 @@ export async function recordConsents(
     });
   }
   for (const { fault, ...grant } of receiver?.faultyGrants ?? []) {
-    await updateConsent(
-      tx,
-      { ...grant, decision: 'granted' },
-      {
-        fault,
-        toldTo: (_now, place) => `coalesce(told_to, ${place(receiver?.firstRunId ?? null)})`,
-      },
-    );
+    const isThis = pick({ ...grant, decision: 'granted' as const }, KEY);
+    const toldTo: Expression = (_now, place) => `coalesce(told_to, ${place(receiver?.firstRunId ?? null)})`;
+    await updateRows(tx.session, 'consents', isThis, { fault, toldTo });
   }
   return verdicts;
-}
-
-function updateConsent(
-  { session }: Transaction,
-  consent: ConsentKey,
-  change: Parameters<typeof updateRows<'consents'>>[3],
-): Promise<number> {
-  return updateRows(session, 'consents', pick(consent, KEY), change);
 }
 
 /** Records a consent that no run has received. `unmatched` is absent where journey, share and applicant are known. */
@@ -144,19 +131,15 @@ export async function markConsentsSeen(
 /** Finds what the ledger does not know from inquiries, shares, and consents that runs have received. */
 async function findUnmatched(session: SqlSession, consent: ConsentRecord): Promise<Unmatched | undefined> {
   const { journeyId, shareId, applicantId } = consent;
-  const received = `SELECT count(*) FROM consents
-    WHERE journey_id = $1 AND (first_run_id IS NOT NULL OR told_to IS NOT NULL)`;
   const [known] = await session.read<{ journey: number; share: number }>(
-    `SELECT
-       (SELECT count(*) FROM inquiries WHERE run_key = $1)
-         + (SELECT count(*) FROM report_shares WHERE run_key = $1)
-         + (${received}) AS journey,
-       (SELECT count(*) FROM inquiries WHERE run_key = $1 AND share_id = $2)
-         + (SELECT count(*) FROM report_shares WHERE run_key = $1 AND share_id = $2)
+    `SELECT count(*) AS journey, count(CASE WHEN share_id = $2 THEN 1 END)
          + (SELECT count(*) FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
              JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
-             WHERE s.share_id = $2 AND i.run_key = $1)
-         + (${received} AND share_id = $2 AND unmatched IS NULL) AS share`,
+             WHERE s.share_id = $2 AND i.run_key = $1) AS share
+     FROM (SELECT share_id FROM inquiries WHERE run_key = $1
+       UNION ALL SELECT share_id FROM report_shares WHERE run_key = $1
+       UNION ALL SELECT CASE WHEN unmatched IS NULL THEN share_id END FROM consents
+         WHERE journey_id = $1 AND (first_run_id IS NOT NULL OR told_to IS NOT NULL)) known`,
     [journeyId, shareId],
   );
   if (!known?.journey) return 'journey';
