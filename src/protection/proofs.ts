@@ -108,7 +108,7 @@ const REFUSALS: readonly (readonly [new (...args: never[]) => Error, ProofRefusa
 // Public keys of other systems, from a JWKS file. They check the signatures of tokens, consents and decisions.
 
 /** `jose` refuses shorter keys, but only at the first signature. This check refuses them at the start. */
-const MIN_RSA_BITS = 2_048;
+export const MIN_RSA_BITS = 2_048;
 
 /**
  * Looks keys up in the current file: it reads the file again after each change, so that a removed key counts no longer.

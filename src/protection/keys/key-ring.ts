@@ -3,7 +3,6 @@ import { createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'n
 import { access, mkdir, open, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { omitUndefined } from '../../base/defined.ts';
 import { getErrorCode } from '../../base/error-code.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { parseJson } from '../../base/json-safety.ts';
@@ -14,19 +13,12 @@ import { KeyRingError, KeyServiceError, KmsError, SealBrokenError, UnknownKeyErr
 import { readFileVersion } from '../file-version.ts';
 import { acquireFileLock } from './file-lock.ts';
 import { isKmsName, type KeyServiceOf, KMS_NAME_RULE, withKeyServices } from './kms.ts';
-import { placeFile } from './whole-file.ts';
+import { type Placing, placeFile } from './whole-file.ts';
 
-export interface RingKey {
-  id: string;
-  use: KeyUse;
-  /** RFC 3339. */
-  createdAt: string;
-  /** RFC 3339; when another key became current. */
-  retiredAt?: string;
-  /** One `current` key of each use encrypts; all keys decrypt. */
-  status: 'current' | 'retired';
-  /** The key management service that wraps it in the file; absent where the file has it in the clear. */
-  kms?: string;
+/** The facts of a key in the file, without its secret. */
+type KeyFacts = Omit<FileKey, 'secret' | 'wrapped'>;
+
+export interface RingKey extends KeyFacts {
   /** 32 bytes. A `KeyObject`, because it shows nothing when it is printed or made into JSON. */
   secret: KeyObject;
 }
@@ -37,24 +29,13 @@ export interface WrappedKey {
 }
 
 /** Wraps data keys for sealing. */
-export interface KeyWrapper {
-  current(use: KeyUse): RingKey;
-  /** Wraps a data key under the current key of that use, bound to `bound`. */
-  wrap(use: KeyUse, dataKey: Uint8Array, bound: string): Promise<WrappedKey>;
-  /** Throws `UnknownKeyError` without the key, and `SealBrokenError` where bytes or `bound` differ. */
-  unwrap(use: KeyUse, wrapped: WrappedKey, bound: string): Promise<Uint8Array>;
-}
+export type KeyWrapper = Pick<KeyRing, 'current' | 'wrap' | 'unwrap'>;
 
 /** Finds keys for the payload codec. */
-export interface PayloadKeys {
-  /** The key that encrypts. */
-  current(use: KeyUse): RingKey;
-  /** `refused`: an operator has declared that this key never comes. `unknown`: it may still come. */
-  find(use: KeyUse, id: string): Promise<RingKey | 'refused' | 'unknown'>;
-}
+export type PayloadKeys = Pick<KeyRing, 'current' | 'find'>;
 
 /** A key ring in memory, as its file was at the last reading. */
-export class KeyRing implements KeyWrapper, PayloadKeys {
+export class KeyRing {
   #keys: readonly RingKey[];
   #refused: readonly string[];
 
@@ -83,21 +64,22 @@ export class KeyRing implements KeyWrapper, PayloadKeys {
 
   /** The key of that use that encrypts. */
   current(use: KeyUse): RingKey {
-    const key = this.keys.find((candidate) => candidate.use === use && candidate.status === 'current');
-    if (!key) throw new Error(`a key ring without a current ${use} key`);
-    return key;
+    return findCurrent(this.keys, use);
   }
 
+  /** `refused`: an operator has declared that this key never comes. `unknown`: it may still come. */
   async find(use: KeyUse, id: string): Promise<RingKey | 'refused' | 'unknown'> {
     const key = this.keys.find((candidate) => candidate.use === use && candidate.id === id);
     return key ?? (this.refused.includes(id) ? 'refused' : 'unknown');
   }
 
+  /** Wraps a data key under the current key of that use, bound to `bound`. */
   async wrap(use: KeyUse, dataKey: Uint8Array, bound: string): Promise<WrappedKey> {
     const key = this.current(use);
     return { keyId: key.id, bytes: encrypt(key.secret, dataKey, toAssociatedData(use, key.id, bound)) };
   }
 
+  /** Throws `UnknownKeyError` without the key, and `SealBrokenError` where bytes or `bound` differ. */
   async unwrap(use: KeyUse, wrapped: WrappedKey, bound: string): Promise<Uint8Array> {
     const key = await this.find(use, wrapped.keyId);
     if (typeof key === 'string') throw new UnknownKeyError(wrapped.keyId, use);
@@ -110,6 +92,13 @@ export class KeyRing implements KeyWrapper, PayloadKeys {
       );
     }
   }
+}
+
+/** Every ring has one, as its schema requires. */
+function findCurrent<K extends KeyFacts>(keys: readonly K[], use: KeyUse): K {
+  const key = keys.find((candidate) => candidate.use === use && candidate.status === 'current');
+  if (!key) throw new Error(`a key ring without a current ${use} key`);
+  return key;
 }
 
 /**
@@ -138,17 +127,8 @@ export async function createKeyRing(file: string, { kms }: { kms?: string | unde
 export async function loadKeyRing(file: string): Promise<KeyRing> {
   const { keys, refused } = (await readKeyRing(file)).content;
   const secrets = await withKeyServices((serviceOf) => openSecrets(file, keys, serviceOf));
-  return new KeyRing(
-    keys.map(({ id, use, createdAt, retiredAt, status, kms }, index) => ({
-      id,
-      use,
-      createdAt,
-      status,
-      ...omitUndefined({ retiredAt, kms }),
-      secret: secrets[index] as KeyObject,
-    })),
-    refused,
-  );
+  const ringKeys = keys.map(({ wrapped: _, ...key }, index) => ({ ...key, secret: secrets[index] as KeyObject }));
+  return new KeyRing(ringKeys, refused);
 }
 
 interface KeyRingSettings {
@@ -271,20 +251,14 @@ export const MAX_ENCRYPTING_DAYS = 90;
 /** The age from which warnings appear: two weeks to act in. */
 const WARN_FROM_DAYS = 76;
 
-export interface KeyAge extends Pick<RingKey, 'id' | 'use' | 'status' | 'createdAt'> {
-  retiredAt?: string;
+export interface KeyAge extends Omit<KeyFacts, 'kms'> {
   /** The key management service that wraps it; absent where the file has it in the clear. */
-  wrappedBy?: string;
+  wrappedBy: KeyFacts['kms'];
   /** Whole days since the key was made. */
   ageDays: number;
   /** `retired`: the key encrypts nothing more, and may have any age. */
   verdict: 'good' | 'due' | 'overdue' | 'retired';
 }
-
-type KeyFacts = Pick<RingKey, 'id' | 'use' | 'status' | 'createdAt'> & {
-  retiredAt?: string | undefined;
-  kms?: string | undefined;
-};
 
 /** Every key of the ring, or of its file, with its age at `nowMs`; no secrets. */
 export function computeKeyAges({ keys }: { keys: readonly KeyFacts[] }, nowMs: number = Date.now()): KeyAge[] {
@@ -292,8 +266,7 @@ export function computeKeyAges({ keys }: { keys: readonly KeyFacts[] }, nowMs: n
     const ageMs = nowMs - (parseInstantMs(createdAt) ?? 0);
     const ageDays = Math.max(0, Math.floor(ageMs / DAY_MS));
     const verdict = status === 'retired' ? 'retired' : judgeAge(ageMs);
-    const optional = omitUndefined({ retiredAt, wrappedBy: kms });
-    return { id, use, status, createdAt, ...optional, ageDays, verdict };
+    return { id, use, status, createdAt, retiredAt, wrappedBy: kms, ageDays, verdict };
   });
 }
 
@@ -356,11 +329,14 @@ const keySchema = z
     id: idSchema,
     use: z.enum(KEY_USES),
     createdAt: instantSchema,
+    /** When another key became current. */
     retiredAt: instantSchema.optional(),
+    /** One `current` key of each use encrypts; all keys decrypt. */
     status: z.enum(['current', 'retired']),
     /** The secret in the clear; or `wrapped`, by the service that `kms` names. */
     secret: bytesSchema(SECRET_BYTES, SECRET_BYTES, `must be ${SECRET_BYTES} bytes in base64`).optional(),
     wrapped: bytesSchema(1, MAX_WRAPPED_BYTES, `must be 1 to ${MAX_WRAPPED_BYTES} bytes in base64`).optional(),
+    /** The key management service that wraps it in the file; absent where the file has it in the clear. */
     kms: z.string().refine(isKmsName, KMS_NAME_RULE).optional(),
   })
   .refine(({ secret, wrapped, kms }) => {
@@ -393,26 +369,13 @@ type FileKey = z.input<typeof keySchema>;
 /** The content of a key ring file: with the secrets, or with their wrapped form. */
 export type KeyRingContent = z.input<typeof fileSchema>;
 
-/**
- * Writes a key ring file, readable by its owner alone.
- *
- * @param how `isNew`: never overwrites one. Else the owner of the replaced file, who stays its owner
- */
-async function writeKeyRing(
-  file: string,
-  content: KeyRingContent,
-  how: { isNew: true } | { owner: { uid: number; gid: number } },
-): Promise<void> {
-  await placeFile(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, ...how }).catch((error: unknown) => {
-    throw toUnwritableError(file, error);
+/** Writes a key ring file, readable by its owner alone. */
+async function writeKeyRing(file: string, content: KeyRingContent, how: Omit<Placing, 'mode'>): Promise<void> {
+  await placeFile(file, content, { mode: 0o600, ...how }).catch((error: unknown) => {
+    const code = getErrorCode(error);
+    if (code === 'EEXIST') throw new KeyRingError(`there is a key ring at ${file} already: it is left as it is`);
+    throw new KeyRingError(`the key ring ${file} could not be written (${code})`);
   });
-}
-
-function toUnwritableError(file: string, error: unknown): KeyRingError {
-  if (getErrorCode(error) === 'EEXIST') {
-    return new KeyRingError(`there is a key ring at ${file} already: it is left as it is`);
-  }
-  return new KeyRingError(`the key ring ${file} could not be written (${getErrorCode(error)})`);
 }
 
 /**
@@ -490,7 +453,7 @@ async function withSecret(
   kms: string | undefined,
   openService: KeyServiceOf,
 ): Promise<FileKey> {
-  const key: FileKey = { id, use, createdAt, ...(retiredAt === undefined ? {} : { retiredAt }), status };
+  const key: FileKey = { id, use, createdAt, retiredAt, status };
   try {
     if (kms === undefined) return { ...key, secret: secret.toString('base64') };
     const { wrapped, kms: wrappedBy } = await (await openService(kms)).wrap(secret, toContext(key));
@@ -569,22 +532,19 @@ export async function rotateKeys(
   uses: readonly KeyUse[] = KEY_USES,
   { kms }: { kms?: string | undefined } = {},
 ): Promise<Rotated[]> {
-  const rotated: Rotated[] = [];
-  await change(file, (content) =>
-    withKeyServices(async (serviceOf) => {
-      const createdAt = new Date().toISOString();
-      for (const use of uses) {
-        const before = content.keys.find((key) => key.use === use && key.status === 'current');
-        if (!before) throw new Error(`a key ring without a current ${use} key`);
-        const after = await generateKey({ use, createdAt }, kms ?? before.kms, serviceOf);
-        before.status = 'retired';
-        before.retiredAt = createdAt;
-        content.keys.push(after);
-        rotated.push({ use, retired: before.id, current: after.id });
-      }
-    }),
-  );
-  return rotated;
+  return change(file, async (content, serviceOf) => {
+    const rotated: Rotated[] = [];
+    const createdAt = new Date().toISOString();
+    for (const use of uses) {
+      const before = findCurrent(content.keys, use);
+      const after = await generateKey({ use, createdAt }, kms ?? before.kms, serviceOf);
+      before.status = 'retired';
+      before.retiredAt = createdAt;
+      content.keys.push(after);
+      rotated.push({ use, retired: before.id, current: after.id });
+    }
+    return rotated;
+  });
 }
 
 /**
@@ -595,18 +555,13 @@ export async function rotateKeys(
  * @throws KeyRingError as `rotateKeys`
  */
 export async function rewrapKeys(file: string, kms: string | null): Promise<{ ids: string[]; wrappedBy?: string }> {
-  let after: KeyRingContent['keys'] = [];
-  await change(file, (content) =>
-    withKeyServices(async (serviceOf) => {
-      const secrets = await unwrapAll(file, content.keys, serviceOf);
-      after = await Promise.all(
-        content.keys.map((key, index) => withSecret(key, secrets[index] as Buffer, kms ?? undefined, serviceOf)),
-      );
-      content.keys = after;
-    }),
-  );
-  const wrappedBy = after[0]?.kms;
-  return { ids: after.map(({ id }) => id), ...(wrappedBy === undefined ? {} : { wrappedBy }) };
+  return change(file, async (content, serviceOf) => {
+    const secrets = await unwrapAll(file, content.keys, serviceOf);
+    content.keys = await Promise.all(
+      content.keys.map((key, index) => withSecret(key, secrets[index] as Buffer, kms ?? undefined, serviceOf)),
+    );
+    return { ids: content.keys.map(({ id }) => id), wrappedBy: content.keys[0]?.kms };
+  });
 }
 
 /**
@@ -619,21 +574,24 @@ export async function rewrapKeys(file: string, kms: string | null): Promise<{ id
  */
 export async function refuseKey(file: string, keyId: string): Promise<boolean> {
   if (!KEY_ID_FORM.test(keyId)) throw new KeyRingError('this is not a key id: take it from the alert');
-  let isNew = false;
-  await change(file, (content) => {
+  return change(file, async (content) => {
     if (content.keys.some((key) => key.id === keyId)) {
       throw new KeyRingError(
         `the key ring ${file} holds the key "${keyId}": what it encrypted can be read, and histories need it`,
       );
     }
     const refused = new Set(content.refused);
-    isNew = !refused.has(keyId);
+    const isNew = !refused.has(keyId);
     content.refused = [...refused.add(keyId)];
+    return isNew;
   });
-  return isNew;
 }
 
-async function change(file: string, apply: (content: KeyRingContent) => void | Promise<void>): Promise<void> {
+/** Writes the content as `apply` has changed it, and returns the result of `apply`. */
+async function change<T>(
+  file: string,
+  apply: (content: KeyRingContent, serviceOf: KeyServiceOf) => Promise<T>,
+): Promise<T> {
   // If the name is a link, the link stays and its target is replaced.
   const target = await realpath(file).catch(() => file);
   // Reads without the lock first, so that a missing key ring leaves no lock file.
@@ -642,6 +600,7 @@ async function change(file: string, apply: (content: KeyRingContent) => void | P
     throw new KeyRingError(`the key ring ${file} could not be locked: its directory must be writable`);
   });
   const { content, owner } = await readKeyRing(target);
-  await apply(content);
+  const result = await withKeyServices((serviceOf) => apply(content, serviceOf));
   await writeKeyRing(target, content, { owner });
+  return result;
 }

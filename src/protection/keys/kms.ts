@@ -54,9 +54,8 @@ async function openKeyService(name: string) {
   if (!isKmsName(name)) throw new KmsError(`its name ${KMS_NAME_RULE}`);
   const KeyId = name.slice(AWS_KMS.length);
   const sdk = await loadSdk();
-  const region = parseRegion(KeyId);
   const client = new sdk.KMSClient({
-    ...(region === undefined ? {} : { region }),
+    ...(KeyId.startsWith('arn:') && { region: KeyId.split(':')[3] }),
     maxAttempts: MAX_ATTEMPTS,
     // Without `throwOnRequestTimeout` the SDK only warns.
     requestHandler: {
@@ -107,10 +106,6 @@ async function loadSdk(): Promise<Sdk> {
   } catch {
     throw new KmsError('the package @aws-sdk/client-kms is missing: `npm install @aws-sdk/client-kms`');
   }
-}
-
-function parseRegion(key: string): string | undefined {
-  return key.startsWith('arn:') ? key.split(':')[3] : undefined;
 }
 
 const INSECURE = 'AWS KMS would be called over http outside this machine: give AWS_ENDPOINT_URL_KMS an https address';

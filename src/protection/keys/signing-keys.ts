@@ -19,7 +19,7 @@ import { isRecord } from '../../base/is-record.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import type { DecisionContent, RepeatContent } from '../../model/decision-content.ts';
-import { readKeySet } from '../proofs.ts';
+import { MIN_RSA_BITS, readKeySet } from '../proofs.ts';
 import { acquireFileLock } from './file-lock.ts';
 import { placeFile } from './whole-file.ts';
 
@@ -47,7 +47,7 @@ export async function makeSigningKey({ file, keySet }: SigningKeyFiles): Promise
   const common = { kid: `api-${randomBytes(6).toString('hex')}`, alg: 'ES256', use: 'sig' };
   const keys = existsSync(keySet) ? parseKeys(keySet) : [];
   const jwk = { ...privateKey.export({ format: 'jwk' }), ...common };
-  await placeFile(file, toText(jwk), { mode: 0o600, isNew: true }).catch((error: unknown) => {
+  await placeFile(file, jwk, { mode: 0o600, isNew: true }).catch((error: unknown) => {
     if (getErrorCode(error) !== 'EEXIST') throw toUnwritableError(file, error);
     throw new SigningKeyError(`there is a ${file} already: it is left as it is`);
   });
@@ -74,13 +74,9 @@ async function writeKeySet(keySet: string, keys: readonly PublicKey[]): Promise<
   // If the name is a link, the link stays and its target is replaced.
   const target = await realpath(keySet).catch(() => keySet);
   const mode = existsSync(target) ? statSync(target).mode & 0o777 : 0o644;
-  await placeFile(target, toText({ keys }), { mode }).catch((error: unknown) => {
+  await placeFile(target, { keys }, { mode }).catch((error: unknown) => {
     throw toUnwritableError(keySet, error);
   });
-}
-
-function toText(content: object): string {
-  return `${JSON.stringify(content, null, 2)}\n`;
 }
 
 function toUnwritableError(file: string, error: unknown): SigningKeyError {
@@ -103,8 +99,6 @@ export interface DecisionSigner {
 }
 
 const GOOD_FOR = '10m';
-
-const MIN_RSA_BITS = 2_048;
 
 /**
  * The key's id is the `kid` of the JWK, else the key's thumbprint (RFC 7638).
@@ -132,7 +126,7 @@ function readKey(text: string): { key: KeyObject; kid?: string } {
   try {
     if (!isRecord(jwk)) return { key: createPrivateKey(text) };
     const key = createPrivateKey({ key: jwk as JsonWebKey, format: 'jwk' });
-    return { key, ...(typeof jwk.kid === 'string' && jwk.kid !== '' ? { kid: jwk.kid } : {}) };
+    return { key, kid: typeof jwk.kid === 'string' && jwk.kid !== '' ? jwk.kid : undefined };
   } catch {
     // The reason may quote the file.
     throw new SigningKeyError('the key that signs decisions must be a private key, as JWK or PKCS#8 in PEM');

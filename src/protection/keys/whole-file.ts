@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, open, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-interface Placing {
+export interface Placing {
   mode: number;
   /** The owner of the replaced file: a file that `root` writes must not lock out the worker's own user. */
   owner?: { uid: number; gid: number } | undefined;
@@ -10,15 +10,15 @@ interface Placing {
   isNew?: boolean;
 }
 
-/** Writes a file aside and moves it into its place, so that a reader always sees a complete file. */
-export async function placeFile(file: string, text: string, { mode, owner, isNew = false }: Placing): Promise<void> {
+/** Writes a file of JSON aside and moves it into its place, so that a reader always sees a complete file. */
+export async function placeFile(file: string, content: object, { mode, owner, isNew = false }: Placing): Promise<void> {
   const directory = dirname(file);
   const aside = join(directory, `.aside-${randomBytes(8).toString('hex')}`);
   const handle = await open(aside, 'wx', mode);
   try {
     // The process's umask may have removed rights that other programs need.
     await handle.chmod(mode);
-    await handle.writeFile(text);
+    await handle.writeFile(`${JSON.stringify(content, null, 2)}\n`);
     if (owner && process.platform !== 'win32') await handle.chown(owner.uid, owner.gid);
     await handle.sync();
     await (isNew ? link(aside, file) : rename(aside, file));
