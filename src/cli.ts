@@ -52,13 +52,14 @@ async function findCommands(name: string): Promise<CommandRow[]> {
   if (load) return (await load()).COMMANDS.filter(isCalled);
   const { ROUTE_COMMANDS } = await import('./cli/commands/route-table.ts');
   const called = ROUTE_COMMANDS.filter(isCalled);
-  const { toCommandRow } = await import('./cli/commands/route-command.ts');
-  if (called.length > 0) return called.map(toCommandRow);
+  const toRows = async (specs: typeof called) =>
+    specs.map((await import('./cli/commands/route-command.ts')).toCommandRow);
+  if (called.length > 0) return toRows(called);
   const { COMMANDS: listings } = await import('./cli/commands/listing-commands.ts');
   const listing = listings.find(isCalled);
   if (listing) return [listing];
   const programs = await Promise.all(PROGRAMS.map(async ([, loadProgram]) => (await loadProgram()).COMMANDS));
-  return [...programs.flat(), ...ROUTE_COMMANDS.map(toCommandRow), ...listings];
+  return [...programs.flat(), ...(await toRows([...ROUTE_COMMANDS])), ...listings];
 }
 
 /** Repeats no misplaced value: commander quotes it, and it may be personal and hold quotes itself. */

@@ -37,11 +37,10 @@ export function createOperations(
     throw new UsageError('--by cannot be used with --api: the token says who acts');
   }
   let services: Promise<ApiServices> | undefined;
-  const openServices = async () => {
-    if (needs === 'ledger') return createLedgerServices(await openLedger());
-    const journeys = await connect({ besideLedger: needs === 'both' });
-    return createLocalServices(journeys, process.env);
-  };
+  const openServices = async () =>
+    needs === 'ledger'
+      ? createLedgerServices(await openLedger())
+      : createLocalServices(await connect({ besideLedger: needs === 'both' }), process.env);
   return async (operationId, content, runKey) => {
     const route = findRoute(operationId);
     const parts = splitContent(route, content);
@@ -65,13 +64,11 @@ export function findRoute(operationId: string): Route {
 export function splitContent({ path, query: form }: Route, { by, ...content }: Loose): LocalCall {
   const parameters: readonly string[] = listPathParameters(path);
   const params = Object.fromEntries(parameters.map((name) => [name, String(content[name])]));
-  const entries = Object.entries(content).filter(
-    ([name, value]) => value !== undefined && !Object.hasOwn(params, name),
+  const others = Object.entries(content).filter(([name, value]) => value !== undefined && !Object.hasOwn(params, name));
+  const { query = [], body = [] } = Object.groupBy(others, ([name]) =>
+    Object.hasOwn(form?.shape ?? {}, name) ? 'query' : 'body',
   );
-  const isOfQuery = ([name]: [string, unknown]) => form !== undefined && Object.hasOwn(form.shape, name);
-  const query = Object.fromEntries(entries.filter(isOfQuery));
-  const body = Object.fromEntries(entries.filter((entry) => !isOfQuery(entry)));
-  return { params, query, body, by: by as string | undefined };
+  return { params, query: Object.fromEntries(query), body: Object.fromEntries(body), by: by as string | undefined };
 }
 
 /** Longer than the API waits for a worker. */

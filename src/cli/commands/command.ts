@@ -147,7 +147,12 @@ async function runCommand(row: CommandRow, given: readonly unknown[]): Promise<v
         connected ??= connect(options, resources, more);
         return connected;
       },
-      openLedger: () => openLedger(resources),
+      async openLedger() {
+        const { openConfiguredLedger } = await import('../../operator/configured-ledger.ts');
+        const ledger = await openConfiguredLedger(process.env);
+        resources.defer(() => ledger.close());
+        return ledger;
+      },
     };
     if (row.serve) await runService(row, context);
     else await printAnswer((await row.run?.(context as never)) ?? {}, output);
@@ -189,13 +194,6 @@ async function connect(
     resources.defer(() => tracing.close());
   }
   return resources.use(await LedgerJourneys.connect({ ...omitUndefined({ address, namespace, taskQueue }), ...more }));
-}
-
-async function openLedger(resources: AsyncDisposableStack): Promise<Ledger> {
-  const { openConfiguredLedger } = await import('../../operator/configured-ledger.ts');
-  const ledger = await openConfiguredLedger(process.env);
-  resources.defer(() => ledger.close());
-  return ledger;
 }
 
 async function printAnswer({ answer, lines, next = [], exitCode, problem }: Answer, output: Output): Promise<void> {

@@ -57,12 +57,8 @@ const FILTERS: readonly Member[] = listSchemaMembers([holdFilters]).map((member)
   ...OWN[member.path],
 }));
 
-/** Lists and the argument have no option. */
-const WITHOUT_OPTION = ['/applicants', '/customerTraceNumber'];
-
-const MEMBERS = listSchemaMembers([decision.schema(z.unknown() as never)]).filter(
-  ({ path }) => !WITHOUT_OPTION.includes(path),
-);
+/** An argument names the inquiry, and `--file` gives applicants. */
+const MEMBERS = listSchemaMembers([decision.schema(z.array(z.unknown()) as never).omit({ customerTraceNumber: true })]);
 
 /** Options that belong to one inquiry alone. */
 const OF_ONE = [

@@ -75,7 +75,7 @@ interface Operation {
   members: readonly Member[];
 }
 
-/** Ids of the run and of its parts, and members of the body: what the arguments give. */
+/** Ids of the run and of its parts, and members of the body: the arguments give them. */
 type Address = Readonly<Record<string, string>>;
 
 export function toCommandRow(spec: RouteCommand): CommandRow {

@@ -187,13 +187,8 @@ async function writeToken(dataDir: string, parts: AsyncDisposableStack) {
   return { variables, apiTokenFile, token };
 }
 
-interface DevPorts {
-  temporalPort: number;
-  uiPort: number;
-  sandboxPort: number;
-}
-
-const OWN_PORTS: DevPorts = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
+const OWN_PORTS = { temporalPort: 7233, uiPort: 8233, sandboxPort: 7280 };
+type DevPorts = typeof OWN_PORTS;
 
 /** Thrown when a requested port is taken. The message gives the remedy. */
 export class PortTakenError extends Error {

@@ -1,12 +1,12 @@
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../model/search-attributes.ts';
 import { type OwnedChild, startOwnedChild } from '../child-process.ts';
 import { freePorts } from '../free-ports.ts';
+import { makeScratchDirectory } from '../scratch-directory.ts';
 import { findTemporalBinary } from './temporal-binaries.ts';
 
 interface TemporalServerOptions {
@@ -67,8 +67,8 @@ export async function startTemporalServer(options: TemporalServerOptions = {}) {
   const port = options.port ?? freePort;
   const uiPort = options.uiPort ?? freeUiPort;
   if (options.dataDir !== undefined) mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
-  const scratch = options.dataDir === undefined ? mkdtempSync(join(tmpdir(), 'credit-journey-temporal-')) : undefined;
-  const logFile = join(options.dataDir ?? (scratch as string), 'temporal-server.log');
+  const scratch = options.dataDir === undefined ? makeScratchDirectory('credit-journey-temporal-') : undefined;
+  const logFile = join(options.dataDir ?? (scratch?.path as string), 'temporal-server.log');
   const output = openSync(logFile, 'a', 0o600);
   const codec = options.uiCodecEndpoint ? ['--ui-codec-endpoint', options.uiCodecEndpoint] : [];
   const dynamicConfig = Object.entries({ ...DYNAMIC_CONFIG, ...options.dynamicConfig });
@@ -86,18 +86,13 @@ export async function startTemporalServer(options: TemporalServerOptions = {}) {
     closeSync(output),
   );
 
-  const removeScratch = () => {
-    if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
-    process.off('exit', removeScratch);
-  };
-  if (scratch !== undefined) process.once('exit', removeScratch);
   const address = `${LOOPBACK}:${port}`;
   try {
     await waitUntilReady(child, address, namespace, Object.keys(searchAttributes));
   } catch (error) {
     await child.stop(0);
     const text = await readFile(logFile, 'utf8').catch(() => '');
-    removeScratch();
+    scratch?.remove();
     const reason = error instanceof Error ? error.message : String(error);
     // A server that breaks down gives the reason first, and then every stack.
     const log = text.length <= 4_000 ? text : `${text.slice(0, 2_000)}\n...\n${text.slice(-2_000)}`;
@@ -115,7 +110,7 @@ export async function startTemporalServer(options: TemporalServerOptions = {}) {
     unref: child.unref,
     stop: async () => {
       await child.stop(STOP_GRACE_MS);
-      removeScratch();
+      scratch?.remove();
     },
   };
 }

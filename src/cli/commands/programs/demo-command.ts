@@ -1,7 +1,4 @@
 /** `credit-journey demo`: an environment of its own and a journey in it, narrated as it happens. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { EXIT } from '../../output/errors.ts';
 import { adaptCommands } from '../../output/program-call.ts';
 import type { CommandRow, Context } from '../command.ts';
@@ -19,14 +16,16 @@ export const COMMANDS: readonly CommandRow[] = [
     // A story without its end is no success.
     unready: EXIT.interrupted,
     async serve({ options: { exit, headless = false }, resources }: Context<{ exit?: true; headless?: boolean }>) {
-      const [{ startDevEnvironment }, { runDemo }] = await Promise.all([
+      const [{ startDevEnvironment }, { makeScratchDirectory }, { runDemo }] = await Promise.all([
         import('../../../local/dev/dev-environment.ts'),
+        import('../../../local/scratch-directory.ts'),
         import('../../demo/demo-story.ts'),
       ]);
       const say = (text: string) => void process.stdout.write(`${adaptCommands(text)}\n`);
       say('Starting a Temporal server, the sandbox gateway and a worker ...');
       const ports = { temporalPort: 0, uiPort: 0, sandboxPort: 0 };
-      const environment = await startDevEnvironment({ dataDir: makeDirectory(), headless, ...ports, onEvent: say });
+      const { path: dataDir } = makeScratchDirectory('credit-journey-demo-');
+      const environment = await startDevEnvironment({ dataDir, headless, ...ports, onEvent: say });
       resources.defer(() => environment.stop());
       say(`  UI        ${environment.uiUrl ?? 'none (headless)'}`);
       say(`  API       ${environment.apiUrl}/v1/reference, with the token in ${environment.apiTokenFile}`);
@@ -37,16 +36,3 @@ export const COMMANDS: readonly CommandRow[] = [
     },
   },
 ];
-
-/** Makes a directory that is removed when the process ends, as well as can be. */
-function makeDirectory(): string {
-  const path = mkdtempSync(join(tmpdir(), 'credit-journey-demo-'));
-  process.once('exit', () => {
-    try {
-      rmSync(path, { recursive: true, force: true, maxRetries: 3 });
-    } catch {
-      // A server that was killed a moment ago may still be writing. The remaining files are in the temporary directory.
-    }
-  });
-  return path;
-}

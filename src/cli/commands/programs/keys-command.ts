@@ -10,17 +10,14 @@ interface KeyOptions {
   use?: string;
 }
 
-interface KeyContext extends Context<KeyOptions> {
-  /** The file of the key ring. */
-  file: string;
-  rings: typeof import('../../../protection/keys/key-ring.ts');
-}
-
 interface KeyCommand extends Pick<CommandRow, 'name' | 'description' | 'arguments' | 'options'> {
   example: string;
   /** Says how the operator continues. */
   next?: readonly string[];
-  act(context: KeyContext): Promise<Answer>;
+  /** @param context with the file of the key ring, and the functions for it */
+  act(
+    context: Context<KeyOptions> & { file: string; rings: typeof import('../../../protection/keys/key-ring.ts') },
+  ): Promise<Answer>;
 }
 
 const DEFAULT_FILE = '.credit-journey/keys.json';
@@ -146,15 +143,12 @@ export const COMMANDS: readonly CommandRow[] = KEY_COMMANDS.map(({ name, example
   examples: [example],
   async run(context: Context<KeyOptions>) {
     const { kms, file = process.env.KEY_RING_FILE || DEFAULT_FILE } = context.options;
-    await checkKmsName(kms);
+    if (kms !== undefined) {
+      // Reports a mistake on the command line, before it looks for a service.
+      const { isKmsName, KMS_NAME_RULE } = await import('../../../protection/keys/kms.ts');
+      if (!isKmsName(kms)) throw new UsageError(`--kms ${KMS_NAME_RULE}`);
+    }
     const rings = await import('../../../protection/keys/key-ring.ts');
     return { ...(await act({ ...context, file, rings })), next };
   },
 }));
-
-/** Reports a mistake on the command line, before it looks for a service. */
-async function checkKmsName(name: string | undefined): Promise<void> {
-  if (name === undefined) return;
-  const { isKmsName, KMS_NAME_RULE } = await import('../../../protection/keys/kms.ts');
-  if (!isKmsName(name)) throw new UsageError(`--kms ${KMS_NAME_RULE}`);
-}

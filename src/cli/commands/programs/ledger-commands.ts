@@ -11,13 +11,9 @@ import { EXIT, getErrorType, UsageError } from '../../output/errors.ts';
 import { listSchemaMembers } from '../../output/schema-options.ts';
 import { type Answer, type CommandRow, type Context, parseSince, parseWholeNumber, RUN_ID } from '../command.ts';
 
-interface AuthorizationOptions {
-  by?: string;
-  reason?: string;
-}
-
 const authorization = z.object(getMessageFields().signature);
 const AUTHORIZATION = listSchemaMembers([authorization]);
+type AuthorizationOptions = Partial<z.infer<typeof authorization>>;
 
 /** @throws InvalidInputError */
 export function readAuthorization({ by, reason }: AuthorizationOptions): Authorization {
