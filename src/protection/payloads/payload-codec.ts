@@ -11,7 +11,6 @@ import { createUndecodable, type UndecodableReason } from '../../model/undecodab
 import { UndecodablePayloadError, UnknownKeyError } from '../errors.ts';
 import type { PayloadKeys } from '../keys/key-ring.ts';
 import {
-  BrokenEnvelopeError,
   openEnvelope,
   readEncoding,
   readPayloadEnvelope,
@@ -81,9 +80,9 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
 
   async function openPayload(payload: Payload): Promise<Payload> {
     const envelope = readPayloadEnvelope(payload);
-    if (!allowed.has(envelope.namespace)) throw new BrokenEnvelopeError('foreignNamespace', envelope.keyId);
+    if (!allowed.has(envelope.namespace)) throw new UndecodablePayloadError('foreignNamespace', envelope.keyId);
     const key = await keys.find('payload', envelope.keyId);
-    if (key === 'refused') throw new BrokenEnvelopeError('keyRefused', envelope.keyId);
+    if (key === 'refused') throw new UndecodablePayloadError('keyRefused', envelope.keyId);
     if (key === 'unknown') {
       options.onUnknownKey?.(envelope.keyId);
       throw new UnknownKeyError(envelope.keyId, 'payload');
@@ -99,8 +98,7 @@ export function createPayloadCodec(options: PayloadCodecOptions): PayloadCodec {
       if (mode === 'worker' && options.encrypts !== false && inner === payload) refuseClear(payload);
       return inner;
     } catch (error) {
-      if (!(error instanceof BrokenEnvelopeError)) throw error;
-      if (mode === 'client') throw new UndecodablePayloadError(error.reason, error.keyId);
+      if (mode === 'client' || !(error instanceof UndecodablePayloadError)) throw error;
       options.onUndecodable?.(error.reason);
       return buildMarker(error.reason);
     }
@@ -127,7 +125,8 @@ function buildMarker(reason: UndecodableReason): Payload {
 /** @param payload one that can be read */
 function refuseClear(payload: Payload): void {
   if (readEncoding(payload) !== 'json/plain') return;
-  if (mayLeadToPosting(JSON.parse(toBytes(payload.data).toString('utf8')))) throw new BrokenEnvelopeError('inTheClear');
+  if (mayLeadToPosting(JSON.parse(toBytes(payload.data).toString('utf8'))))
+    throw new UndecodablePayloadError('inTheClear');
 }
 
 /**
@@ -140,10 +139,10 @@ function requireReadable(payload: Payload): void {
     case 'binary/plain':
       return;
     case 'json/plain':
-      if (!isJson(toBytes(payload.data))) throw new BrokenEnvelopeError('unparsable');
+      if (!isJson(toBytes(payload.data))) throw new UndecodablePayloadError('unparsable');
       return;
     default:
-      throw new BrokenEnvelopeError('foreignEncoding');
+      throw new UndecodablePayloadError('foreignEncoding');
   }
 }
 

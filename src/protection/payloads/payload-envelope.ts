@@ -4,11 +4,9 @@ import { promisify } from 'node:util';
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import type { UndecodableReason } from '../../model/undecodable.ts';
 import { decrypt, encrypt } from '../aead.ts';
-import { SealBrokenError } from '../errors.ts';
-import type { RingKey } from '../keys/key-ring.ts';
-import { KEY_ID_FORM } from '../keys/key-ring.ts';
+import { SealBrokenError, UndecodablePayloadError } from '../errors.ts';
+import { KEY_ID_FORM, type RingKey } from '../keys/key-ring.ts';
 
 /**
  * The start of each deflate window, so that a message of a hundred bytes shrinks too (docs/payload-format.md). It holds
@@ -97,20 +95,6 @@ interface PayloadEnvelope {
   sealed: Uint8Array;
 }
 
-/** Thrown when no key can open an encrypted payload. */
-export class BrokenEnvelopeError extends Error {
-  override readonly name = 'BrokenEnvelopeError';
-  readonly reason: UndecodableReason;
-  /** Present where the envelope could be read. */
-  readonly keyId: string | undefined;
-
-  constructor(reason: UndecodableReason, keyId?: string) {
-    super(reason);
-    this.reason = reason;
-    this.keyId = keyId;
-  }
-}
-
 /** Returns true if a payload came encrypted in our format, as the server has it. It may still be impossible to open. */
 export function wasEncrypted(payload: Payload | null | undefined): boolean {
   return readEncoding(payload) === ENCRYPTED_ENCODING;
@@ -131,29 +115,29 @@ export async function sealPayload(payload: Payload, key: RingKey, namespace: str
   };
 }
 
-/** Reads the envelope. Throws `BrokenEnvelopeError` where it is incomplete or damaged. */
+/** Reads the envelope. Throws `UndecodablePayloadError` where it is incomplete or damaged. */
 export function readPayloadEnvelope(payload: Payload): PayloadEnvelope {
   const keyId = toText(payload.metadata?.[KEY_ID]);
   const namespace = toText(payload.metadata?.[NAMESPACE]);
   const data = toBytes(payload.data);
   if (keyId === undefined || namespace === undefined || data.byteLength < SMALLEST_BYTES) {
-    throw new BrokenEnvelopeError('malformed');
+    throw new UndecodablePayloadError('malformed');
   }
   // Tells a damaged key id from a key that may still come. Only the tag reveals a forgery.
   if (toAssociatedData(keyId, namespace).check.compare(data, 0, CHECK_BYTES) !== 0)
-    throw new BrokenEnvelopeError('tampered');
+    throw new UndecodablePayloadError('tampered');
   // Parses after the check, so that a damaged payload is not reported as malformed.
-  if (!KEY_ID_FORM.test(keyId) || !NAMESPACE_FORM.test(namespace)) throw new BrokenEnvelopeError('malformed');
+  if (!KEY_ID_FORM.test(keyId) || !NAMESPACE_FORM.test(namespace)) throw new UndecodablePayloadError('malformed');
   return { keyId, namespace, sealed: data.subarray(CHECK_BYTES) };
 }
 
-/** Opens the encrypted payload. Throws `BrokenEnvelopeError` if anything was changed. */
+/** Opens the encrypted payload. Throws `UndecodablePayloadError` if anything was changed. */
 export async function openEnvelope({ keyId, namespace, sealed }: PayloadEnvelope, key: RingKey): Promise<Payload> {
   try {
     const inner = await unpack(decrypt(key.secret, sealed, toAssociatedData(keyId, namespace).bound));
     return WireFormat.decode(copyBytes(inner));
   } catch (error) {
-    throw new BrokenEnvelopeError(error instanceof SealBrokenError ? 'tampered' : 'malformed', keyId);
+    throw new UndecodablePayloadError(error instanceof SealBrokenError ? 'tampered' : 'malformed', keyId);
   }
 }
 
@@ -198,7 +182,7 @@ async function unpack(bytes: Uint8Array): Promise<Uint8Array> {
       return body.byteLength <= INLINE_BYTES / 8 ? inflateRawSync(body, options) : inflateInPool(body, options);
     }
     default:
-      throw new BrokenEnvelopeError('malformed');
+      throw new UndecodablePayloadError('malformed');
   }
 }
 
