@@ -1,4 +1,5 @@
 /** The interface of a check, what checks share, and how they are run. */
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { getErrorCode } from '../base/error-code.ts';
@@ -7,7 +8,7 @@ import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts
 import { inspectLedger } from '../ledger/inspect-ledger.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import { KeyRingError } from '../protection/errors.ts';
-import { hasKeyRing, type KeyRing, loadKeyRing } from '../protection/keys/key-ring.ts';
+import { type KeyRing, loadKeyRing } from '../protection/keys/key-ring.ts';
 
 export interface Finding {
   /** `unchecked`: doctor could not find out. That says nothing about what it wanted to check. */
@@ -66,7 +67,7 @@ export function createContext(config: Config, problems: readonly ConfigProblem[]
     /** Resolves to `null` if the ring does not exist yet and may be created. */
     keys: memoize(async () => {
       const { keyRingFile, keyRingMayBeMade } = config;
-      return keyRingMayBeMade && !(await hasKeyRing(keyRingFile)) ? null : loadKeyRing(keyRingFile);
+      return keyRingMayBeMade && !existsSync(keyRingFile) ? null : loadKeyRing(keyRingFile);
     }),
     close: async () => connection?.close(),
   };

@@ -1,6 +1,6 @@
 /** Whether a worker is ready: a list of checks, each of which passes or says in constant words why it does not. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import fastify, { type FastifyInstance } from 'fastify';
+import { finishWithin } from '../base/within.ts';
 import type { ListenAddress } from '../config/variables.ts';
 
 /** Resolves with the reason of a failure, or `null`. An error that it throws is not shown. */
@@ -44,19 +44,13 @@ export class Readiness {
   async #ask(): Promise<ReadinessReport> {
     const results = await Promise.all(
       [...this.#checks].map(async ([name, check]) => {
-        const reason = await runWithinTime(check, this.#timeoutMs);
+        const answer = (async () => check())().catch(() => 'does not answer');
+        const reason = await finishWithin(answer, this.#timeoutMs, 'does not answer in time');
         return [name, reason === null ? { ok: true as const } : { ok: false as const, reason }] as const;
       }),
     );
     return { ready: results.every(([, { ok }]) => ok), checks: Object.fromEntries(results) };
   }
-}
-
-async function runWithinTime(check: ReadinessCheck, timeoutMs: number): Promise<string | null> {
-  const answered = new AbortController();
-  const late = sleep(timeoutMs, 'does not answer in time', { signal: answered.signal });
-  const answer = (async () => check())().catch(() => 'does not answer');
-  return Promise.race([answer, late]).finally(() => answered.abort());
 }
 
 /** Adds `/healthz` and `/readyz`, for the programs that start, restart and watch this one. Nothing secret is in either. */

@@ -15,8 +15,17 @@ const INVALID_ARGUMENT = 3;
 
 /** Counts those of one task queue. Returns `null` if the server lacks the attribute. */
 export function countFailingRuns(client: Pick<Client, 'workflow'>, taskQueue: string): Promise<number | null> {
-  const query = `${TASKS_FAIL} AND ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
-  return askWhereKnown(async () => (await client.workflow.count(query)).count);
+  return askWhereKnown(() => countRunning(client, taskQueue, TASKS_FAIL));
+}
+
+/** Counts the running workflows of one task queue that match the filter. */
+export async function countRunning(
+  client: Pick<Client, 'workflow'>,
+  taskQueue: string,
+  filter: string,
+): Promise<number> {
+  const query = `${filter} AND ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
+  return (await client.workflow.count(query)).count;
 }
 
 /** Returns `null` where the server does not know a search attribute of the question. */

@@ -9,13 +9,12 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { createObservedLedger } from '../ledger/observed-ledger.ts';
 import { WEBHOOK_ATTENTION } from '../messages/webhooks/delivery.ts';
 import { PRODUCTS } from '../model/products.ts';
-import { toTaskQueueFilter } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
 import { computeKeyAges, type KeyRing, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
 import { createActivityMetrics } from '../telemetry/activity-metrics.ts';
 import { Metrics, type QueueKind, watchEventLoop } from '../telemetry/metrics.ts';
-import { countFailingRuns } from '../temporal/failing-runs.ts';
+import { countFailingRuns, countRunning } from '../temporal/failing-runs.ts';
 import { TASK_QUEUE_TYPES } from '../temporal/worker-deployment.ts';
 
 // Figures that every worker reads alike, at intervals. The ledger gives the work for operators, and whether it is an
@@ -88,10 +87,8 @@ const REASONS_OF_RUNS = ['LedgerChanged', WEBHOOK_ATTENTION] as const;
 
 async function countRuns({ client, taskQueue, registeredSearchAttributes }: FleetFigures): Promise<Work[]> {
   if (!(await registeredSearchAttributes()).includes('NeedsAttention')) return [];
-  const running = `ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
   const counts = REASONS_OF_RUNS.map(async (reason) => {
-    const { count } = await client.workflow.count(`NeedsAttention = '${reason}' AND ${running}`);
-    return { kind: 'runs', reason, count };
+    return { kind: 'runs', reason, count: await countRunning(client, taskQueue, `NeedsAttention = '${reason}'`) };
   });
   return Promise.all(counts);
 }
@@ -104,10 +101,10 @@ async function readCopy({ ledger, metrics }: FleetFigures): Promise<void> {
 async function readRuns({ client, taskQueue, metrics, registeredSearchAttributes }: FleetFigures): Promise<void> {
   if (!(await registeredSearchAttributes()).includes('JourneyStage')) return;
   const counts = await Promise.all(
-    PRODUCTS.map(async (stage) => {
-      const query = `JourneyStage = '${stage}' AND ExecutionStatus = 'Running' AND ${toTaskQueueFilter(taskQueue)}`;
-      return { stage, count: (await client.workflow.count(query)).count };
-    }),
+    PRODUCTS.map(async (stage) => ({
+      stage,
+      count: await countRunning(client, taskQueue, `JourneyStage = '${stage}'`),
+    })),
   );
   for (const { stage, count } of counts) metrics.put('runningRuns', count, { stage });
 }

@@ -1,4 +1,5 @@
 /** Connects a client to Temporal: its options, with the environment’s values where the program gives none, and its payloads. */
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Client,
@@ -14,7 +15,7 @@ import { type ClientSettings, loadClientSettings } from '../../config/client.ts'
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
 import type { Environment } from '../../model/products.ts';
-import { hasKeyRing, WatchedKeyRing } from '../../protection/keys/key-ring.ts';
+import { WatchedKeyRing } from '../../protection/keys/key-ring.ts';
 import { createDataConverter, FAILURE_CONVERTER_PATH } from '../../protection/payloads/data-converter.ts';
 import { Calls } from './calls.ts';
 import type { CodecServer } from './codec-server.ts';
@@ -239,7 +240,7 @@ export async function loadDataConverter({
       return { dataConverter, codecServer };
     }
     case 'keyRing': {
-      if (!(await hasKeyRing(payloads.file))) throw new ConfigError([{ variable: 'CODEC_SERVER_URL', rule: NO_KEYS }]);
+      if (!existsSync(payloads.file)) throw new ConfigError([{ variable: 'CODEC_SERVER_URL', rule: NO_KEYS }]);
       const keys = await WatchedKeyRing.open(payloads.file);
       return { dataConverter: createDataConverter({ keys, namespace, mode: 'client' }), keys };
     }

@@ -1,6 +1,7 @@
 /** The keys that wrap other keys (docs/protection.md), in memory. */
 import { createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
-import { access, mkdir, open, realpath } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, open, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { getErrorCode } from '../../base/error-code.ts';
@@ -149,16 +150,9 @@ export async function openKeyRing(settings: KeyRingSettings): Promise<KeyRing> {
 
 /** Makes the key ring where it is missing. Never throws: a later read of the file gives the reason. */
 export async function makeMissingKeyRing({ keyRingFile, keyRingMayBeMade }: KeyRingSettings): Promise<void> {
-  if (!keyRingMayBeMade || (await hasKeyRing(keyRingFile))) return;
+  if (!keyRingMayBeMade || existsSync(keyRingFile)) return;
   // Another process may have made one first; then that key ring is used.
   await createKeyRing(keyRingFile).catch(() => {});
-}
-
-export function hasKeyRing(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 // A key ring that follows its file, so that operators can rotate keys under a running worker.
@@ -275,20 +269,13 @@ function judgeAge(ageMs: number): KeyAge['verdict'] {
   return ageMs >= WARN_FROM_DAYS * DAY_MS ? 'due' : 'good';
 }
 
-// A report about a key ring's file, which works even if its keys cannot be unwrapped now.
-
-interface KeyRingReport {
-  /** Every key, with its age and the service that wraps it; no secrets. */
-  keys: KeyAge[];
-  refused: readonly string[];
-  /**
-   * Names the keys that were not unwrapped, and the remedy. `null` if all were, or if the file has them in the clear.
-   */
-  problem: KeyServiceError | null;
-}
-
-/** @throws KeyRingError where the file is missing, readable by group or others, or malformed */
-export async function examineKeyRing(file: string): Promise<KeyRingReport> {
+/**
+ * Reports about a key ring's file, also where its keys cannot be unwrapped now. `problem` names those keys and the
+ * remedy. It is `null` if all were unwrapped, or if the file has them in the clear.
+ *
+ * @throws KeyRingError where the file is missing, readable by group or others, or malformed
+ */
+export async function examineKeyRing(file: string) {
   const { content } = await readKeyRing(file);
   const problem = await withKeyServices((serviceOf) => openSecrets(file, content.keys, serviceOf)).then(
     () => null,
