@@ -2,7 +2,7 @@
 import { toUtcInstant } from '../base/instants.ts';
 import { readDurability } from './database/durability.ts';
 import { readIdentity, SCHEMA_VERSION } from './database/schema.ts';
-import type { Unsealed } from './database/sql-session.ts';
+import type { SqlSession } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
 import { countWork } from './holds/holds.ts';
 import { openEngine } from './open-ledger.ts';
@@ -19,7 +19,7 @@ export type LedgerInspection = Awaited<ReturnType<typeof inspectLedger>>;
  */
 export async function inspectLedger(url: string) {
   return inspect(url, async (tx) => {
-    const identity = await readIdentity(tx.session);
+    const identity = await readIdentity(tx);
     const { schemaVersion = 0, oldestWriter = 0 } = identity ?? {};
     return {
       schemaVersion,
@@ -40,17 +40,17 @@ export async function inspectLedger(url: string) {
  *
  * @throws LedgerNotFoundError, LedgerUnavailableError
  */
-export async function inspect<T>(url: string, work: (read: Unsealed) => Promise<T>): Promise<T> {
+export async function inspect<T>(url: string, work: (read: SqlSession) => Promise<T>): Promise<T> {
   const engine = await openEngine({ url });
   try {
-    return await engine.read((session) => work({ session, dialect: engine.dialect }));
+    return await engine.read(work);
   } finally {
     await engine.close();
   }
 }
 
-async function readContent(tx: Unsealed, { ledgerId, environment, secretKeyId }: Row<'ledger_identity'>) {
-  const rows = await tx.session.read<{ keyId: string; reports: number }>(
+async function readContent(tx: SqlSession, { ledgerId, environment, secretKeyId }: Row<'ledger_identity'>) {
+  const rows = await tx.read<{ keyId: string; reports: number }>(
     `SELECT key_id, count(*) AS reports FROM sealed_bodies WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id`,
   );
   const reports = new Map(rows.map((row) => [row.keyId, row.reports]));
@@ -68,8 +68,8 @@ async function readContent(tx: Unsealed, { ledgerId, environment, secretKeyId }:
   };
 }
 
-async function readClock({ session, dialect }: Unsealed) {
+async function readClock(session: SqlSession) {
   const askedAtMs = Date.now();
-  const [row] = await session.read<{ now: number }>(`SELECT ${dialect.now} AS now`);
+  const [row] = await session.read<{ now: number }>(`SELECT ${session.dialect.now} AS now`);
   return { now: toUtcInstant(row?.now ?? 0), askedAtMs, answeredAtMs: Date.now() };
 }

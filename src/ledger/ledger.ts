@@ -32,7 +32,7 @@ import {
 import { readDurability } from './database/durability.ts';
 import { readRows } from './database/rows.ts';
 import { SCHEMA_VERSION } from './database/schema.ts';
-import type { Transaction } from './database/sql-session.ts';
+import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import {
@@ -128,7 +128,7 @@ export function makeLedger(transactions: Transactions, identity: LedgerIdentity,
         view: readDisposalView,
         olderThan: readOlderThan,
         unfinished: readUnfinished,
-        isBegun: ({ session }: Transaction, runKey: string) => isDisposalBegun(session, runKey),
+        isBegun: (session: SqlSession, runKey: string) => isDisposalBegun(session, runKey),
         legalHolds: readHolds,
       }),
       // Another database may answer at the same address by now: nothing of it may be destroyed.
@@ -200,7 +200,7 @@ export class SqlLedger extends SealedReports {
 }
 
 /** Reads only: whether the ledger still takes claims and decisions from a program of this version. */
-async function mayWrite({ session }: Transaction): Promise<boolean> {
+async function mayWrite(session: SqlSession): Promise<boolean> {
   const [identity] = await readRows(session, 'ledger_identity', { onlyRow: 1 });
   return (identity?.oldestWriter ?? 0) <= SCHEMA_VERSION;
 }
@@ -213,9 +213,9 @@ export type StartFacts = Awaited<ReturnType<typeof readStartFacts>>;
  */
 async function readStartFacts(tx: Transaction, runKey: string) {
   const [isDisposed, { newest }, consents, isOpen] = await Promise.all([
-    isDisposalBegun(tx.session, runKey),
+    isDisposalBegun(tx, runKey),
     readRestore(tx),
-    tx.session.rows('SELECT 1 FROM consents WHERE journey_id = $1 LIMIT 1', [runKey]),
+    tx.rows('SELECT 1 FROM consents WHERE journey_id = $1 LIMIT 1', [runKey]),
     hasOpenWork(tx, runKey),
   ]);
   return { hasConsents: consents.length > 0, hasOpenWork: isOpen, isDisposed, newest };

@@ -89,7 +89,7 @@ async function migrateLedger(engine: SqlEngine, version: number, options: OpenLe
     }
     const { cipher, ...identity } = made;
     await insertRow(session, 'ledger_identity', { onlyRow: 1, environment, ...identity, ...VERSIONS });
-    await beginChain(session, cipher);
+    await beginChain({ ...session, cipher });
   });
 }
 

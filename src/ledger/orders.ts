@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { InsertChained } from './audit/audit-chain.ts';
 import type { Writes } from './database/columns.ts';
 import type { Place } from './database/rows.ts';
-import type { SqlSession, SqlValue, Unsealed } from './database/sql-session.ts';
+import type { SqlSession, SqlValue } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
 
 /** The person and the reason; kept in the ledger and readable there. */
@@ -50,13 +50,13 @@ export function readOrders(
 
 /** Appends an order. Its time is later than that of the run's other orders, so that their order stays clear. */
 export async function appendOrder(
-  { dialect }: Unsealed,
+  session: SqlSession,
   insert: InsertChained,
   order: Writes<Row<'orders'>>,
 ): Promise<OrderRow> {
   const others = (runKey: string) => `SELECT max(recorded_at) + 1 FROM orders WHERE run_key = ${runKey}`;
   const sql = (place: Place) => ({
-    recorded_at: `(SELECT max(at) FROM (SELECT ${dialect.now} AS at UNION ALL ${others(place(order.runKey ?? null))}) AS times)`,
+    recorded_at: `(SELECT max(at) FROM (SELECT ${session.dialect.now} AS at UNION ALL ${others(place(order.runKey ?? null))}) AS times)`,
   });
   return (await insert('orders', { ...order, orderId: randomUUID() }, { sql })) as OrderRow;
 }

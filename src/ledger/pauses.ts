@@ -40,10 +40,7 @@ export function describePause({ profile, since, by, reason }: Pause): string {
 // claim either comes before the pause, and counts as in flight, or finds it.
 
 /** Lists all pauses, oldest first; with `inForce` only those that have not ended. */
-export async function readPauses(
-  { session }: Pick<Transaction, 'session'>,
-  { inForce = false } = {},
-): Promise<Pause[]> {
+export async function readPauses(session: SqlSession, { inForce = false } = {}): Promise<Pause[]> {
   return (await readOrders(session, 'pauseBegun', { withEnded: !inForce })).map(toPause);
 }
 
@@ -58,22 +55,21 @@ async function readOwn(session: SqlSession, { profile }: PauseScope): Promise<Or
  * was written. `inFlight`: attempts of the scope that were claimed before and may still be answered.
  */
 export async function beginPause(tx: Transaction, scope: PauseScope, authorization: Authorization) {
-  const { session, dialect } = tx;
   // The lock of the chain's head keeps two pauses of one scope apart.
   const begun = await appendToChain(tx, async (insert) => {
-    const own = await readOwn(session, scope);
+    const own = await readOwn(tx, scope);
     if (own) return { kind: 'duplicate' as const, pause: toPause(own) };
     const order = await appendOrder(tx, insert, { ...scope, ...authorization, kind: 'pauseBegun' });
     return { kind: 'paused' as const, pause: toPause(order) };
   });
-  await session.rows(`SELECT 1 FROM attempt_counter ${dialect.forUpdate}`);
+  await tx.rows(`SELECT 1 FROM attempt_counter ${tx.dialect.forUpdate}`);
   return { ...begun, inFlight: await countInFlight(tx, scope) };
 }
 
 /** Ends the pause of exactly this scope. A profile that another pause covers too stays paused. */
 export function endPause(tx: Transaction, scope: PauseScope, authorization: Authorization) {
   return appendToChain(tx, async (insert) => {
-    const own = await readOwn(tx.session, scope);
+    const own = await readOwn(tx, scope);
     if (!own) return { kind: 'notPaused' as const };
     const end = await appendOrder(tx, insert, { ...scope, ...authorization, kind: 'pauseEnded', ends: own.orderId });
     return { kind: 'resumed' as const, pause: { ...toPause(own), ended: { ...authorization, at: end.recordedAt } } };
@@ -81,10 +77,10 @@ export function endPause(tx: Transaction, scope: PauseScope, authorization: Auth
 }
 
 /** Attempts of the scope that may still be answered. */
-async function countInFlight({ session, dialect }: Transaction, { profile }: PauseScope): Promise<number> {
+async function countInFlight(session: SqlSession, { profile }: PauseScope): Promise<number> {
   const [row] = await session.read<{ count: number }>(
     `SELECT count(*) AS count FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-     WHERE a.state = 'sending' AND a.answer_by > ${dialect.now} ${profile === undefined ? '' : 'AND i.profile = $1'}`,
+     WHERE a.state = 'sending' AND a.answer_by > ${session.dialect.now} ${profile === undefined ? '' : 'AND i.profile = $1'}`,
     profile === undefined ? [] : [profile],
   );
   return row?.count ?? 0;
@@ -101,7 +97,7 @@ export async function noteWaiting(
   { customerTraceNumber, profile }: Pick<InquiryDescription, 'customerTraceNumber' | 'profile'>,
 ): Promise<void> {
   await lockHead(tx);
-  const noted = await tx.session.rows(
+  const noted = await tx.rows(
     `UPDATE inquiries SET paused_at = ${tx.dialect.now}
      WHERE customer_trace_number = $1 AND EXISTS (${selectPauses('$2')}) RETURNING paused_at`,
     [customerTraceNumber, profile],
@@ -110,7 +106,7 @@ export async function noteWaiting(
 }
 
 /** Inquiries that a pause has stopped, and that no pause covers any more. */
-export async function readWaiting({ session }: Transaction): Promise<WaitingInquiry[]> {
+export async function readWaiting(session: SqlSession): Promise<WaitingInquiry[]> {
   const rows = await session.read<Omit<WaitingInquiry, 'workflowId'> & { runKey: string }>(
     `SELECT run_key, customer_trace_number, paused_at FROM inquiries i
      WHERE paused_at IS NOT NULL AND NOT EXISTS (${selectPauses('i.profile')})
@@ -120,7 +116,7 @@ export async function readWaiting({ session }: Transaction): Promise<WaitingInqu
 }
 
 /** Forgets inquiries whose runs got the signal; keeps those that a pause has stopped again since. Idempotent. */
-export async function forgetWaiting({ session }: Transaction, inquiries: readonly WaitingInquiry[]): Promise<void> {
+export async function forgetWaiting(session: SqlSession, inquiries: readonly WaitingInquiry[]): Promise<void> {
   for (const inquiry of inquiries) {
     const isSame = pick(inquiry, ['customerTraceNumber', 'pausedAt']);
     await updateRows(session, 'inquiries', isSame, { pausedAt: undefined });

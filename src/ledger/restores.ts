@@ -31,11 +31,8 @@ const FOUND = `SELECT o.*, newest.position AS newest_position, newest.claimed_at
  * @param highWaterMark by a run, or by the watch over all of them. An attempt that was claimed before an accepted restore may be
  * missing: the operator has accepted that
  */
-export async function readRestore(
-  tx: Pick<Transaction, 'session'>,
-  highWaterMark?: HighWaterMark,
-): Promise<RestoreState> {
-  const { newest, lost } = await readLoss(tx.session, highWaterMark);
+export async function readRestore(tx: SqlSession, highWaterMark?: HighWaterMark): Promise<RestoreState> {
+  const { newest, lost } = await readLoss(tx, highWaterMark);
   return { newest, lost };
 }
 

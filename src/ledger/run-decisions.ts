@@ -19,17 +19,16 @@ const CONTENT = ['action', 'stage', 'shareId', 'customerTraceNumber', 'until', '
  * first, since a run that was reset takes the same message again.
  */
 export async function recordRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<void> {
-  const { session, dialect } = tx;
   await appendToChain(tx, async (insert) => {
     for (const decision of decisions) {
       const { runKey, decisionId } = decision;
-      const standing = await readRows(session, 'run_decisions', { runKey, decisionId });
+      const standing = await readRows(tx, 'run_decisions', { runKey, decisionId });
       if (standing.some((row) => CONTENT.every((name) => row[name] === decision[name]))) continue;
       await insert('run_decisions', { ...decision, version: String(standing.length + 1) });
     }
   });
   const isWithdrawal = decisions.some(({ action }) => action === 'withdraw');
-  if (isWithdrawal) await session.rows(`SELECT 1 FROM attempt_counter ${dialect.forUpdate}`);
+  if (isWithdrawal) await tx.rows(`SELECT 1 FROM attempt_counter ${tx.dialect.forUpdate}`);
 }
 
 /** The first withdrawal of the run that an inquiry belongs to. */
@@ -47,7 +46,7 @@ export async function readWithdrawal(session: SqlSession, runKey: string): Promi
  * Reads only: whether the very same message was recorded before, as a decision about its run or as the withdrawal of its
  * share. So it is answered as before after its run's end.
  */
-export async function hasEndingMessage({ session }: Transaction, message: EndingMessage): Promise<boolean> {
+export async function hasEndingMessage(session: SqlSession, message: EndingMessage): Promise<boolean> {
   const { runKey, action, shareId, by, reason } = message;
   const found = await session.rows(
     `SELECT 1 FROM run_decisions WHERE run_key = $1 AND action = $2 AND coalesce($3, '') = coalesce(share_id, '')

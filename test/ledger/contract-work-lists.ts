@@ -1,7 +1,7 @@
 /** Part of the contract suite: lists of operator tasks for readers with limited rights, and among very many rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SqlSession, Unsealed } from '../../src/ledger/database/sql-session.ts';
+import type { SqlSession } from '../../src/ledger/database/sql-session.ts';
 import { countWork, readOpenWork, type WorkFilters } from '../../src/ledger/holds/holds.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimAs, RECORD, SHARE } from './fixtures.ts';
@@ -86,15 +86,16 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     const never = "EXECUTE format('ALTER DATABASE %I SET enable_seqscan = off', current_database())";
     if (backend.name !== 'SQLite') await backend.execute(url, `ANALYZE; DO $$ BEGIN ${never}; END $$`);
     const explain = backend.name === 'SQLite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
-    const planOf = async (read: (tx: Unsealed) => Promise<unknown>) => {
+    const planOf = async (read: (tx: SqlSession) => Promise<unknown>) => {
       let statement = '';
       const session = {
+        dialect,
         read: async (text: string, values: unknown[]) => {
           statement = spellOut(text, values);
           return [];
         },
       };
-      await read({ session: session as unknown as SqlSession, dialect });
+      await read(session as unknown as SqlSession);
       const plan = JSON.stringify(await backend.execute(url, `${explain} ${statement}`));
       assert.doesNotMatch(plan, /Seq Scan on (work|attempts|inquiries)|SCAN (operator_tasks|a|i)\b(?! USING)/, plan);
       return plan;

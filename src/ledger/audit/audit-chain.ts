@@ -14,13 +14,7 @@ import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { Table, Writes } from '../database/columns.ts';
 import { iteratePages, readKeyset } from '../database/pages.ts';
 import { type InsertOptions, insertRaw, insertRow, toMemberName, toObject } from '../database/rows.ts';
-import {
-  listPlaceholders,
-  type SqlDialect,
-  type SqlRow,
-  type SqlSession,
-  type Transaction,
-} from '../database/sql-session.ts';
+import { listPlaceholders, type SqlRow, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import { type Row, TABLES, type TableName } from '../database/tables.ts';
 
 type ChainedTable = {
@@ -70,13 +64,9 @@ function hashHead(cipher: LedgerCipher, { entries, hash }: ChainHead): string {
 }
 
 /** The chain's head; `null` where there is none. */
-async function readHead(
-  session: SqlSession,
-  cipher: LedgerCipher,
-  lock = '',
-): Promise<(ChainHead & { isAuthentic: boolean }) | null> {
-  const [row] = await session.rows<ChainHead & { mac: string }>(`SELECT entries, hash, mac FROM audit_head ${lock}`);
-  return row ? { entries: row.entries, hash: row.hash, isAuthentic: row.mac === hashHead(cipher, row) } : null;
+async function readHead(tx: Transaction, lock = ''): Promise<(ChainHead & { isAuthentic: boolean }) | null> {
+  const [row] = await tx.rows<ChainHead & { mac: string }>(`SELECT entries, hash, mac FROM audit_head ${lock}`);
+  return row ? { entries: row.entries, hash: row.hash, isAuthentic: row.mac === hashHead(tx.cipher, row) } : null;
 }
 
 /** Inserts a row and its entry, and returns the row (`insertRow`). */
@@ -90,21 +80,18 @@ export type InsertChained = <Name extends ChainedTable>(
  * Appends the rows that `work` inserts. Takes the head's lock first, so that two writers of the same rows wait for each
  * other there and nowhere else. Where a transaction takes an inquiry's lock too, it takes that one first.
  */
-export async function appendToChain<T>(
-  { session, dialect, cipher }: Transaction,
-  work: (insert: InsertChained) => Promise<T>,
-): Promise<T> {
-  let head = await readLockedHead(session, dialect, cipher);
+export async function appendToChain<T>(tx: Transaction, work: (insert: InsertChained) => Promise<T>): Promise<T> {
+  let head = await readLockedHead(tx);
   const before = head;
   const result = await work(async (table, fields, options) => {
-    const row = await insertRaw(session, table, fields, options);
+    const row = await insertRaw(tx, table, fields, options);
     if (!row) return undefined;
-    const entry = createNextEntry(head, table, toRowKey(table, row), hashEntry(cipher, head.hash, table, row));
-    await insertRow(session, 'audit_chain', entry);
+    const entry = createNextEntry(head, table, toRowKey(table, row), hashEntry(tx.cipher, head.hash, table, row));
+    await insertRow(tx, 'audit_chain', entry);
     head = toHead(entry);
     return toObject(row) as never;
   });
-  if (head !== before) await writeHead(session, cipher, head);
+  if (head !== before) await writeHead(tx, head);
   return result;
 }
 
@@ -112,21 +99,21 @@ export async function appendToChain<T>(
  * Keeps other transactions from writing consents, decisions or anything else that a share's claim depends on, until
  * this one ends. An inquiry's lock comes first.
  */
-export async function lockHead({ session, dialect }: Pick<Transaction, 'session' | 'dialect'>): Promise<void> {
-  await session.rows(`SELECT 1 FROM audit_head ${dialect.forUpdate}`);
+export async function lockHead(session: SqlSession): Promise<void> {
+  await session.rows(`SELECT 1 FROM audit_head ${session.dialect.forUpdate}`);
 }
 
-async function readLockedHead(session: SqlSession, dialect: SqlDialect, cipher: LedgerCipher): Promise<ChainHead> {
-  const head = await readHead(session, cipher, dialect.forUpdate);
-  const [last] = await session.read<ChainEntry>('SELECT * FROM audit_chain ORDER BY position DESC LIMIT 1');
+async function readLockedHead(tx: Transaction): Promise<ChainHead> {
+  const head = await readHead(tx, tx.dialect.forUpdate);
+  const [last] = await tx.read<ChainEntry>('SELECT * FROM audit_chain ORDER BY position DESC LIMIT 1');
   // If entries are missing, the gap to the head's count already marks the removal.
   if (head?.isAuthentic && (last?.position ?? 0) <= head.entries) return head;
   // Stopping here would stop every journey; going on without a mark would hide the tampering.
-  const found = last ? toHead(last) : { entries: 0, hash: hashBeginning(cipher) };
+  const found = last ? toHead(last) : { entries: 0, hash: hashBeginning(tx.cipher) };
   const key = JSON.stringify([found.entries + 1]);
-  const mark = createNextEntry(found, BROKEN_HEAD, key, hashBrokenHead(cipher, found.hash, key));
-  await insertRow(session, 'audit_chain', mark);
-  await writeHead(session, cipher, toHead(mark));
+  const mark = createNextEntry(found, BROKEN_HEAD, key, hashBrokenHead(tx.cipher, found.hash, key));
+  await insertRow(tx, 'audit_chain', mark);
+  await writeHead(tx, toHead(mark));
   return toHead(mark);
 }
 
@@ -138,17 +125,17 @@ function toHead({ position, hash }: ChainEntry): ChainHead {
   return { entries: position, hash };
 }
 
-async function writeHead(session: SqlSession, cipher: LedgerCipher, head: ChainHead): Promise<void> {
-  await session.rows(
+async function writeHead(tx: Transaction, head: ChainHead): Promise<void> {
+  await tx.rows(
     `INSERT INTO audit_head (only_row, entries, hash, mac) VALUES (1, $1, $2, $3)
      ON CONFLICT (only_row) DO UPDATE SET entries = excluded.entries, hash = excluded.hash, mac = excluded.mac`,
-    [head.entries, head.hash, hashHead(cipher, head)],
+    [head.entries, head.hash, hashHead(tx.cipher, head)],
   );
 }
 
 /** Makes the head, with the tables themselves. Where it is missing later, the next append marks that. */
-export function beginChain(session: SqlSession, cipher: LedgerCipher): Promise<void> {
-  return writeHead(session, cipher, { entries: 0, hash: hashBeginning(cipher) });
+export function beginChain(tx: Transaction): Promise<void> {
+  return writeHead(tx, { entries: 0, hash: hashBeginning(tx.cipher) });
 }
 
 // Compares consents and decisions with their chain. Reports each mismatch by table and key, never by value.
@@ -179,20 +166,17 @@ export interface ChainReport {
  * Compares every consent and decision with the chain over them (docs/protection.md), a batch at a time. `expectHead` is
  * an earlier head that was kept elsewhere: the chain must pass through it.
  */
-export async function verifyChain(
-  { session, cipher }: Transaction,
-  { expectHead }: { expectHead?: string } = {},
-): Promise<ChainReport> {
-  const head = await readHead(session, cipher);
+export async function verifyChain(tx: Transaction, { expectHead }: { expectHead?: string } = {}): Promise<ChainReport> {
+  const head = await readHead(tx);
   const authentic = head?.isAuthentic ? head : undefined;
   const findings: ChainFinding[] = [];
-  let last: ChainHead = { entries: 0, hash: hashBeginning(cipher) };
+  let last: ChainHead = { entries: 0, hash: hashBeginning(tx.cipher) };
   let isExpectedFound = expectHead === undefined || expectHead === last.hash;
   const batches = iteratePages((after?: ChainEntry) =>
-    readKeyset<ChainEntry>(session, { from: 'audit_chain', order: ['position'], after, limit: CHAIN_BATCH }),
+    readKeyset<ChainEntry>(tx, { from: 'audit_chain', order: ['position'], after, limit: CHAIN_BATCH }),
   );
   for await (const entries of batches) {
-    for (const named of await readNamedRows(session, entries)) {
+    for (const named of await readNamedRows(tx, entries)) {
       const { entry, name } = named;
       const { position } = entry;
       const missing = position - last.entries - 1;
@@ -200,13 +184,13 @@ export async function verifyChain(
       const isBeyondHead = authentic !== undefined && position > authentic.entries;
       // Without the previous entry, the hash cannot be checked.
       const previous = missing === 0 ? last.hash : entry.previous;
-      const kind = isBeyondHead ? 'inserted' : classifyEntry(cipher, named, previous);
+      const kind = isBeyondHead ? 'inserted' : classifyEntry(tx.cipher, named, previous);
       if (kind) findings.push({ kind, position, ...name });
       last = toHead(entry);
       isExpectedFound ||= entry.hash === expectHead;
     }
   }
-  for (const table of CHAINED_TABLES) findings.push(...(await findUnchained(session, table)));
+  for (const table of CHAINED_TABLES) findings.push(...(await findUnchained(tx, table)));
   findings.push(...judgeHead(authentic, last));
   if (!isExpectedFound) findings.push({ kind: 'otherChain' });
   return { entries: head?.entries ?? 0, head: head?.hash ?? '', findings };

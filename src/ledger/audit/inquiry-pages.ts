@@ -60,7 +60,6 @@ export async function readAttemptsPage(
   after?: FoundRow,
   { pageSize = PAGE_SIZE, ofGrants = ['applicantId', 'consentId'] }: PageOptions = {},
 ): Promise<Page<AuditedAttempt, FoundRow>> {
-  const { session, dialect, cipher } = tx;
   const { runKey, customerTraceNumber, reportReferenceNumber } = query;
   const { fromMs, beforeMs } = toPeriodMs(query);
   const values: SqlValue[] = [fromMs, beforeMs];
@@ -71,14 +70,14 @@ export async function readAttemptsPage(
   if (customerTraceNumber !== undefined) where.push(`customer_trace_number = ${place(customerTraceNumber)}`);
   if (reportReferenceNumber !== undefined) {
     where.push(`(customer_trace_number, attempt) IN (SELECT r.customer_trace_number, r.attempt FROM report_references r
-      WHERE r.reference_digest = ${place(computeReferenceDigest(cipher, reportReferenceNumber))})`);
+      WHERE r.reference_digest = ${place(computeReferenceDigest(tx.cipher, reportReferenceNumber))})`);
   }
   const isReached = ['1 = 1', ...withoutForeignRuns('i.run_key', query, place)].join(' AND ');
   // Closed attempts come before the first attempt, and were never sent.
-  const { items, end } = await readKeyset<FoundRow>(session, {
+  const { items, end } = await readKeyset<FoundRow>(tx, {
     columns: `*, CASE WHEN ${isReached} THEN 1 ELSE 0 END AS is_reached,
       (SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = i.customer_trace_number) AS first_attempt`,
-    from: `(${selectAttempts(dialect)}) a JOIN inquiries i USING (customer_trace_number)`,
+    from: `(${selectAttempts(tx.dialect)}) a JOIN inquiries i USING (customer_trace_number)`,
     where,
     values,
     order: ORDER,
@@ -104,7 +103,7 @@ function readOutcome(row: FoundRow): AuditOutcome {
 }
 
 async function describeAttempts(
-  { session, cipher }: Transaction,
+  tx: Transaction,
   rows: readonly FoundRow[],
   ofGrants: readonly (keyof Grant)[],
 ): Promise<AuditedAttempt[]> {
@@ -112,7 +111,7 @@ async function describeAttempts(
   const numbers = [...new Set(rows.map((row) => row.customerTraceNumber))];
   const related = [...numbers, ...rows.flatMap(({ amends }) => amends ?? [])];
   const decisions = Map.groupBy(
-    await session.read<DecisionRow>(
+    await tx.read<DecisionRow>(
       `SELECT * FROM decisions WHERE customer_trace_number IN (${listPlaceholders(related)})
        ORDER BY recorded_at, decision_id`,
       related,
@@ -120,7 +119,7 @@ async function describeAttempts(
     (row) => row.customerTraceNumber,
   );
   const grants = Map.groupBy(
-    await session.read<Grant>(
+    await tx.read<Grant>(
       `SELECT l.*, l.journey_id AS run_key, c.decided_at, c.evidence FROM attempt_consents l
        LEFT JOIN consents c ON c.journey_id = l.journey_id AND c.share_id = l.share_id
          AND c.applicant_id = l.applicant_id AND c.consent_id = l.consent_id AND c.decision = 'granted'
@@ -129,14 +128,14 @@ async function describeAttempts(
     ),
     toAttemptKey,
   );
-  const holdsOn = await readHoldsByOwner(session, rows);
+  const holdsOn = await readHoldsByOwner(tx, rows);
   return rows.map((row) => ({
     ...pick(row, COLUMNS),
-    ...readAnswer(cipher, row, 'answer', row),
+    ...readAnswer(tx.cipher, row, 'answer', row),
     outcome: readOutcome(row),
     ...judgeAttempt(row, decisions),
     applicants: row.applicantIds?.length,
-    late: row.lateAt === undefined ? undefined : { at: row.lateAt, ...readLateAnswer(cipher, row) },
+    late: row.lateAt === undefined ? undefined : { at: row.lateAt, ...readLateAnswer(tx.cipher, row) },
     consents: (grants.get(toAttemptKey(row)) ?? []).map((grant) => pick(grant, ofGrants)),
     legalHolds: holdsOn(row.runKey),
   }));
@@ -257,7 +256,7 @@ export async function readSharesPage(
 ): Promise<Page<AuditedShare, FoundRow>> {
   const { items, end } = await readAttemptsPage(tx, { ...query, productCode: 'SECONDUSE' }, after, { ofGrants: GRANT });
   const posted = items.filter((attempt) => attempt.posted !== 'no');
-  const reports = await readReports(tx.session, posted);
+  const reports = await readReports(tx, posted);
   const digest = report === undefined ? undefined : computeReferenceDigest(tx.cipher, report);
   const shares = posted.flatMap((attempt): AuditedShare[] => {
     const row = reports.get(attempt.customerTraceNumber);

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { pick } from '../../base/defined.ts';
 import { type Page, readKeyset, toPeriodMs } from '../database/pages.ts';
 import { toColumnName } from '../database/rows.ts';
-import type { SqlValue, Transaction } from '../database/sql-session.ts';
+import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import { type AccessesQuery, type NamedRecord, RECORDS } from './audited.ts';
 
@@ -72,7 +72,7 @@ function createReader<Shape extends z.ZodRawShape>(
   isListed = (_now: string) => '1 = 1',
 ): ReadPage<z.infer<z.ZodObject<Shape>>> {
   const members = Object.keys(record.shape);
-  return async ({ session, dialect }, query, after) => {
+  return async (session, query, after) => {
     const { fromMs, beforeMs } = toPeriodMs(query);
     const values: SqlValue[] = [fromMs, beforeMs];
     const place = (value: string) => `$${values.push(value)}`;
@@ -84,7 +84,7 @@ function createReader<Shape extends z.ZodRawShape>(
       from: `(${rows}) found`,
       where: [
         'recorded_at >= $1 AND recorded_at < $2',
-        isListed(dialect.now),
+        isListed(session.dialect.now),
         ...wanted,
         ...withoutForeignRuns('found.run_key', query, place),
       ],
@@ -116,6 +116,6 @@ const NAMED = `SELECT 'inquiry' AS what, run_key, customer_trace_number, share_i
     FROM run_decisions d LEFT JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number WHERE d.decision_id = $1`;
 
 /** Reads only: at most 20 records with exactly this name, which is a trace number or the id of a share or a decision. */
-export function readNamed({ session }: Transaction, name: string): Promise<NamedRecord[]> {
+export function readNamed(session: SqlSession, name: string): Promise<NamedRecord[]> {
   return session.read<NamedRecord>(`SELECT * FROM (${NAMED}) named LIMIT ${MOST}`, [name]);
 }

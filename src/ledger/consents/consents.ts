@@ -9,7 +9,7 @@ import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
 import { appendToChain } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
 import { type Expression, readRows, updateRows } from '../database/rows.ts';
-import type { SqlSession, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
+import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import type { ConsentVerdict } from '../records.ts';
 
@@ -65,7 +65,7 @@ export async function recordConsents(
         // Notes a further start of a known consent, and whether the start does not know the share yet.
         const isUnknown = receiver?.shareIds.includes(consent.shareId) === false;
         if (!receiver || (row && !isUnknown)) continue;
-        await updateRows(tx.session, 'consents', pick(consent, KEY), {
+        await updateRows(tx, 'consents', pick(consent, KEY), {
           toldTo: receiver.firstRunId,
           unmatched: isUnknown ? 'share' : undefined,
           listedFrom: (now) => `coalesce(listed_from, ${now} + ${SHARE_MAY_FOLLOW_MS})`,
@@ -76,7 +76,7 @@ export async function recordConsents(
   for (const { fault, ...grant } of receiver?.faultyGrants ?? []) {
     const isThis = pick({ ...grant, decision: 'granted' as const }, KEY);
     const toldTo: Expression = (_now, place) => `coalesce(told_to, ${place(receiver?.firstRunId ?? null)})`;
-    await updateRows(tx.session, 'consents', isThis, { fault, toldTo });
+    await updateRows(tx, 'consents', isThis, { fault, toldTo });
   }
   return verdicts;
 }
@@ -86,12 +86,12 @@ export async function keepConsent(
   tx: Transaction,
   consent: ConsentRecord,
 ): Promise<{ verdict: ConsentVerdict; unmatched?: Unmatched | undefined }> {
-  const unmatched = await findUnmatched(tx.session, consent);
+  const unmatched = await findUnmatched(tx, consent);
   const [verdict = { kind: 'recorded' as const }] = await recordConsents(tx, [consent]);
   if (verdict.kind === 'recorded') {
     const isThis = { ...pick(consent, KEY), firstRunId: null, toldTo: null };
     const listedFrom = (now: string) => `coalesce(listed_from, ${now})`;
-    await updateRows(tx.session, 'consents', isThis, { unmatched, listedFrom });
+    await updateRows(tx, 'consents', isThis, { unmatched, listedFrom });
   }
   return { verdict, unmatched };
 }
@@ -100,7 +100,7 @@ export async function keepConsent(
  * Gives the start those grants that no start has received: they count in no other. A consent that matches what the start
  * knows leaves the list of unmatched ones. Idempotent.
  */
-export async function adoptConsents({ session }: Transaction, start: Start): Promise<void> {
+export async function adoptConsents(session: SqlSession, start: Start): Promise<void> {
   const { runKey, firstRunId, shareIds, applicantIds, reportRunKey } = start;
   const ofNoStart = { journeyId: runKey, firstRunId: null, toldTo: null };
   await updateRows(session, 'consents', ofNoStart, { toldTo: firstRunId });
@@ -117,11 +117,11 @@ export async function adoptConsents({ session }: Transaction, start: Start): Pro
 
 /** Marks the consents of one owner as seen by a person; returns how many there were. */
 export async function markConsentsSeen(
-  { session, dialect }: Transaction,
+  session: SqlSession,
   { runKey, by, reason }: { runKey: string; by: string; reason: string },
 ): Promise<number> {
   const rows = await session.rows(
-    `UPDATE consents SET seen_at = ${dialect.now}, seen_by = $2, seen_reason = $3
+    `UPDATE consents SET seen_at = ${session.dialect.now}, seen_by = $2, seen_reason = $3
      WHERE journey_id = $1 AND unmatched IS NOT NULL AND seen_at IS NULL RETURNING consent_id`,
     [runKey, by, reason],
   );
@@ -181,10 +181,10 @@ async function judgeKnown(tx: Transaction, consent: ConsentRecord): Promise<Cons
 }
 
 /** Reads only: the listed consents that match nothing, by what they lack: how many, and since when. */
-export function countUnmatched({ session, dialect }: Unsealed) {
+export function countUnmatched(session: SqlSession) {
   return session.read<{ reason: string; count: number; since: string }>(
     `SELECT unmatched AS reason, count(*) AS count, min(recorded_at) AS since FROM consents
-     WHERE unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${dialect.now} GROUP BY unmatched`,
+     WHERE unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${session.dialect.now} GROUP BY unmatched`,
   );
 }
 
@@ -194,7 +194,7 @@ export function toConsentRecord(row: ConsentRow): ConsentRecord {
 
 /** Reads the messages of one applicant about one share: the rules about refusals need all of them. */
 export function readSaid(
-  { session }: Transaction,
+  session: SqlSession,
   { journeyId, shareId, applicantId }: Pick<ConsentKey, 'journeyId' | 'shareId' | 'applicantId'>,
 ): Promise<ConsentRow[]> {
   return readRows(session, 'consents', { journeyId, shareId, applicantId });
@@ -209,15 +209,11 @@ export interface PermitRow
 }
 
 /** @param where a condition on the link `l` and the inquiry `i` */
-export function readPermits(
-  { session, dialect }: Transaction,
-  where: string,
-  values: readonly SqlValue[],
-): Promise<PermitRow[]> {
+export function readPermits(session: SqlSession, where: string, values: readonly SqlValue[]): Promise<PermitRow[]> {
   return session.read(
     `SELECT l.journey_id, l.share_id, l.applicant_id, l.consent_id, i.run_key, i.end_user_code, i.end_user,
        a.customer_trace_number, a.state, a.outcome, a.answer_kind, a.late_state,
-       CASE WHEN a.answer_by <= ${dialect.now} THEN 1 ELSE 0 END AS overdue
+       CASE WHEN a.answer_by <= ${session.dialect.now} THEN 1 ELSE 0 END AS overdue
      FROM attempt_consents l
      JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
      JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number

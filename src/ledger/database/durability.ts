@@ -2,7 +2,7 @@
  * Checks whether a power cut or a failover can lose commits that PostgreSQL has confirmed. If the new primary lacks a
  * claim, a run may claim again, and an inquiry is posted twice.
  */
-import type { Unsealed } from './sql-session.ts';
+import type { SqlSession } from './sql-session.ts';
 
 /** How a deployment keeps its commits: `LEDGER_DURABILITY` (docs/configuration.md). */
 export interface DurabilitySetting {
@@ -53,9 +53,9 @@ const FOLLOWERS = `SELECT r.sync_state AS sync,
  * Reads how PostgreSQL keeps confirmed commits; `null` for SQLite, which flushes each commit and has no other server. A
  * new setting of a role or a database shows only on a newer connection.
  */
-export async function readDurability({ session, dialect }: Unsealed): Promise<Durability | null> {
+export async function readDurability(session: SqlSession): Promise<Durability | null> {
   // SQLite needs no row locks.
-  if (dialect.forUpdate === '') return null;
+  if (session.dialect.forUpdate === '') return null;
   const [settings, followers] = await Promise.all([
     session.read<Omit<Durability, 'followers'>>(SETTINGS),
     session.read<Follower>(FOLLOWERS),

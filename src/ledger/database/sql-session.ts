@@ -102,12 +102,7 @@ export function readErrorCode(error: unknown): string {
   return getErrorCode(error, 'unknown error');
 }
 
-/** The context of every function of the ledger: an open transaction, the engine's fragments, the ledger's cipher. */
-export interface Transaction {
-  session: SqlSession;
-  dialect: SqlDialect;
-  cipher: LedgerCipher;
+/** The context of a function that seals or opens anything: an open transaction, and the ledger's cipher. */
+export interface Transaction extends SqlSession {
+  readonly cipher: LedgerCipher;
 }
-
-/** The context of a function that seals and opens nothing. */
-export type Unsealed = Pick<Transaction, 'session' | 'dialect'>;

@@ -76,7 +76,7 @@ export class Transactions {
   /** @throws WriterTooOldError unless `byAnyVersion`: claims return that, and outcomes are recorded all the same */
   write<T>(work: Work<Written<T>>, { byAnyVersion = false } = {}): Promise<T> {
     return this.#write(async (tx) => {
-      if (!byAnyVersion) await requireWritable(tx.session);
+      if (!byAnyVersion) await requireWritable(tx);
       return work(tx);
     });
   }
@@ -89,7 +89,7 @@ export class Transactions {
    */
   writeTo<T>(ledgerId: string, work: Work<Written<T>>): Promise<T> {
     return this.#write(async (tx) => {
-      requireSameLedger(ledgerId, await requireWritable(tx.session));
+      requireSameLedger(ledgerId, await requireWritable(tx));
       return work(tx);
     });
   }
@@ -106,7 +106,7 @@ export class Transactions {
   }
 
   #toTransaction(session: SqlSession): Transaction {
-    return { session, dialect: this.engine.dialect, cipher: this.cipher };
+    return { ...session, cipher: this.cipher };
   }
 
   bindReads<Fs extends Functions>(functions: Fs): Methods<Fs> {

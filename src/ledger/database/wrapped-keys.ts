@@ -46,7 +46,7 @@ export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrappe
   const unreadable = new Map<string, number>();
   let reports = 0;
   const batches = iteratePages((after?: WrappedRow) =>
-    transactions.read(({ session }) =>
+    transactions.read((session) =>
       readKeyset<WrappedRow>(session, {
         from: 'sealed_bodies',
         columns: [...KEY, 'keyId', 'wrappedKey'].map(toColumnName).join(', '),
@@ -70,7 +70,7 @@ export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrappe
       }
     }
     // Writes only where the row is unchanged: a data key that was destroyed meanwhile stays destroyed.
-    reports += await transactions.write(async ({ session }) => {
+    reports += await transactions.write(async (session) => {
       let written = 0;
       for (const [row, change] of writes) written += await updateRows(session, 'sealed_bodies', row, change);
       return written;
@@ -91,13 +91,13 @@ async function rewrapSecret(
   ledgerId: string,
   keyId: string,
 ): Promise<boolean> {
-  const [row] = await transactions.read(({ session }) => readRows(session, 'ledger_identity', { onlyRow: 1 }));
+  const [row] = await transactions.read((session) => readRows(session, 'ledger_identity', { onlyRow: 1 }));
   if (!row || row.secretKeyId === keyId) return false;
   const { secretKeyId, secretWrapped } = row;
   const secret = await openLedgerSecret(keys, ledgerId, { keyId: secretKeyId, bytes: secretWrapped });
   const after = await keys.wrap('ledger', secret, toBinding(ledgerId));
   const change = { secretKeyId: after.keyId, secretWrapped: after.bytes };
   return transactions.write(
-    async ({ session }) => (await updateRows(session, 'ledger_identity', { secretKeyId, secretWrapped }, change)) > 0,
+    async (session) => (await updateRows(session, 'ledger_identity', { secretKeyId, secretWrapped }, change)) > 0,
   );
 }

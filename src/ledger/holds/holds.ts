@@ -15,7 +15,7 @@ import { type InquiryDescription, LASTING_FLAGS, REPORT_CHANGED, type SSN_MISMAT
 import { lockHead } from '../audit/audit-chain.ts';
 import type { Writes } from '../database/columns.ts';
 import { insertRow, readRows, toColumnName, updateRows } from '../database/rows.ts';
-import type { SqlDialect, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
+import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { insertInquiry, lockInquiry, readUndecided, selectRefusalKept } from '../inquiries/inquiries.ts';
 import { findReviewOfRow, type ReadersReach, readEndUsers, writeInCondition, writeOwnerCondition } from '../owners.ts';
@@ -117,15 +117,15 @@ type Task = Omit<Writes<Row<'operator_tasks'>>, 'workId'>;
 
 /** Opens a row of the inquiry's run, for the same end user. */
 async function insertOfInquiry(tx: Transaction, task: Task & { customerTraceNumber: string }): Promise<void> {
-  const [inquiry] = await readRows(tx.session, 'inquiries', { customerTraceNumber: task.customerTraceNumber });
+  const [inquiry] = await readRows(tx, 'inquiries', { customerTraceNumber: task.customerTraceNumber });
   if (inquiry) await insertTask(tx, { ...pick(inquiry, OF_INQUIRY), ...task });
 }
 
 const OF_INQUIRY = ['runKey', 'profile', 'endUserCode', 'endUser', 'productCode', 'shareId'] as const;
 
 /** A row that is open for the same reason already stays. */
-async function insertTask({ session, dialect }: Transaction, task: Task): Promise<void> {
-  const sql = (): Record<string, string> => (task.since === undefined ? { since: dialect.now } : {});
+async function insertTask(session: SqlSession, task: Task): Promise<void> {
+  const sql = (): Record<string, string> => (task.since === undefined ? { since: session.dialect.now } : {});
   await insertRow(session, 'operator_tasks', { ...task, workId: randomUUID() }, { sql, orKeep: true });
 }
 
@@ -157,17 +157,16 @@ export async function recordSeen(
   tx: Transaction,
   seen: SeenRecord,
 ): Promise<{ kind: 'recorded' | 'nothingToSee' } | { kind: 'known'; paths: string[] }> {
-  const { session, dialect } = tx;
   const { customerTraceNumber, decisionId, by, reason, runIsGone } = seen;
   await lockInquiry(tx, customerTraceNumber);
   // If the run is gone, no decision can close a hold but the one that the ledger itself needs.
   const undecided = runIsGone ? await readUndecided(tx, customerTraceNumber) : undefined;
   const ofGone = undecided ? "OR (kind = 'held' AND NOT (attempt = $2 AND reason = $3))" : "OR kind = 'held'";
   const query = { action: 'seen', customerTraceNumber, decisionId } as const;
-  const [known] = await readRows(session, 'run_decisions', query, 'ORDER BY version');
+  const [known] = await readRows(tx, 'run_decisions', query, 'ORDER BY version');
   if (known) return { kind: 'known', paths: findDifferingPaths(pick(known, ['by', 'reason']), { by, reason }) };
-  const [row] = await session.read<{ runKey: string; decidedAt: string }>(
-    `SELECT run_key, ${dialect.now} AS decided_at FROM inquiries WHERE customer_trace_number = $1`,
+  const [row] = await tx.read<{ runKey: string; decidedAt: string }>(
+    `SELECT run_key, ${tx.dialect.now} AS decided_at FROM inquiries WHERE customer_trace_number = $1`,
     [customerTraceNumber],
   );
   if (!row) return { kind: 'nothingToSee' };
@@ -182,27 +181,27 @@ export async function recordSeen(
   return { kind: 'recorded' };
 }
 
-export async function endByDisposal(tx: Unsealed, runKey: string): Promise<void> {
+export async function endByDisposal(tx: SqlSession, runKey: string): Promise<void> {
   await close(tx, { how: 'disposed' }, writeOwnerCondition(runKey), [runKey]);
 }
 
 /** @param where its values begin at `$1` */
 async function close(
-  { session, dialect }: Unsealed,
+  session: SqlSession,
   { how, by }: { how: ClosedHow; by?: string },
   where: string,
   values: (string | number)[],
 ): Promise<number> {
   const place = values.length;
   const closed = await session.rows(
-    `UPDATE operator_tasks SET closed_at = ${dialect.now}, closed_how = $${place + 1}, closed_by = $${place + 2}
+    `UPDATE operator_tasks SET closed_at = ${session.dialect.now}, closed_how = $${place + 1}, closed_by = $${place + 2}
      WHERE ${where} AND closed_at IS NULL RETURNING work_id`,
     [...values, how, by],
   );
   return closed.length;
 }
 
-async function readHeld({ session }: Transaction, customerTraceNumber: string): Promise<TaskRow | undefined> {
+async function readHeld(session: SqlSession, customerTraceNumber: string): Promise<TaskRow | undefined> {
   const isOpen = { kind: 'held', customerTraceNumber, closedAt: null } as const;
   return (await readRows(session, 'operator_tasks', isOpen))[0];
 }
@@ -214,17 +213,16 @@ async function readHeld({ session }: Transaction, customerTraceNumber: string): 
  * and `since`, so a try that comes late opens nothing again.
  */
 export async function openHold(tx: Transaction, hold: RunHold): Promise<void> {
-  const { session } = tx;
   const { inquiry, reason, attempt, details, since } = hold;
   const { customerTraceNumber } = inquiry;
   await insertInquiry(tx, inquiry);
   await lockInquiry(tx, customerTraceNumber);
   const isThis = { kind: 'held', customerTraceNumber, attempt, reason } as const;
-  const known = await readRows(session, 'operator_tasks', isThis, 'AND held_since IS NOT NULL');
+  const known = await readRows(tx, 'operator_tasks', isThis, 'AND held_since IS NOT NULL');
   if (known.some(({ heldSince }) => Date.parse(heldSince ?? '') >= Date.parse(since))) return;
   const open = await readHeld(tx, customerTraceNumber);
   if (open?.attempt === attempt && open.reason === reason) {
-    await updateRows(session, 'operator_tasks', { workId: open.workId }, { heldSince: since });
+    await updateRows(tx, 'operator_tasks', { workId: open.workId }, { heldSince: since });
     return;
   }
   if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.workId]);
@@ -237,7 +235,7 @@ export async function openHold(tx: Transaction, hold: RunHold): Promise<void> {
 export async function closeWork(tx: Transaction, { runKey, until }: { runKey: string; until: string }): Promise<void> {
   const untilMs = Date.parse(until);
   const ofRun = `${writeOwnerCondition(runKey)} AND closed_at IS NULL`;
-  const rows = await tx.session.read<TaskRow & { customerTraceNumber: string }>(
+  const rows = await tx.read<TaskRow & { customerTraceNumber: string }>(
     `SELECT * FROM operator_tasks
      WHERE ${ofRun} AND kind = 'held' AND (held_since IS NULL OR held_since <= $2) ORDER BY customer_trace_number`,
     [runKey, untilMs],
@@ -269,7 +267,7 @@ export async function flagRun(tx: Transaction, flag: RunFlag): Promise<void> {
     await close(tx, { how: 'ended' }, isEarlier, [runKey, reason, Date.parse(at)]);
     return;
   }
-  const known = await readRows(tx.session, 'operator_tasks', isSame);
+  const known = await readRows(tx, 'operator_tasks', isSame);
   if (known.some(({ since }) => Date.parse(since) >= Date.parse(at))) return;
   await insertTask(tx, { ...isSame, since: at, profile, endUserCode, productCode: 'ACCTRVW' });
 }
@@ -283,11 +281,11 @@ export async function flagReport(
   reason: typeof SSN_MISMATCH | typeof REPORT_CHANGED,
   customerTraceNumber: string,
 ): Promise<void> {
-  const [inquiry] = await readRows(tx.session, 'inquiries', { customerTraceNumber });
+  const [inquiry] = await readRows(tx, 'inquiries', { customerTraceNumber });
   if (!inquiry) return;
   const review = findReviewOfRow(inquiry.runKey);
   const about = review === null ? { runKey: inquiry.runKey, customerTraceNumber } : { runKey: review };
-  const known = await readRows(tx.session, 'operator_tasks', { kind: 'flagged', reason, ...about });
+  const known = await readRows(tx, 'operator_tasks', { kind: 'flagged', reason, ...about });
   if (known.length === 0) await insertTask(tx, { ...pick(inquiry, OF_INQUIRY), ...about, kind: 'flagged', reason });
 }
 
@@ -328,7 +326,7 @@ const selectOpen = ({ now }: SqlDialect) => [
 ];
 
 /** Returns whether any row of this owner is open. */
-export async function hasOpenWork({ session }: Transaction, runKey: string): Promise<boolean> {
+export async function hasOpenWork(session: SqlSession, runKey: string): Promise<boolean> {
   const { sql, values } = condition({ runKey });
   const rows = await session.rows(`SELECT 1 FROM operator_tasks w WHERE ${sql} AND closed_at IS NULL LIMIT 1`, values);
   return rows.length > 0;
@@ -366,7 +364,7 @@ function isForThese(places: readonly string[]): string {
  * no program has written that yet.
  */
 export async function readOpenWork(
-  { session, dialect }: Unsealed,
+  session: SqlSession,
   { after, limit, ...filters }: WorkQuery,
 ): Promise<{ rows: WorkRow[]; hasMore: boolean }> {
   const { sql, values } = condition(filters);
@@ -374,7 +372,7 @@ export async function readOpenWork(
   const behind = `(CAST(${place(after ? Date.parse(after.since) : -1)} AS BIGINT), ${place(after?.workId ?? '')})`;
   const inOrder = `ORDER BY w.since, w.work_id LIMIT ${place(limit + 1)}`;
   // Each source gives its own page, by its index.
-  const pages = selectOpen(dialect).map(
+  const pages = selectOpen(session.dialect).map(
     (source) => `SELECT * FROM (SELECT * FROM (${source}) w
       WHERE ${sql} AND (w.since, w.work_id) > ${behind} ${inOrder}) page`,
   );
@@ -383,11 +381,11 @@ export async function readOpenWork(
 }
 
 /** Reads only: how many are open, by kind and reason; the most first. */
-export async function countWork({ session, dialect }: Unsealed, filters: WorkFilters = {}): Promise<WorkCount[]> {
+export async function countWork(session: SqlSession, filters: WorkFilters = {}): Promise<WorkCount[]> {
   const { sql, values } = condition(filters);
   const counts = await session.read<Omit<WorkCount, 'oldest'> & { since: string }>(
     `SELECT w.kind, w.reason, count(*) AS count, min(w.since) AS since
-     FROM (${selectOpen(dialect).join(' UNION ALL ')}) w WHERE ${sql} GROUP BY w.kind, w.reason`,
+     FROM (${selectOpen(session.dialect).join(' UNION ALL ')}) w WHERE ${sql} GROUP BY w.kind, w.reason`,
     values,
   );
   return counts
@@ -396,7 +394,7 @@ export async function countWork({ session, dialect }: Unsealed, filters: WorkFil
 }
 
 /** Reads the rows of one owner that ever needed an operator, oldest first. */
-export function readWorkOfOwner({ session }: Transaction, runKey: string): Promise<WorkRow[]> {
+export function readWorkOfOwner(session: SqlSession, runKey: string): Promise<WorkRow[]> {
   const { sql, values } = condition({ runKey });
   return session.read<WorkRow>(
     `SELECT ${SHOWN}, w.closed_at, w.closed_how, w.closed_by FROM operator_tasks w WHERE ${sql} ORDER BY w.since, w.work_id`,

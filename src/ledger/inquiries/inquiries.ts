@@ -21,7 +21,7 @@ import {
   permitFor,
 } from '../claim.ts';
 import { insertRow } from '../database/rows.ts';
-import type { SqlDialect, SqlSession, SqlValue, Transaction, Unsealed } from '../database/sql-session.ts';
+import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { isInForce } from '../orders.ts';
 import { findReviewOfRow, toOwner } from '../owners.ts';
@@ -107,13 +107,12 @@ type StateRow = Partial<InquiryRow> & {
  * @param claimedFor run and profile of the inquiry, for a claim: their withdrawals and pauses are read too
  */
 export async function readState(
-  tx: Unsealed,
+  tx: SqlSession,
   customerTraceNumber: string,
   claimedFor: { runKey: string; profile: string } = { runKey: '', profile: '' },
 ): Promise<InquiryState> {
-  const { session } = tx;
   const [[row], about] = await Promise.all([
-    session.read<StateRow>(
+    tx.read<StateRow>(
       `SELECT i.*, l.ledger_id, l.oldest_writer,
          (SELECT count(*) FROM orders o WHERE o.run_key = i.run_key AND o.kind = 'disposalBegun') AS disposals_begun,
          (SELECT count(*) FROM (${selectPauses('$4')}) paused) AS pauses,
@@ -127,7 +126,7 @@ export async function readState(
   const { ledgerId, oldestWriter, disposalsBegun, pauses, withdrawals, ...found } = row;
   const inquiry = found.customerTraceNumber === undefined ? undefined : (found as InquiryRow);
   const isOfReview = inquiry !== undefined && findReviewOfRow(inquiry.runKey) !== null;
-  const isBegun = disposalsBegun > 0 || (isOfReview && (await isDisposalBegun(session, inquiry.runKey)));
+  const isBegun = disposalsBegun > 0 || (isOfReview && (await isDisposalBegun(tx, inquiry.runKey)));
   return {
     ledgerId,
     oldestWriter,
@@ -143,14 +142,14 @@ export async function readState(
 
 /** Reads the attempts, in their order, and the decisions of the inquiries that the subquery `selected` names. */
 async function readAttemptsAndDecisions(
-  { session, dialect }: Unsealed,
+  session: SqlSession,
   selected: string,
   values: readonly SqlValue[],
 ): Promise<Pick<InquiryState, 'attempts' | 'decisions'>> {
   const read = <Row>(text: string, order: string) =>
     session.read<Row>(`${text} WHERE customer_trace_number IN (${selected}) ORDER BY ${order}`, values);
   const [claimed, closed, decisions] = await Promise.all([
-    read<AttemptRow>(selectAttempts(dialect), 'attempt'),
+    read<AttemptRow>(selectAttempts(session.dialect), 'attempt'),
     read<AttemptRow>(CLOSED, 'attempt'),
     read<DecisionRow>('SELECT * FROM decisions', 'recorded_at'),
   ]);
@@ -158,14 +157,14 @@ async function readAttemptsAndDecisions(
 }
 
 /** Makes the inquiry's row where it is missing, and returns whether it did. `markClaimed` adds what a claim says of it. */
-export async function insertInquiry({ session }: Transaction, inquiry: InquiryDescription): Promise<boolean> {
+export async function insertInquiry(session: SqlSession, inquiry: InquiryDescription): Promise<boolean> {
   return (await insertRow(session, 'inquiries', pick(inquiry, DESCRIPTION), { orKeep: true })) !== undefined;
 }
 
 /** Keeps every other writer of this inquiry out until the transaction ends. Where each transaction does so for all, nothing is asked. */
-export async function lockInquiry({ session, dialect }: Transaction, customerTraceNumber: string): Promise<void> {
-  if (dialect.forUpdate === '') return;
-  await session.rows(`SELECT 1 FROM inquiries WHERE customer_trace_number = $1 ${dialect.forUpdate}`, [
+export async function lockInquiry(session: SqlSession, customerTraceNumber: string): Promise<void> {
+  if (session.dialect.forUpdate === '') return;
+  await session.rows(`SELECT 1 FROM inquiries WHERE customer_trace_number = $1 ${session.dialect.forUpdate}`, [
     customerTraceNumber,
   ]);
 }
@@ -265,7 +264,7 @@ export async function readInquiries(
   values: readonly SqlValue[],
 ): Promise<InquiryView[]> {
   const [inquiries, about] = await Promise.all([
-    tx.session.read<InquiryRow>(
+    tx.read<InquiryRow>(
       `SELECT * FROM inquiries WHERE customer_trace_number IN (${traceNumbers})
        ORDER BY created_at, ordinal, customer_trace_number`,
       values,
@@ -349,7 +348,7 @@ function findUndecided(state: InquiryState): OpenInquiry['undecided'] {
 }
 
 /** Reads what of one inquiry needs a decision, if anything. */
-export async function readUndecided(tx: Unsealed, customerTraceNumber: string): Promise<OpenInquiry['undecided']> {
+export async function readUndecided(tx: SqlSession, customerTraceNumber: string): Promise<OpenInquiry['undecided']> {
   return findUndecided(await readState(tx, customerTraceNumber));
 }
 
@@ -367,7 +366,7 @@ export const IS_LATE_NEWS = `w.kind = 'flagged' AND w.closed_at IS NULL AND w.re
 export async function readInquiry(tx: Transaction, customerTraceNumber: string): Promise<OpenInquiry | null> {
   const state = await readState(tx, customerTraceNumber);
   if (!state.inquiry) return null;
-  const flags = await tx.session.read<{ reason: AttentionReason }>(
+  const flags = await tx.read<{ reason: AttentionReason }>(
     `SELECT reason FROM operator_tasks w WHERE ${IS_LATE_NEWS} AND customer_trace_number = $1 ORDER BY reason`,
     [customerTraceNumber],
   );

@@ -79,13 +79,12 @@ export async function lookUp(
 
 /** Claims the attempt, or returns what forbids it. */
 export async function claimAttempt(tx: Transaction, request: ClaimRequest): Promise<Written<ClaimVerdict>> {
-  const { session } = tx;
   const { customerTraceNumber } = request.inquiry;
   // These statements are sent together. The lock comes before the reads, in the order of these lines.
   const [isNew, , { permittedRepeat, otherNumber }, state, share, { lost }] = await Promise.all([
     insertInquiry(tx, request.inquiry),
     lockInquiry(tx, customerTraceNumber),
-    readRepeat(session, request.inquiry),
+    readRepeat(tx, request.inquiry),
     readState(tx, customerTraceNumber, request.inquiry),
     readClaimedShare(tx, request),
     readRestore(tx, request.highWaterMark),
@@ -97,7 +96,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
       await noteWaiting(tx, request.inquiry);
       return decision;
     case 'withdrawn':
-      return rollBack({ ...decision, ...(await readWithdrawal(session, request.inquiry.runKey)) });
+      return rollBack({ ...decision, ...(await readWithdrawal(tx, request.inquiry.runKey)) });
     case 'notPermitted':
       return rollBack({ ...decision, ...toObjection(share) });
     case 'latest':
@@ -116,7 +115,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
         isNew || endByClaim(tx, customerTraceNumber),
         ...request.consents.map((grant) => {
           const permit = { ...grant, customerTraceNumber, attempt: request.attempt };
-          return insertRow(session, 'attempt_consents', permit, { orKeep: true });
+          return insertRow(tx, 'attempt_consents', permit, { orKeep: true });
         }),
       ]);
       // A share writes in several steps. Without them the commit is sent together with the writes.
@@ -240,7 +239,7 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
   await insertInquiry(tx, inquiry);
   const state = await readLockedState(tx, customerTraceNumber);
   requireSameRequest(state, request.digest);
-  const known = { ...state, ...(await readDoubt(tx.session, request.begunAt)) };
+  const known = { ...state, ...(await readDoubt(tx, request.begunAt)) };
   const decision = decideClose(known, { ...request, writer: SCHEMA_VERSION });
   switch (decision.kind) {
     case 'ledgerChanged':
@@ -249,8 +248,8 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
       throw new LedgerRestoredError('an older copy of the ledger may lack the attempt');
     case 'close': {
       const closing = { customerTraceNumber, attempt, ...run, permittedBy: decision.permittedBy };
-      await updateRows(tx.session, 'inquiries', { customerTraceNumber }, { digest: orKeep('digest', request.digest) });
-      const closed = await insertRow(tx.session, 'closed_attempts', closing);
+      await updateRows(tx, 'inquiries', { customerTraceNumber }, { digest: orKeep('digest', request.digest) });
+      const closed = await insertRow(tx, 'closed_attempts', closing);
       return { attempt, state: 'notSent', closedAt: closed?.closedAt, runId: run.runId };
     }
     default:
@@ -316,7 +315,7 @@ async function settleOverdue(tx: Transaction, { attempts }: InquiryState): Promi
   const latest = attempts.at(-1);
   if (!latest || !isOverdue(latest)) return false;
   const overdue = { ...pick(latest, ATTEMPT_KEY), state: 'sending' } as const;
-  await updateRows(tx.session, 'attempts', overdue, { state: 'unknown', failureType: 'OutcomeUnknown' });
+  await updateRows(tx, 'attempts', overdue, { state: 'unknown', failureType: 'OutcomeUnknown' });
   await flagIfRefused(tx, latest);
   await openHeld(tx, latest.customerTraceNumber);
   return true;
@@ -352,12 +351,12 @@ async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: 
   });
   if (effect.kind === 'abandon') {
     const { customerTraceNumber } = decision;
-    await updateRows(tx.session, 'inquiries', { customerTraceNumber }, { abandonedAt: NOW });
+    await updateRows(tx, 'inquiries', { customerTraceNumber }, { abandonedAt: NOW });
   }
   if (effect.kind !== 'accept') return;
   if (!decision.answer) throw new Error('accept without an answer');
   // An answer that came stays beside the accepted one.
-  await updateRows(tx.session, 'attempts', pick(decision, ATTEMPT_KEY), {
+  await updateRows(tx, 'attempts', pick(decision, ATTEMPT_KEY), {
     state: 'accepted',
     acceptedBy: decision.decisionId,
     acceptedAnswer: sealAnswer(tx.cipher, decision.answer, decision, 'acceptedAnswer'),
@@ -403,12 +402,12 @@ async function acceptProblem(
  * report.
  */
 async function isAnothersNumber(
-  { session, cipher }: Transaction,
+  tx: Transaction,
   { customerTraceNumber, runKey, shareId }: InquiryDescription,
   reportReferenceNumber: string,
 ): Promise<boolean> {
-  const digest = computeReferenceDigest(cipher, reportReferenceNumber);
-  const rows = await session.rows(
+  const digest = computeReferenceDigest(tx.cipher, reportReferenceNumber);
+  const rows = await tx.rows(
     `SELECT 1 FROM report_references r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
      WHERE r.reference_digest = $1 AND r.customer_trace_number <> $2
        AND NOT EXISTS (SELECT 1 FROM report_shares s WHERE s.reference_digest = $1
@@ -426,19 +425,19 @@ async function isAnothersNumber(
  * so a person is asked.
  */
 async function findForeignConsumer(
-  { session, cipher }: Transaction,
+  tx: Transaction,
   { runKey, shareId }: InquiryDescription,
   { applicants }: ReportReference,
 ): Promise<number | null> {
   for (const [index, { applicantId, consumerId }] of applicants.entries()) {
-    const [row] = await session.read<{ known: number; own?: number }>(
+    const [row] = await tx.read<{ known: number; own?: number }>(
       `SELECT count(*) AS known, sum(CASE WHEN c.applicant_id = $2 AND (i.run_key = $3 OR EXISTS (
            SELECT 1 FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
            WHERE s.run_key = $3 AND s.share_id = $4 AND r.customer_trace_number = c.customer_trace_number))
          THEN 1 ELSE 0 END) AS own
        FROM report_consumers c JOIN inquiries i ON i.customer_trace_number = c.customer_trace_number
        WHERE c.consumer_digest = $1`,
-      [computeConsumerDigest(cipher, consumerId), applicantId, runKey, shareId ?? null],
+      [computeConsumerDigest(tx.cipher, consumerId), applicantId, runKey, shareId ?? null],
     );
     if (row && Number(row.known) > 0 && Number(row.own ?? 0) === 0) return index;
   }
@@ -468,14 +467,14 @@ async function readRepeat(session: SqlSession, inquiry: InquiryDescription): Pro
  * @throws LostRaceError also where a pause of the profile, or a withdrawal of the run, came first
  */
 async function insertAttempt(
-  { session, dialect }: Transaction,
+  session: SqlSession,
   { inquiry, attempt, run, sendByMs, answerWithinMs, resendAfterMs = 0 }: ClaimRequest,
   spent: { permittedBy: string | undefined; sentTraceNumber: string | undefined },
 ): Promise<Row<'attempts'>> {
   const { customerTraceNumber } = inquiry;
   const fields = { customerTraceNumber, attempt, state: 'sending', ...run, ...spent } as const;
   const [owner, runOwner] = toClaimOwners(inquiry.runKey);
-  const after = (ms: number) => `${dialect.now} + ${roundMs(ms)}`;
+  const after = (ms: number) => `${session.dialect.now} + ${roundMs(ms)}`;
   const [, row] = await Promise.all([
     session.rows('UPDATE attempt_counter SET last_position = last_position + 1'),
     insertRow(session, 'attempts', fields, {
@@ -484,7 +483,7 @@ async function insertAttempt(
         position: '(SELECT last_position FROM attempt_counter)',
         // A pause takes the counter's lock too, and so does a withdrawal: one that came since the rules were asked is
         // seen here, and the column takes no NULL.
-        claimed_at: `CASE WHEN EXISTS (${selectPauses(place(inquiry.profile))}) OR EXISTS (${selectWithdrawals(place(owner), place(runOwner))}) THEN NULL ELSE ${dialect.now} END`,
+        claimed_at: `CASE WHEN EXISTS (${selectPauses(place(inquiry.profile))}) OR EXISTS (${selectWithdrawals(place(owner), place(runOwner))}) THEN NULL ELSE ${session.dialect.now} END`,
         send_by: after(sendByMs),
         answer_by: after(answerWithinMs),
         ...(resendAfterMs > 0 ? { resend_from: after(resendAfterMs) } : {}),
@@ -501,7 +500,7 @@ async function insertAttempt(
  * @throws LostRaceError where another number has taken the key since it was read
  */
 async function markClaimed(
-  { session }: Transaction,
+  session: SqlSession,
   { inquiry: { customerTraceNumber }, run, digest, applicantIds }: ClaimRequest,
   known: InquiryRow | undefined,
   permittedRepeat: number,
@@ -524,7 +523,7 @@ function orKeep(column: string, value: SqlValue): Expression {
 /** Writes news as the attempt's outcome. Status and request stay unchanged if the news lacks them. */
 async function writeOutcome(tx: Transaction, record: OutcomeRecord): Promise<void> {
   const { httpStatus, requestedAt, ...news } = toLateOutcome(record);
-  await updateRows(tx.session, 'attempts', pick(record, ATTEMPT_KEY), {
+  await updateRows(tx, 'attempts', pick(record, ATTEMPT_KEY), {
     ...news,
     ...omitUndefined({ httpStatus, requestedAt }),
     retryAfterMs: record.retryAfterMs,
@@ -539,7 +538,7 @@ async function writeLate(tx: Transaction, record: OutcomeRecord, withAnswer: boo
   const news = Object.entries(toLateOutcome(record));
   const late = news.map(([name, value]) => [`late${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, value]);
   const lateAnswer = sealAnswer(tx.cipher, withAnswer ? record.answer : undefined, record, 'lateAnswer');
-  await updateRows(tx.session, 'attempts', pick(record, ATTEMPT_KEY), {
+  await updateRows(tx, 'attempts', pick(record, ATTEMPT_KEY), {
     ...Object.fromEntries(late),
     lateAnswer,
     lateAt: NOW,

@@ -26,7 +26,7 @@ function listReferenceNumbers(answer: Answer): string[] {
 
 /** Indexes the reference of an answer, also of a late or accepted one. */
 export async function indexReference(
-  { session, cipher }: Transaction,
+  tx: Transaction,
   row: { customerTraceNumber: string; attempt: number; answer?: Answer },
   { isDisposed = false } = {},
 ): Promise<void> {
@@ -37,12 +37,12 @@ export async function indexReference(
   const consumers = (isIndexed && answer.reference?.applicants) || [];
   await Promise.all([
     ...numbers.map((number) => {
-      const fields = { ...of, referenceDigest: computeReferenceDigest(cipher, number) };
-      return insertRow(session, 'report_references', fields, { orKeep: true });
+      const fields = { ...of, referenceDigest: computeReferenceDigest(tx.cipher, number) };
+      return insertRow(tx, 'report_references', fields, { orKeep: true });
     }),
     ...consumers.map(({ applicantId, consumerId }) => {
-      const fields = { ...of, applicantId, consumerDigest: computeConsumerDigest(cipher, consumerId) };
-      return insertRow(session, 'report_consumers', fields, { orKeep: true });
+      const fields = { ...of, applicantId, consumerDigest: computeConsumerDigest(tx.cipher, consumerId) };
+      return insertRow(tx, 'report_consumers', fields, { orKeep: true });
     }),
   ]);
 }
@@ -56,17 +56,16 @@ export function computeConsumerDigest(cipher: LedgerCipher, consumerId: string):
  * Reads only: the inquiries that a report's reference, or a confirmation's, came from. Nothing else identifies its owner.
  */
 export async function readReferredInquiries(tx: Transaction, reportReferenceNumber: string) {
-  const { session, cipher } = tx;
-  const digest = computeReferenceDigest(cipher, reportReferenceNumber);
+  const digest = computeReferenceDigest(tx.cipher, reportReferenceNumber);
   const referred = 'SELECT customer_trace_number FROM report_references WHERE reference_digest = $1';
   const [attempts, inquiries] = await Promise.all([
-    session.read<Row<'attempts'>>(`SELECT * FROM attempts WHERE customer_trace_number IN (${referred})`, [digest]),
+    tx.read<Row<'attempts'>>(`SELECT * FROM attempts WHERE customer_trace_number IN (${referred})`, [digest]),
     readInquiries(tx, referred, [digest]),
   ]);
   const isAsked = (known: ReportReference | undefined) => known?.reportReferenceNumber === reportReferenceNumber;
   return inquiries.map((inquiry) => {
     const own = attempts.filter(({ customerTraceNumber }) => customerTraceNumber === inquiry.customerTraceNumber);
-    const references = own.flatMap((row) => ANSWERS.map((name) => openOutcome(cipher, row, name)?.reference));
+    const references = own.flatMap((row) => ANSWERS.map((name) => openOutcome(tx.cipher, row, name)?.reference));
     // Without a reference where it was disposed of.
     return { inquiry, reference: references.find(isAsked) ?? null };
   });

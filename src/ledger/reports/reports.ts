@@ -15,7 +15,7 @@ import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
 import type { Writes } from '../database/columns.ts';
 import { insertRow, readRows } from '../database/rows.ts';
-import { listPlaceholders, type SqlValue, type Transaction, type Unsealed } from '../database/sql-session.ts';
+import { listPlaceholders, type SqlSession, type SqlValue } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
@@ -66,7 +66,7 @@ export function findReaderProblems(reader: Partial<Pick<Reader, 'by' | 'purpose'
 }
 
 /** Writes a body. An existing row stays, also one whose key was destroyed. */
-async function insertBody({ session }: Unsealed, body: Writes<Row<'sealed_bodies'>>): Promise<void> {
+async function insertBody(session: SqlSession, body: Writes<Row<'sealed_bodies'>>): Promise<void> {
   // Only a list of changes has another report.
   const from = { fromTraceNumber: body.customerTraceNumber, fromAttempt: body.attempt };
   await insertRow(session, 'sealed_bodies', { late: false, isWhole: true, ...from, ...body }, { orKeep: true });
@@ -80,7 +80,7 @@ export interface NewBodies {
 
 /** @param late the attempt was superseded before they arrived */
 export async function insertBodies(
-  tx: Unsealed,
+  tx: SqlSession,
   { customerTraceNumber, attempt, httpStatus }: OutcomeRecord,
   { report, refusal }: NewBodies,
   late: boolean,
@@ -172,9 +172,9 @@ export class SealedReports {
     const places = listPlaceholders(customerTraceNumbers);
     const [[identity], inquiries, rows] = await this.transactions.read((tx) =>
       Promise.all([
-        readRows(tx.session, 'ledger_identity', { onlyRow: 1 }),
+        readRows(tx, 'ledger_identity', { onlyRow: 1 }),
         readInquiries(tx, places, customerTraceNumbers),
-        tx.session.read<BodyRow>(
+        tx.read<BodyRow>(
           `${BODIES} i.customer_trace_number IN (${places}) AND ${IS_JUDGED_REPORT} AND b.wrapped_key IS NOT NULL
            ORDER BY b.attempt`,
           customerTraceNumbers,
@@ -212,7 +212,7 @@ export class SealedReports {
     return this.transactions.writeTo(ledgerId, async (tx) => {
       const sources = [document.of.customerTraceNumber, document.from.customerTraceNumber].sort();
       for (const source of sources) await lockInquiry(tx, source);
-      const disposed = await tx.session.rows(
+      const disposed = await tx.rows(
         'SELECT 1 FROM inquiries WHERE customer_trace_number IN ($1, $2) AND disposed_at IS NOT NULL',
         sources,
       );
@@ -247,7 +247,7 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
     members: readonly Member[],
   ) {
     const statement = `${BODIES} ${condition} LIMIT 1`;
-    const [row] = await transactions.read(({ session }) => session.read<BodyRow>(statement, values));
+    const [row] = await transactions.read((session) => session.read<BodyRow>(statement, values));
     if (!row) return null;
     const found = { ...pick(row, [...ATTEMPT_KEY, ...members]), ...(await sealed.open(row)) };
     // A reading is no claim: programs of any version write it.
@@ -290,7 +290,7 @@ export interface MadeFor extends Pick<InquiryDescription, 'profile' | 'endUserCo
  * Reads only: whose an owner's inquiries and holds are, each combination once. Includes flags: every listed row must be
  * for some end user, even before its inquiry is a row.
  */
-export function readMadeFor({ session }: Transaction, runKey: string): Promise<MadeFor[]> {
+export function readMadeFor(session: SqlSession, runKey: string): Promise<MadeFor[]> {
   return session.read(
     `SELECT profile, product_code, end_user_code, end_user,
        (SELECT max(s.report_end_user_code) FROM report_shares s WHERE s.run_key = $1) AS report_end_user_code
@@ -302,11 +302,11 @@ export function readMadeFor({ session }: Transaction, runKey: string): Promise<M
 
 /** Whether it may be given out, and that it was. */
 async function noteAccess(
-  { session, dialect }: Transaction,
+  session: SqlSession,
   { kind, customerTraceNumber, attempt }: BodyRow,
   { by, via, purpose, endUser, isRedacted = false }: Reader,
 ): Promise<void> {
-  const [inquiry] = await readRows(session, 'inquiries', { customerTraceNumber }, dialect.forUpdate);
+  const [inquiry] = await readRows(session, 'inquiries', { customerTraceNumber }, session.dialect.forUpdate);
   if (!inquiry) throw new Error('a report of no inquiry');
   // A disposal may have come since it was read.
   if (inquiry.disposedAt !== undefined) throw new DisposedError(inquiry.disposedAt);

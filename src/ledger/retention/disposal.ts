@@ -15,7 +15,7 @@
 import { appendToChain, type InsertChained } from '../audit/audit-chain.ts';
 import type { AuditedDisposal } from '../audit/audited.ts';
 import { readKeyset } from '../database/pages.ts';
-import { rollBack, type Transaction, type Written } from '../database/sql-session.ts';
+import { rollBack, type SqlSession, type Transaction, type Written } from '../database/sql-session.ts';
 import { endByDisposal } from '../holds/holds.ts';
 import {
   type InquiryRow,
@@ -50,7 +50,6 @@ export type DisposalView = Awaited<ReturnType<typeof readDisposalView>>;
  * runs, whose histories are about all rows.
  */
 export async function readDisposalView(tx: Transaction, runKey: string) {
-  const { session } = tx;
   const undisposed = selectUndisposed(runKey);
   const times = [
     `SELECT created_at AS at FROM inquiries WHERE customer_trace_number IN (${undisposed})`,
@@ -60,7 +59,7 @@ export async function readDisposalView(tx: Transaction, runKey: string) {
   ];
   const orderedAt = (kind: OrderRow['kind']) =>
     `SELECT max(recorded_at) FROM orders WHERE run_key = $1 AND kind = '${kind}'`;
-  const [found] = await session.read<{ reports: number; newestAt?: string; begunAt?: string; disposedAt?: string }>(
+  const [found] = await tx.read<{ reports: number; newestAt?: string; begunAt?: string; disposedAt?: string }>(
     `SELECT (SELECT count(*) FROM sealed_bodies WHERE kind = 'report' AND body IS NOT NULL
          AND customer_trace_number IN (${undisposed})) AS reports,
        (SELECT max(at) FROM (${times.join(' UNION ALL ')}) times) AS newest_at,
@@ -68,8 +67,8 @@ export async function readDisposalView(tx: Transaction, runKey: string) {
     [runKey],
   );
   const { reports = 0, newestAt, begunAt, disposedAt } = found ?? {};
-  const { remaining: inquiries, histories } = await countDestroyed(session, runKey);
-  const runs = await session.read<{ workflowId: string; runId: string }>(
+  const { remaining: inquiries, histories } = await countDestroyed(tx, runKey);
+  const runs = await tx.read<{ workflowId: string; runId: string }>(
     ['attempts', 'closed_attempts']
       .map(
         (table) => `SELECT workflow_id, run_id FROM ${table} WHERE customer_trace_number IN
@@ -97,7 +96,7 @@ export async function readDisposalView(tx: Transaction, runKey: string) {
 /** Reads the obstacles of an owner, except legal holds: each is an inquiry that is not finished. */
 async function readNeeds(tx: Transaction, runKey: string): Promise<Obstacle[]> {
   const undisposed = selectUndisposed(runKey);
-  const needs = await tx.session.read<Exclude<Obstacle, { reason: 'legalHold' }>>(
+  const needs = await tx.read<Exclude<Obstacle, { reason: 'legalHold' }>>(
     `SELECT 'sending' AS reason, customer_trace_number FROM attempts
      WHERE state = 'sending' AND answer_by > ${tx.dialect.now} AND customer_trace_number IN (${undisposed})
      UNION SELECT 'undecided', customer_trace_number FROM (${selectDoubtful(tx.dialect, undisposed)}) doubtful
@@ -120,7 +119,7 @@ function selectUndisposed(runKey: string): string {
 }
 
 /** Owners whose last disposal was begun and not finished. */
-export function readUnfinished({ session }: Transaction): Promise<{ runKey: string }[]> {
+export function readUnfinished(session: SqlSession): Promise<{ runKey: string }[]> {
   const last = (kind: OrderRow['kind']) => `max(CASE WHEN kind = '${kind}' THEN recorded_at ELSE 0 END)`;
   return session.read(
     `SELECT run_key FROM orders WHERE kind IN ('disposalBegun', 'disposed')
@@ -141,9 +140,9 @@ export interface AgeQuery {
  * Reads only: ids whose newest attempt or answer is old enough, also those with obstacles. Lists each id once, with the
  * oldest of its remaining inquiries, so that no list of ids has to be kept.
  */
-export async function readOlderThan({ session, dialect }: Transaction, { olderThanMs, limit, after }: AgeQuery) {
+export async function readOlderThan(session: SqlSession, { olderThanMs, limit, after }: AgeQuery) {
   const { items, end } = await readKeyset<Pick<InquiryRow, 'runKey' | 'createdAt' | 'customerTraceNumber'>>(session, {
-    from: `inquiries i CROSS JOIN (SELECT ${dialect.now} - $1 AS ms FROM ledger_identity) cut`,
+    from: `inquiries i CROSS JOIN (SELECT ${session.dialect.now} - $1 AS ms FROM ledger_identity) cut`,
     columns: 'i.run_key, i.created_at, i.customer_trace_number',
     where: [
       'i.disposed_at IS NULL AND i.created_at < cut.ms',
@@ -198,7 +197,7 @@ export function recordDeletion(
   });
 }
 
-async function requireBegun({ session }: Transaction, runKey: string): Promise<void> {
+async function requireBegun(session: SqlSession, runKey: string): Promise<void> {
   if (!(await isDisposalBegun(session, runKey))) throw new Error('a disposal that was not begun');
 }
 
@@ -214,7 +213,6 @@ export async function dispose(
   authorization: Authorization,
   runs: number,
 ): Promise<Written<DisposalVerdict>> {
-  const { session, dialect } = tx;
   await lockInquiries(tx, runKey);
   const { inquiries, reports, obstacles } = await readDisposalView(tx, runKey);
   const refused = toVerdict(obstacles);
@@ -222,21 +220,21 @@ export async function dispose(
   await requireBegun(tx, runKey);
   const undisposed = selectUndisposed(runKey);
   // Includes a list of changes whose other report stays.
-  await session.rows(
+  await tx.rows(
     `UPDATE sealed_bodies SET body = NULL, wrapped_key = NULL, key_id = NULL
      WHERE customer_trace_number IN (${undisposed}) OR from_trace_number IN (${undisposed})`,
     [runKey],
   );
-  await session.rows(
+  await tx.rows(
     `UPDATE attempts SET answer = NULL, accepted_answer = NULL, late_answer = NULL
      WHERE customer_trace_number IN (${undisposed})`,
     [runKey],
   );
-  await session.rows(`DELETE FROM report_consumers WHERE customer_trace_number IN (${undisposed})`, [runKey]);
+  await tx.rows(`DELETE FROM report_consumers WHERE customer_trace_number IN (${undisposed})`, [runKey]);
   // Also destroys the digest: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not
   // compared any more.
-  await session.rows(
-    `UPDATE inquiries SET digest = NULL, disposed_at = ${dialect.now}, disposed_by = $2, disposed_reason = $3
+  await tx.rows(
+    `UPDATE inquiries SET digest = NULL, disposed_at = ${tx.dialect.now}, disposed_by = $2, disposed_reason = $3
      WHERE customer_trace_number IN (${undisposed})`,
     [runKey, authorization.by, authorization.reason],
   );
@@ -272,9 +270,9 @@ function toVerdict(obstacles: Obstacle[]): DisposalVerdict | null {
 }
 
 /** Locks in one fixed order, so that two transactions on the same rows wait for each other without a deadlock. */
-async function lockInquiries({ session, dialect }: Transaction, runKey: string): Promise<void> {
+async function lockInquiries(session: SqlSession, runKey: string): Promise<void> {
   await session.rows(
-    `SELECT 1 FROM inquiries WHERE ${writeOwnerCondition(runKey)} ORDER BY customer_trace_number ${dialect.forUpdate}`,
+    `SELECT 1 FROM inquiries WHERE ${writeOwnerCondition(runKey)} ORDER BY customer_trace_number ${session.dialect.forUpdate}`,
     [runKey],
   );
 }

@@ -21,7 +21,7 @@ type HoldAuthorization = Authorization & Pick<LegalHold, 'matter'>;
  * Reads the holds in force, the oldest first. With an id it reads those that cover the id or a part of it: holds on the
  * id itself, on its review, and on the rows of a review.
  */
-export async function readHolds({ session }: Pick<Transaction, 'session'>, runKey?: string): Promise<LegalHold[]> {
+export async function readHolds(session: SqlSession, runKey?: string): Promise<LegalHold[]> {
   return (await readRows(session, runKey)).map(toLegalHold);
 }
 
@@ -57,8 +57,8 @@ async function readOwn(session: SqlSession, runKey: string, matter: string) {
  */
 export function setLegalHold(tx: Transaction, runKey: string, authorization: HoldAuthorization) {
   return appendToChain(tx, async (insert) => {
-    const { own, others } = await readOwn(tx.session, runKey, authorization.matter);
-    const { remaining, ...destroyed } = await countDestroyed(tx.session, runKey);
+    const { own, others } = await readOwn(tx, runKey, authorization.matter);
+    const { remaining, ...destroyed } = await countDestroyed(tx, runKey);
     if (!own && remaining === 0) return null;
     const hold = own ?? (await appendOrder(tx, insert, { ...authorization, runKey, kind: 'legalHoldSet' }));
     return { ...toLegalHold(hold), isNew: !own, others, destroyed };
@@ -68,7 +68,7 @@ export function setLegalHold(tx: Transaction, runKey: string, authorization: Hol
 /** Releases the hold of this matter on this id, and no other. */
 export function releaseLegalHold(tx: Transaction, runKey: string, authorization: HoldAuthorization) {
   return appendToChain(tx, async (insert) => {
-    const { own, others } = await readOwn(tx.session, runKey, authorization.matter);
+    const { own, others } = await readOwn(tx, runKey, authorization.matter);
     if (!own) return { released: null, others };
     await appendOrder(tx, insert, { ...authorization, runKey, kind: 'legalHoldReleased', ends: own.orderId });
     return { released: toLegalHold(own), others };

@@ -30,14 +30,14 @@ import { readHolds } from '../retention/legal-holds.ts';
  * the key has another report's share.
  */
 export async function recordShare(
-  { session, cipher }: Transaction,
+  tx: Transaction,
   share: ConsentsQuery & { reportReferenceNumber: string; reportEndUserCode?: string },
 ): Promise<boolean> {
   const { runKey, shareId, reportReferenceNumber } = share;
-  const digest = computeReferenceDigest(cipher, reportReferenceNumber);
-  const inserted = await insertRow(session, 'report_shares', { ...share, referenceDigest: digest }, { orKeep: true });
+  const digest = computeReferenceDigest(tx.cipher, reportReferenceNumber);
+  const inserted = await insertRow(tx, 'report_shares', { ...share, referenceDigest: digest }, { orKeep: true });
   if (inserted) return true;
-  const [row] = await readRows(session, 'report_shares', { runKey, shareId });
+  const [row] = await readRows(tx, 'report_shares', { runKey, shareId });
   return row?.referenceDigest === digest;
 }
 
@@ -47,11 +47,10 @@ export async function recordShare(
  * locked.
  */
 export async function readShareFacts(tx: Transaction, { runKey, shareId, reportReferenceNumber }: ConsentsQuery) {
-  const { session, dialect, cipher } = tx;
-  const digest = reportReferenceNumber === undefined ? '' : computeReferenceDigest(cipher, reportReferenceNumber);
+  const digest = reportReferenceNumber === undefined ? '' : computeReferenceDigest(tx.cipher, reportReferenceNumber);
   // The inquiries that the report came from; one row without an inquiry where the ledger knows of none.
-  const reports = await session.read<{ now: number; position: number; runKey?: string; disposedAt?: string }>(
-    `SELECT ${dialect.now} AS now, (SELECT coalesce(max(position), 0) FROM audit_chain) AS position, i.run_key, i.disposed_at
+  const reports = await tx.read<{ now: number; position: number; runKey?: string; disposedAt?: string }>(
+    `SELECT ${tx.dialect.now} AS now, (SELECT coalesce(max(position), 0) FROM audit_chain) AS position, i.run_key, i.disposed_at
      FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
        SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
     [digest],
@@ -60,7 +59,7 @@ export async function readShareFacts(tx: Transaction, { runKey, shareId, reportR
   const [{ now: nowMs, position } = { now: Date.now(), position: 0 }] = reports;
   const found = reports.flatMap(({ runKey: owner }) => owner ?? []);
   const owners = [...new Set([runKey, ...found])];
-  const rows = await readAboutReport(session, { shareId, owners, digest });
+  const rows = await readAboutReport(tx, { shareId, owners, digest });
   const usedBy = await readUses(tx, { runKey, shareId, owners });
   const stored = rows.map((row): StoredConsent => {
     const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
@@ -69,10 +68,10 @@ export async function readShareFacts(tx: Transaction, { runKey, shareId, reportR
   });
   let reportIsGone = reports.some(({ disposedAt }) => disposedAt !== undefined);
   for (const owner of found) {
-    reportIsGone ||= (await isDisposalBegun(session, owner)) || (await readHolds(tx, owner)).length > 0;
+    reportIsGone ||= (await isDisposalBegun(tx, owner)) || (await readHolds(tx, owner)).length > 0;
   }
   // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
-  const withdrawn = await session.rows(
+  const withdrawn = await tx.rows(
     `SELECT 1 FROM run_decisions
      WHERE action = 'withdrawShare' AND share_id = $1 AND run_key IN (${listPlaceholders(owners, 2)}) LIMIT 1`,
     [shareId, ...owners],
@@ -178,8 +177,8 @@ export function withdrawShare(
   const { runKey, shareId } = withdrawal;
   return appendToChain(tx, async (insert) => {
     const isThis = { runKey, shareId, action: 'withdrawShare' } as const;
-    let [row] = await readRows(tx.session, 'run_decisions', isThis);
-    const sent = row ? undefined : await readSentAttempt(tx.session, withdrawal);
+    let [row] = await readRows(tx, 'run_decisions', isThis);
+    const sent = row ? undefined : await readSentAttempt(tx, withdrawal);
     if (sent) return { kind: 'claimed', ...sent };
     const named = { decisionId: `withdrawShare ${shareId}`, version: '1' };
     row ??= (await insert('run_decisions', { ...withdrawal, ...isThis, ...named })) as Row<'run_decisions'>;
@@ -212,7 +211,7 @@ export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promi
   // A grant withdraws nothing.
   if (refusal.decision === 'granted') return 0;
   const said = [refusal.journeyId, refusal.shareId, refusal.applicantId];
-  const links = await tx.session.read<{ customerTraceNumber: string }>(
+  const links = await tx.read<{ customerTraceNumber: string }>(
     `SELECT DISTINCT customer_trace_number FROM attempt_consents
      WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 ORDER BY customer_trace_number`,
     said,
