@@ -45,12 +45,6 @@ export function defineListing<Input extends z.ZodObject, Output extends z.ZodObj
   return listing as unknown as Listing;
 }
 
-/** `listInquiries`, of a resource; `auditDecisions`, of another listing. */
-export function toOperationId({ name, path }: Listing): string {
-  const words = name.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
-  return `${path === undefined ? 'audit' : 'list'}${words.join('')}`;
-}
-
 /** `unmatchedConsents` of `unmatched-consents`. */
 export function toCamelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());

@@ -92,11 +92,6 @@ export class PromptClosedError extends Error {
 
 export type Prompter = ReturnType<typeof createPrompter>;
 
-/** Whether an operator can be asked at this terminal. */
-export function isAsking({ isJson }: { isJson: boolean }): boolean {
-  return !isJson && process.stdin.isTTY === true;
-}
-
 /** Its methods throw `PromptClosedError` once the input has ended. */
 export function createPrompter(resources: AsyncDisposableStack) {
   const reader = createInterface({ input: process.stdin, output: process.stdout });

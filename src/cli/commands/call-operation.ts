@@ -1,5 +1,11 @@
 /** Calls operations of the API: on the HTTP API that `--api` names, or in this process. */
-import { callLocally, createLedgerServices, createLocalServices, type LocalCall } from '../../api/local-call.ts';
+import {
+  callLocally,
+  checkCall,
+  createLedgerServices,
+  createLocalServices,
+  type LocalCall,
+} from '../../api/local-call.ts';
 import { listPathParameters, type Route } from '../../api/route.ts';
 import { ROUTES } from '../../api/route-table.ts';
 import type { ApiServices } from '../../api/services.ts';
@@ -46,6 +52,8 @@ export function createOperations(
     const parts = splitContent(route, content);
     try {
       if (options.api !== undefined) return await callRemotely(route, parts, options);
+      // Before any connection is opened.
+      checkCall(route, parts);
       services ??= openServices();
       return (await callLocally(await services, route, parts)).body ?? {};
     } catch (error) {
@@ -61,7 +69,7 @@ export function findRoute(operationId: string): Route {
 }
 
 /** Splits the content into its HTTP parts: path, query, body, and the token, which says who acts. */
-export function splitContent({ path, query: form }: Route, { by, ...content }: Loose): LocalCall {
+function splitContent({ path, query: form }: Route, { by, ...content }: Loose): LocalCall {
   const parameters: readonly string[] = listPathParameters(path);
   const params = Object.fromEntries(parameters.map((name) => [name, String(content[name])]));
   const others = Object.entries(content).filter(([name, value]) => value !== undefined && !Object.hasOwn(params, name));

@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { checkCall } from '../../api/local-call.ts';
 import { type Decided, type DecidedRow, holdFilters, MOST_AT_ONCE } from '../../api/routes/holds.ts';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
@@ -32,12 +31,11 @@ import {
   createPrompter,
   type DraftDecision,
   describeEffect,
-  isAsking,
   type Prompter,
   showHold,
   type WaitingHold,
 } from './ask-decision.ts';
-import { type CallOperation, type CallOptions, createOperations, findRoute } from './call-operation.ts';
+import { type CallOperation, type CallOptions, createOperations } from './call-operation.ts';
 import { type Answer, type CommandRow, type Context, parseSince, RUN_ID } from './command.ts';
 
 interface ResolveOptions extends CallOptions, GivenOptions {
@@ -117,7 +115,7 @@ export const COMMANDS: readonly CommandRow[] = [
         throw new UsageError(`${foreign.join(', ')} belongs to ${options.all ? 'one inquiry, not to --all' : '--all'}`);
       }
       if ((runKey === undefined) !== (options.all === true)) throw new UsageError('give either an id or --all');
-      const prompter = isAsking(output) ? createPrompter(resources) : undefined;
+      const prompter = !output.isJson && process.stdin.isTTY ? createPrompter(resources) : undefined;
       const draft = await readDraft(options);
       const asked: Asked = { options, output, prompter, draft, call: createOperations(context, 'both') };
       return runKey === undefined ? resolveAll(asked) : resolveOne(runKey, customerTraceNumber, asked);
@@ -213,7 +211,9 @@ async function resolveAll({ options, output, prompter, draft, call }: Asked): Pr
   const { width } = output;
   const check = () => parseMessage(decision, { ...draft, attempt: 1, customerTraceNumber: 'T' });
   if (!prompter) check();
-  const holds = (await listHolds(call, { ...filters, kind: 'held' })) as WaitingHold[];
+  const holds = (await listHolds(call, { ...filters, kind: 'held' }).catch((error: unknown) => {
+    throw toOptionError(error, mapOptionsByPath(FILTERS), options);
+  })) as WaitingHold[];
   const [first] = holds;
   if (prompter && first) {
     const shown = holds.map(({ productCode, ...hold }) => ({ productCode, ...nameInquiry(hold) }));
@@ -281,15 +281,8 @@ function formatHolds(list: readonly (Omit<Hold, 'guide'> & { command: string })[
   return formatRowTable(rows, width);
 }
 
-/** @throws InvalidInputError with the options in place of paths, UsageError */
 function readFilters(options: GivenOptions): Loose {
-  const query = applyOptions(FILTERS, { ...options, since: parseSince(options.since as string | undefined) }, {});
-  try {
-    checkCall(findRoute('listHolds'), { query });
-  } catch (error) {
-    throw toOptionError(error, mapOptionsByPath(FILTERS), options);
-  }
-  return query;
+  return applyOptions(FILTERS, { ...options, since: parseSince(options.since as string | undefined) }, {});
 }
 
 /** Reads every page of the rows that the conditions choose, the oldest first. */

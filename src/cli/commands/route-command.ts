@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { z } from 'zod';
-import { checkCall } from '../../api/local-call.ts';
 import {
   createPathSchema,
   listPathParameters,
@@ -29,7 +28,7 @@ import {
   readOption,
   requireOwnOptions,
 } from '../output/schema-options.ts';
-import { type CallOptions, createOperations, findRoute, type Needs, splitContent } from './call-operation.ts';
+import { type CallOptions, createOperations, findRoute, type Needs } from './call-operation.ts';
 import { type Answer, type CommandRow, type Context, RUN_ID, type ServerOptions } from './command.ts';
 import { showProgress } from './watch-command.ts';
 
@@ -193,10 +192,8 @@ async function runRoute(
   );
   const content = await buildContent(spec, operation, address, options);
   const call = createOperations(context, spec.needs);
-  if (options.api === undefined) {
-    if (isReading(route)) content.by ??= getSystemUser();
-    checkCall(route, splitContent(route, content));
-  } else if (options.watch) {
+  if (options.api === undefined && isReading(route)) content.by ??= getSystemUser();
+  if (options.api !== undefined && options.watch) {
     throw new UsageError('--watch asks Temporal, so it cannot be used with --api');
   }
   const body = await call(operationId, content, runKey);

@@ -20,6 +20,9 @@ export const COMMANDS: readonly CommandRow[] = [
   },
 ];
 
+/** The states of open runs, reviews aside. */
+const OPEN = ['running', 'waitingAtGate', 'waitingForConsent', 'held'];
+
 type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
 
 /**
@@ -38,15 +41,11 @@ export async function showProgress(run: AnyRun, output: Output, { throughHolds =
     else output.redraw(formatStatus(status, output));
     attention = needsPerson(status);
     // A review continues beside its holds. Its state is `held` only when no other work is left.
-    const waits = 'reviewId' in status ? status.state === 'held' || !!status.attention : isOpen(status.state);
+    const waits = 'reviewId' in status ? status.state === 'held' || !!status.attention : OPEN.includes(status.state);
     if (attention && !throughHolds && waits) return EXIT.needsPerson;
   }
   if (signal.aborted) return EXIT.interrupted;
   // Throws the run's failure, if it failed.
   await run.result();
   return attention ? EXIT.needsPerson : EXIT.done;
-}
-
-function isOpen(state: string): boolean {
-  return ['running', 'waitingAtGate', 'waitingForConsent', 'held'].includes(state);
 }

@@ -75,16 +75,15 @@ export async function runDemo(environment: DevEnvironment, say: Say): Promise<vo
   if (uiUrl !== undefined) say(`\nThe run: ${uiUrl}/namespaces/${namespace}/workflows/${journey.workflowId}`);
 }
 
-/** Returns what has changed since the last status: each stage and share, and the standing of the run. */
+/** Returns the changes since the last status: of each stage and share, and of the standing of the run. */
 function describeChanges(status: JourneyStatus, told: Map<string, string>): [name: string, text: string][] {
   const view = toRunView(status);
   const rows = describeParts(view, AS_TEXT).flatMap((part) => part.rows);
-  const parts = rows.flatMap(([name = '', ...cells]): [string, string][] =>
-    cells[0] === 'pending' ? [] : [[name, cells.filter((cell) => cell !== '').join(', ')]],
-  );
-  const changes = [...parts, ['journey', describeStanding(view)] as [string, string]].filter(
-    ([name, text]) => told.get(name) !== text,
-  );
+  const parts = rows
+    .filter(([, state]) => state !== 'pending')
+    .map(([name = '', ...cells]): [string, string] => [name, cells.filter(Boolean).join(', ')]);
+  parts.push(['journey', describeStanding(view)]);
+  const changes = parts.filter(([name, text]) => told.get(name) !== text);
   for (const [name, text] of changes) told.set(name, text);
   return changes;
 }

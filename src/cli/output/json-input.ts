@@ -10,19 +10,15 @@ import { UsageError } from './errors.ts';
 /** Reads `-` from stdin. Strips a byte order mark, which editors on Windows write. */
 export async function readText(file: string, option: string): Promise<string> {
   const what = file === '-' ? 'standard input' : `the file given with ${option}`;
-  const content = (file === '-' ? await text(process.stdin) : await readUtf8(file, option)).replace(/^\uFEFF/, '');
+  const read = file === '-' ? text(process.stdin) : readFile(file, 'utf8');
+  const given = await read.catch((error: unknown) => {
+    throw new UsageError(`${what} cannot be read (${getErrorCode(error)})`);
+  });
+  const content = given.replace(/^\uFEFF/, '');
   if (content.trim() === '') throw new UsageError(`${what} is empty`);
   // Node decodes the two bytes of a UTF-16 mark to these characters.
   if (content.startsWith('\uFFFD\uFFFD')) throw new UsageError(`${what} must be UTF-8: it is UTF-16`);
   return content;
-}
-
-async function readUtf8(file: string, option: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(`the file given with ${option} cannot be read (${getErrorCode(error)})`);
-  }
 }
 
 /** An object that options may add to; anything else is left for the message's own check to refuse. @throws InvalidInputError */

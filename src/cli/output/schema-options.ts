@@ -59,7 +59,7 @@ export function listSchemaMembers(schemas: readonly z.ZodType[]): Member[] {
     const isAlone = all.every((other) => other.path === path || other.path.at(-1) !== path.at(-1));
     return {
       path: toJsonPointer(path),
-      flag: `--${(isAlone ? path.slice(-1) : path).map(toKebabCase).join('-')}`,
+      flag: `--${(isAlone ? path.slice(-1) : path).join('-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
       ...describeValue(schema, words),
     };
   });
@@ -128,12 +128,8 @@ export function mapOptionsByPath(members: readonly Member[]): Readonly<Record<st
   return names;
 }
 
-export function toKebabCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
 /** `option`: the option or argument that is wrong or missing. It replaces the path. */
-export interface TypedProblem extends Problem {
+interface TypedProblem extends Problem {
   option?: string;
 }
 

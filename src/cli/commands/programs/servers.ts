@@ -1,6 +1,7 @@
 /** `credit-journey api`, `codec-server` and `sandbox`: each runs its server until a signal stops it. */
 import type { SandboxOptions } from '../../../../sandbox/server.ts';
 import type { ListenAddress, LogLevel } from '../../../config/variables.ts';
+import { ConfigError } from '../../../model/problems.ts';
 import { UsageError } from '../../output/errors.ts';
 import { type CommandRow, type Context, parseWholeNumber } from '../command.ts';
 
@@ -178,10 +179,7 @@ async function openTelemetry(
 
 /** @throws ConfigError */
 async function loadSigner(file: string) {
-  const [{ loadDecisionSigner }, { ConfigError }] = await Promise.all([
-    import('../../../protection/keys/signing-keys.ts'),
-    import('../../../model/problems.ts'),
-  ]);
+  const { loadDecisionSigner } = await import('../../../protection/keys/signing-keys.ts');
   return loadDecisionSigner(file).catch(() => {
     const rule = 'must name a private key: EC, Ed25519 or RSA, as JWK or PKCS#8 in PEM';
     throw new ConfigError([{ variable: 'API_DECISION_KEY_FILE', rule }]);

@@ -1,5 +1,6 @@
 /** `webhooks`: lists, sends again and tests the events for webhook endpoints. */
 import { randomBytes } from 'node:crypto';
+import { ConfigError } from '../../../model/problems.ts';
 import type { Environment } from '../../../model/products.ts';
 import { EXIT, getErrorType, UsageError } from '../../output/errors.ts';
 import { type Answer, type CommandRow, type Context, RUN_ID } from '../command.ts';
@@ -51,10 +52,8 @@ async function resendAll({ connect }: Pick<Context, 'connect'>): Promise<Answer>
   const journeys = await connect();
   const client = journeys.getSdkClient();
   const { openDeliveries, resendEvents } = await import('../../../operator/webhook-deliveries.ts');
-  const { deliveries, unanswered } = await openDeliveries(client, journeys.taskQueue, {
-    failed: true,
-    limit: MOST_LISTED,
-  });
+  const given = { failed: true, limit: MOST_LISTED };
+  const { deliveries, unanswered } = await openDeliveries(client, journeys.taskQueue, given);
   const resent: { runKey: string; events: number }[] = [];
   const failed: { runKey: string; error: { type: string; message: string } }[] = [];
   for (const { runKey } of deliveries) {
@@ -77,10 +76,7 @@ async function testEndpoint({
   args: { endpoint: name },
   options,
 }: Context<{ profile: string }, { endpoint: string }>): Promise<Answer> {
-  const [{ inspectConfig }, { ConfigError }] = await Promise.all([
-    import('../../../config/config.ts'),
-    import('../../../model/problems.ts'),
-  ]);
+  const { inspectConfig } = await import('../../../config/config.ts');
   const { config, problems } = inspectConfig(process.env);
   const ours = problems.filter(({ variable }) => /^GATEWAY_(PROFILES_FILE|ENVIRONMENT)/.test(variable));
   if (ours.length > 0) throw new ConfigError(ours);
