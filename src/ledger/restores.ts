@@ -8,7 +8,6 @@ import { appendToChain } from './audit/audit-chain.ts';
 import type { Writes } from './database/columns.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
-import type { KnownAtClosing } from './inquiries/rules.ts';
 import type { Authorization } from './orders.ts';
 
 /** The latest order about a restore, if there is one, and the newest attempt. */
@@ -54,10 +53,7 @@ async function readLoss(session: SqlSession, highWaterMark?: HighWaterMark) {
 const CLOCKS_MS = 60_000;
 
 /** Whether an attempt that began at `begunAt` may be missing since this is an older copy. */
-export async function readDoubt(
-  session: SqlSession,
-  begunAt: string,
-): Promise<Required<Pick<KnownAtClosing, 'isRestored' | 'mayLackAttempt'>>> {
+export async function readDoubt(session: SqlSession, begunAt: string) {
   const { acceptedAtMs, lost } = await readLoss(session);
   return {
     isRestored: lost !== undefined,

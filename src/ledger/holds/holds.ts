@@ -75,12 +75,6 @@ export type WorkQuery = WorkFilters & {
   limit: number;
 };
 
-export interface WorkCount extends Pick<WorkRow, 'kind' | 'reason'> {
-  count: number;
-  /** Since when the oldest of them waits, RFC 3339. */
-  oldest: string;
-}
-
 /** A decision that marks the flags of a run as seen. */
 export type RunSeen = Pick<RunDecision, 'runKey' | 'decisionId' | 'by' | 'reason' | 'decidedAt'> & {
   /** Limits the record to flags for this reason. */
@@ -380,10 +374,10 @@ export async function readOpenWork(
   return { rows: found.slice(0, limit), hasMore: found.length > limit };
 }
 
-/** Reads only: how many are open, by kind and reason; the most first. */
-export async function countWork(session: SqlSession, filters: WorkFilters = {}): Promise<WorkCount[]> {
+/** Reads only: how many are open, by kind and reason, and since when the oldest waits (RFC 3339); the most first. */
+export async function countWork(session: SqlSession, filters: WorkFilters = {}) {
   const { sql, values } = condition(filters);
-  const counts = await session.read<Omit<WorkCount, 'oldest'> & { since: string }>(
+  const counts = await session.read<Pick<WorkRow, 'kind' | 'reason' | 'since'> & { count: number }>(
     `SELECT w.kind, w.reason, count(*) AS count, min(w.since) AS since
      FROM (${selectOpen(session.dialect).join(' UNION ALL ')}) w WHERE ${sql} GROUP BY w.kind, w.reason`,
     values,

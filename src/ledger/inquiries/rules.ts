@@ -158,11 +158,6 @@ type CloseDecision =
   /** Write that it was not sent; `permittedBy` is the decision that it would have spent. */
   { kind: 'close'; permittedBy?: string } | Exclude<ClaimDecision, { kind: 'claim' }>;
 
-export interface KnownAtClosing extends KnownInquiry {
-  /** An operator has accepted an older copy since the attempt began: a missing attempt may have been sent. */
-  mayLackAttempt?: boolean;
-}
-
 /**
  * The rules that keep an attempt from being closed: those about the attempts themselves, and about the writer. An
  * attempt that cannot be claimed needs no closing. A closed attempt after a gap, or after an undecided attempt, would
@@ -182,9 +177,13 @@ const CLOSE_RULES: readonly string[] = [
   'answeredLate',
 ];
 
-/** @param rules tests leave out single ones to show what each prevents */
+/**
+ * @param known with `mayLackAttempt` an operator has accepted an older copy since the attempt began: a missing attempt may
+ * have been sent
+ * @param rules tests leave out single ones to show what each prevents
+ */
 export function decideClose(
-  known: KnownAtClosing,
+  known: KnownInquiry & { mayLackAttempt?: boolean },
   attempt: ClaimFacts,
   rules: readonly ClaimRule[] = CLAIM_RULES,
 ): CloseDecision {

@@ -134,13 +134,6 @@ const IS_JUDGED_REPORT = `b.kind = 'report'
 
 const NEWEST = 'b.stored_at DESC, i.ordinal DESC, b.attempt DESC';
 
-/** The wanted report: the newest of the caller's and product's, or that of one of their inquiries. */
-export interface WantedReport {
-  runKey: string;
-  productCode: ProductCode;
-  customerTraceNumber?: string | undefined;
-}
-
 /** The part of a ledger that seals and opens. A key management service may be slow: no lock waits for it. */
 export class SealedReports {
   readonly identity: LedgerIdentity;
@@ -256,7 +249,14 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
   }
   return {
     /** The newest answered report of an owner and product, or that of one inquiry. */
-    report({ runKey, productCode, customerTraceNumber }: WantedReport, reader: Reader) {
+    report(
+      {
+        runKey,
+        productCode,
+        customerTraceNumber,
+      }: { runKey: string; productCode: ProductCode; customerTraceNumber?: string | undefined },
+      reader: Reader,
+    ) {
       // Sorts the newest existing report before disposed ones.
       const condition = `i.run_key = $1 AND i.product_code = $2
         AND i.customer_trace_number = coalesce($3, i.customer_trace_number)
