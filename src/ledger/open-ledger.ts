@@ -55,7 +55,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
     const found = requireUsable(row);
     requireExpected(found, options);
     const identity = pick(found, ['ledgerId', 'environment', 'createdAt', 'schemaVersion']);
-    const wrapped = { keyId: found.secretKeyId, bytes: found.secretWrapped };
+    const wrapped = { keyId: found.secretKeyId, wrappedKey: found.secretWrapped };
     const secret = await openLedgerSecret(options.keyRing, found.ledgerId, wrapped);
     const cipher = new LedgerCipher(found.ledgerId, secret);
     return makeLedger(new Transactions(engine, cipher), identity, options.keyRing);
@@ -97,7 +97,7 @@ async function makeSecret(keyRing: OpenLedgerOptions['keyRing']) {
   const ledgerId = `ledger-${randomUUID()}`;
   const wrapped = await createLedgerSecret(keyRing, ledgerId);
   const cipher = new LedgerCipher(ledgerId, await openLedgerSecret(keyRing, ledgerId, wrapped));
-  return { ledgerId, secretKeyId: wrapped.keyId, secretWrapped: wrapped.bytes, cipher };
+  return { ledgerId, secretKeyId: wrapped.keyId, secretWrapped: wrapped.wrappedKey, cipher };
 }
 
 /** @throws LedgerNotFoundError, LedgerUnavailableError; TypeError where the address has neither form */

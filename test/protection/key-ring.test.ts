@@ -120,7 +120,7 @@ describe('a key ring', () => {
     const dataKey = Buffer.from('0123456789abcdef0123456789abcdef');
     const wrapped = await ring.wrap('ledger', dataKey, 'place');
     assert.equal(wrapped.keyId, ring.current('ledger').id);
-    assert.ok(!Buffer.from(wrapped.bytes).includes(dataKey));
+    assert.ok(!Buffer.from(wrapped.wrappedKey).includes(dataKey));
     assert.deepEqual(Buffer.from(await ring.unwrap('ledger', wrapped, 'place')), dataKey);
     await assert.rejects(ring.unwrap('ledger', wrapped, 'elsewhere'), SealBrokenError);
     await assert.rejects(ring.unwrap('payload', wrapped, 'place'), UnknownKeyError);

@@ -94,9 +94,9 @@ async function rewrapSecret(
   const [row] = await transactions.read((session) => readRows(session, 'ledger_identity', { onlyRow: 1 }));
   if (!row || row.secretKeyId === keyId) return false;
   const { secretKeyId, secretWrapped } = row;
-  const secret = await openLedgerSecret(keys, ledgerId, { keyId: secretKeyId, bytes: secretWrapped });
+  const secret = await openLedgerSecret(keys, ledgerId, { keyId: secretKeyId, wrappedKey: secretWrapped });
   const after = await keys.wrap('ledger', secret, toBinding(ledgerId));
-  const change = { secretKeyId: after.keyId, secretWrapped: after.bytes };
+  const change = { secretKeyId: after.keyId, secretWrapped: after.wrappedKey };
   return transactions.write(
     async (session) => (await updateRows(session, 'ledger_identity', { secretKeyId, secretWrapped }, change)) > 0,
   );

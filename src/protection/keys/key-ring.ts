@@ -24,9 +24,10 @@ export interface RingKey extends KeyFacts {
   secret: KeyObject;
 }
 
+/** A data key, and the key of the ring that wraps it. Destroying it makes every copy of what it sealed unreadable. */
 export interface WrappedKey {
+  wrappedKey: Uint8Array;
   keyId: string;
-  bytes: Uint8Array;
 }
 
 /** Wraps data keys for sealing. */
@@ -77,15 +78,15 @@ export class KeyRing {
   /** Wraps a data key under the current key of that use, bound to `bound`. */
   async wrap(use: KeyUse, dataKey: Uint8Array, bound: string): Promise<WrappedKey> {
     const key = this.current(use);
-    return { keyId: key.id, bytes: encrypt(key.secret, dataKey, toAssociatedData(use, key.id, bound)) };
+    return { wrappedKey: encrypt(key.secret, dataKey, toAssociatedData(use, key.id, bound)), keyId: key.id };
   }
 
   /** Throws `UnknownKeyError` without the key, and `SealBrokenError` where bytes or `bound` differ. */
-  async unwrap(use: KeyUse, wrapped: WrappedKey, bound: string): Promise<Uint8Array> {
-    const key = await this.find(use, wrapped.keyId);
-    if (typeof key === 'string') throw new UnknownKeyError(wrapped.keyId, use);
+  async unwrap(use: KeyUse, { wrappedKey, keyId }: WrappedKey, bound: string): Promise<Uint8Array> {
+    const key = await this.find(use, keyId);
+    if (typeof key === 'string') throw new UnknownKeyError(keyId, use);
     try {
-      return decrypt(key.secret, wrapped.bytes, toAssociatedData(use, key.id, bound));
+      return decrypt(key.secret, wrappedKey, toAssociatedData(use, key.id, bound));
     } catch {
       throw new SealBrokenError(
         `what was wrapped under the key "${key.id}" does not open: it was changed or moved, or the key ring has another ` +

@@ -2,7 +2,7 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { decrypt, encrypt, toAssociatedData } from '../aead.ts';
 import { SealBrokenError } from '../errors.ts';
-import type { KeyWrapper } from '../keys/key-ring.ts';
+import type { KeyWrapper, WrappedKey } from '../keys/key-ring.ts';
 
 /** Names the layout of `body` in `aead.ts`. Stored beside it, so that a later layout can be recognized. */
 const SEAL_ALGORITHM = 'A256GCM';
@@ -16,11 +16,8 @@ interface SealedFor {
   kind: string;
 }
 
-export interface Sealed {
+export interface Sealed extends WrappedKey {
   body: Uint8Array;
-  /** The wrapped data key. Destroying it makes every copy of the body unreadable. */
-  wrappedKey: Uint8Array;
-  keyId: string;
   algorithm: string;
 }
 
@@ -31,7 +28,7 @@ export async function seal(keys: KeyWrapper, text: string, sealedFor: SealedFor)
   const body = encrypt(createSecretKey(dataKey), Buffer.from(text, 'utf8'), toAssociatedData('report', bound));
   const wrapped = await keys.wrap('ledger', dataKey, bound);
   dataKey.fill(0);
-  return { body, wrappedKey: wrapped.bytes, keyId: wrapped.keyId, algorithm: SEAL_ALGORITHM };
+  return { body, ...wrapped, algorithm: SEAL_ALGORITHM };
 }
 
 /**
@@ -43,7 +40,7 @@ export async function unseal(keys: KeyWrapper, sealed: Sealed, sealedFor: Sealed
     throw new SealBrokenError('sealed by an algorithm that this version does not know');
   }
   const bound = toSealName(sealedFor);
-  const dataKey = await keys.unwrap('ledger', { keyId: sealed.keyId, bytes: sealed.wrappedKey }, bound);
+  const dataKey = await keys.unwrap('ledger', sealed, bound);
   return decrypt(createSecretKey(dataKey), sealed.body, toAssociatedData('report', bound)).toString('utf8');
 }
 
@@ -51,16 +48,12 @@ export async function unseal(keys: KeyWrapper, sealed: Sealed, sealedFor: Sealed
  * Wraps the data key under the key ring's current key; the body is unchanged. Errors as `unseal`, except those of the
  * body, which it does not open.
  */
-export async function rewrap(
-  keys: KeyWrapper,
-  sealed: Pick<Sealed, 'wrappedKey' | 'keyId'>,
-  sealedFor: SealedFor,
-): Promise<Pick<Sealed, 'wrappedKey' | 'keyId'>> {
+export async function rewrap(keys: KeyWrapper, sealed: WrappedKey, sealedFor: SealedFor): Promise<WrappedKey> {
   const bound = toSealName(sealedFor);
-  const dataKey = await keys.unwrap('ledger', { keyId: sealed.keyId, bytes: sealed.wrappedKey }, bound);
+  const dataKey = await keys.unwrap('ledger', sealed, bound);
   const wrapped = await keys.wrap('ledger', dataKey, bound);
   dataKey.fill(0);
-  return { wrappedKey: wrapped.bytes, keyId: wrapped.keyId };
+  return wrapped;
 }
 
 /**
