@@ -9,6 +9,7 @@ import {
   untilStatus,
   update,
 } from './journey-harness.ts';
+import { playJourney } from './play-journey.ts';
 import type { Scenario } from './scenarios.ts';
 
 const MS_PER_DAY = 24 * 60 * 60 * 1000;
@@ -77,17 +78,16 @@ const coApplicant: Scenario = {
 };
 
 /** The provider's report was requested long ago, so the gate that would open automatically waits. */
-const reportTooOld: Scenario = {
-  name: 'lendingJourney-reportTooOld',
-  async play(harness) {
-    const input = journeyInput({
+const reportTooOld = playJourney(
+  'lendingJourney-reportTooOld',
+  () =>
+    journeyInput({
       stages: ['PREQUAL', 'PREAPP'],
       gates: { PREAPP: auto },
       applicants: [applicant('1A', newSsn('4002'))],
       maxReportAge: 'P30D',
-    });
-    const { journeyId } = input;
-    const handle = await harness.start(input);
+    }),
+  async (handle, { journeyId }) => {
     await update(handle, 'advance', { journeyId, to: 'PREAPP' });
     await decide(handle, {
       decisionId: 'D1',
@@ -102,61 +102,52 @@ const reportTooOld: Scenario = {
     });
     await untilStatus(handle, (status) => status.reportTooOld === 'PREQUAL');
     await update(handle, 'advance', repeatOf(journeyId, 'PREQUAL', 2, { applicants: [applicant('1A')] }));
-    await handle.result();
-    return handle;
   },
-};
+);
 
 /** The report becomes too old at the gate, and an operator accepts its age. */
-const ageAccepted: Scenario = {
-  name: 'lendingJourney-ageAccepted',
-  async play(harness) {
-    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'], maxReportAge: 'PT1S' });
-    const handle = await harness.start(input);
+const ageAccepted = playJourney(
+  'lendingJourney-ageAccepted',
+  () => journeyInput({ stages: ['PREQUAL', 'PREAPP'], maxReportAge: 'PT1S' }),
+  async (handle, { journeyId }) => {
     await untilStatus(handle, (status) => status.reportTooOld === 'PREQUAL');
-    await update(handle, 'advance', { journeyId: input.journeyId, to: 'PREAPP', acceptAge: true, ...who });
-    await handle.result();
-    return handle;
+    await update(handle, 'advance', { journeyId, to: 'PREAPP', acceptAge: true, ...who });
   },
-};
+);
 
-const startsAtPreapproval: Scenario = {
-  name: 'lendingJourney-startsAtPreapproval',
-  async play(harness) {
-    const input = journeyInput({
+const startsAtPreapproval = playJourney(
+  'lendingJourney-startsAtPreapproval',
+  () =>
+    journeyInput({
       stages: ['PREAPP', 'PRECLOSE'],
       permissiblePurposeCodes: { PREAPP: '01', PRECLOSE: '01', SECONDUSE: '02' },
       shares: [shareWith(1, { reportOf: 'PREAPP' })],
-    });
-    const handle = await harness.start(input);
+    }),
+  async (handle, { journeyId }) => {
     await untilStatus(handle, ({ waitingFor }) => waitingFor === 'PRECLOSE');
     await consents(handle, 1, ['1A']);
-    await update(handle, 'advance', { journeyId: input.journeyId, to: 'PRECLOSE' });
-    await handle.result();
-    return handle;
+    await update(handle, 'advance', { journeyId, to: 'PRECLOSE' });
   },
-};
+);
 
 /** Two of four investors get the report, one is denied by one of two applicants, and one is revoked. */
-const severalShares: Scenario = {
-  name: 'lendingJourney-severalShares',
-  async play(harness) {
-    const input = journeyInput({
+const severalShares = playJourney(
+  'lendingJourney-severalShares',
+  () =>
+    journeyInput({
       stages: ['PREAPP'],
       applicants: [applicant('1A'), applicant('2A')],
       shares: [1, 2, 3, 4].map((number) => shareWith(number)),
-    });
-    const handle = await harness.start(input);
+    }),
+  async (handle) => {
     await Promise.all([
       consents(handle, 1, ['1A', '2A']),
       consents(handle, 2, ['1A']).then(() => consents(handle, 2, ['2A'], 'denied')),
       consents(handle, 3, ['2A', '1A']),
       consents(handle, 4, ['1A']).then(() => consents(handle, 4, ['1A'], 'revoked')),
     ]);
-    await handle.result();
-    return handle;
   },
-};
+);
 
 /** The closing is delayed while an investor's share waits. Each pull is amended once. */
 const repeatedPreclose: Scenario = {
@@ -186,12 +177,10 @@ const repeatedPreclose: Scenario = {
 };
 
 /** A share is posted. Then an operator abandons a repeat, and another repeat is made. */
-const repeatGivenUp: Scenario = {
-  name: 'lendingJourney-repeatGivenUp',
-  async play(harness) {
-    const input = journeyInput({ stages: ['PRECLOSE'], shares: [shareWith(1)], repeatsOpenFor: 'P1D' });
-    const { journeyId } = input;
-    const handle = await harness.start(input);
+const repeatGivenUp = playJourney(
+  'lendingJourney-repeatGivenUp',
+  () => journeyInput({ stages: ['PRECLOSE'], shares: [shareWith(1)], repeatsOpenFor: 'P1D' }),
+  async (handle, { journeyId }) => {
     await consents(handle, 1, ['1A']);
     await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
     const lost = [applicant('1A', newSsn('4002'))];
@@ -200,33 +189,25 @@ const repeatGivenUp: Scenario = {
     await update(handle, 'advance', repeatOf(journeyId, 'PRECLOSE', 3));
     await untilStatus(handle, ({ stages }) => stages[2]?.state === 'record');
     await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
-    await handle.result();
-    return handle;
   },
-};
+);
 
 /** A repeat that arrives before its stage has ended, as after a reset, is kept. */
-const repeatedEarly: Scenario = {
-  name: 'lendingJourney-repeatedEarly',
-  async play(harness) {
-    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
-    const { journeyId } = input;
-    const handle = await harness.start(input);
+const repeatedEarly = playJourney(
+  'lendingJourney-repeatedEarly',
+  () => journeyInput({ stages: ['PREQUAL', 'PREAPP'] }),
+  async (handle, { journeyId }) => {
     await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
     await update(handle, 'advance', repeatOf(journeyId, 'PREQUAL', 2));
     await update(handle, 'advance', { journeyId, to: 'PREAPP' });
-    await handle.result();
-    return handle;
   },
-};
+);
 
 /** A share is withdrawn after another was requested in its place, which is withdrawn, too. */
-const sharesWithdrawn: Scenario = {
-  name: 'lendingJourney-sharesWithdrawn',
-  async play(harness) {
-    const input = journeyInput({ stages: ['PREQUAL'], shares: [shareWith(1)] });
-    const { journeyId } = input;
-    const handle = await harness.start(input);
+const sharesWithdrawn = playJourney(
+  'lendingJourney-sharesWithdrawn',
+  () => journeyInput({ stages: ['PREQUAL'], shares: [shareWith(1)] }),
+  async (handle, { journeyId }) => {
     await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
     const who = { by: 'platform', reason: 'another investor was meant' };
     const share = shareWith(2);
@@ -234,10 +215,8 @@ const sharesWithdrawn: Scenario = {
     await update(handle, 'withdrawShare', { journeyId, shareId: shareWith(1).shareId, ...who });
     await untilStatus(handle, ({ shares }) => (shares[1]?.waitingFor.length ?? 0) > 0);
     await update(handle, 'withdrawShare', { journeyId, shareId: share.shareId, ...who });
-    await handle.result();
-    return handle;
   },
-};
+);
 
 export const BENDING_SCENARIOS = {
   coApplicant,

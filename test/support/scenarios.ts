@@ -14,6 +14,7 @@ import {
   untilStatus,
   update,
 } from './journey-harness.ts';
+import { playJourney } from './play-journey.ts';
 import { PULL_SCENARIOS } from './pull-scenarios.ts';
 import { SHARE_SCENARIOS } from './share-scenarios.ts';
 import { TIME_SCENARIOS } from './time-scenarios.ts';
@@ -95,38 +96,28 @@ function shared(
   };
 }
 
-const fullJourney: Scenario = {
-  name: 'lendingJourney-completed',
-  async play(harness) {
-    const input = journeyInput({ applicants: [applicant('1A'), applicant('2A')], shares: [share] });
-    const handle = await harness.start(input);
+const fullJourney = playJourney(
+  'lendingJourney-completed',
+  () => journeyInput({ applicants: [applicant('1A'), applicant('2A')], shares: [share] }),
+  async (handle, { journeyId }) => {
     for (const to of ['PREAPP', 'PRECLOSE']) {
       await untilStatus(handle, ({ waitingFor }) => waitingFor === to);
-      await update(handle, 'advance', { journeyId: input.journeyId, to });
+      await update(handle, 'advance', { journeyId, to });
     }
     await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
     for (const applicantId of ['1A', '2A']) {
-      await handle.signal('consent', consentMessage(input.journeyId, { applicantId }));
+      await handle.signal('consent', consentMessage(journeyId, { applicantId }));
     }
-    await handle.result();
-    return handle;
   },
-};
+);
 
-const changesFound: Scenario = {
-  name: 'lendingJourney-changesFound',
-  async play(harness) {
-    const handle = await harness.start(
-      journeyInput({
-        stages: ['PREAPP', 'PRECLOSE'],
-        gates: { PRECLOSE: { pass: 'auto' } },
-        applicants: [applicant('1A', newSsn('0020')), applicant('2A')],
-      }),
-    );
-    await handle.result();
-    return handle;
-  },
-};
+const changesFound = playJourney('lendingJourney-changesFound', () =>
+  journeyInput({
+    stages: ['PREAPP', 'PRECLOSE'],
+    gates: { PRECLOSE: { pass: 'auto' } },
+    applicants: [applicant('1A', newSsn('0020')), applicant('2A')],
+  }),
+);
 
 const atGate: Scenario = {
   name: 'lendingJourney-waitingAtGate',
@@ -137,17 +128,14 @@ const atGate: Scenario = {
   },
 };
 
-const withdrawn: Scenario = {
-  name: 'lendingJourney-withdrawn',
-  async play(harness) {
-    const input = journeyInput({ shares: [share] });
-    const handle = await harness.start(input);
+const withdrawn = playJourney(
+  'lendingJourney-withdrawn',
+  () => journeyInput({ shares: [share] }),
+  async (handle, { journeyId }) => {
     await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
-    await update(handle, 'withdraw', { journeyId: input.journeyId, by: 'borrower', reason: 'bought elsewhere' });
-    await handle.result();
-    return handle;
+    await update(handle, 'withdraw', { journeyId, by: 'borrower', reason: 'bought elsewhere' });
   },
-};
+);
 
 const cancelled: Scenario = {
   name: 'lendingJourney-cancelled',
@@ -160,49 +148,40 @@ const cancelled: Scenario = {
   },
 };
 
-const advancedWithApplicants: Scenario = {
-  name: 'lendingJourney-advancedWithApplicants',
-  async play(harness) {
-    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
-    const handle = await harness.start(input);
+const advancedWithApplicants = playJourney(
+  'lendingJourney-advancedWithApplicants',
+  () => journeyInput({ stages: ['PREQUAL', 'PREAPP'] }),
+  async (handle, { journeyId }) => {
     await update(handle, 'advance', {
-      journeyId: input.journeyId,
+      journeyId,
       to: 'PREAPP',
       applicants: [applicant('1A'), applicant('2A')],
     });
-    await handle.result();
-    return handle;
   },
-};
+);
 
-const revokedAfterPosting: Scenario = {
-  name: 'lendingJourney-revokedAfterPosting',
-  async play(harness) {
-    const input = oneStage('0001', { shares: [share], sharesOpenFor: 'P1D' });
-    const handle = await harness.start(input);
-    const grant = consentMessage(input.journeyId, { applicantId: '1A' });
+const revokedAfterPosting = playJourney(
+  'lendingJourney-revokedAfterPosting',
+  () => oneStage('0001', { shares: [share], sharesOpenFor: 'P1D' }),
+  async (handle, { journeyId }) => {
+    const grant = consentMessage(journeyId, { applicantId: '1A' });
     await update(handle, 'recordConsent', grant);
     await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
     const { evidence: _, ...rest } = grant;
     await handle.signal('consent', { ...rest, decision: 'revoked' });
-    await update(handle, 'withdraw', { journeyId: input.journeyId, by: 'test', reason: 'done' });
-    await handle.result();
-    return handle;
+    await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
   },
-};
+);
 
-const requestedShare: Scenario = {
-  name: 'lendingJourney-requestedShare',
-  async play(harness) {
-    const input = oneStage('0001', { sharesOpenFor: 'PT3S' });
-    const handle = await harness.start(input);
-    await handle.signal('consent', consentMessage(input.journeyId, { applicantId: '1A' }));
+const requestedShare = playJourney(
+  'lendingJourney-requestedShare',
+  () => oneStage('0001', { sharesOpenFor: 'PT3S' }),
+  async (handle, { journeyId }) => {
+    await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
     await handle.signal('consent', consentMessage('another', { applicantId: '1A' }));
-    await update(handle, 'requestShare', { journeyId: input.journeyId, share });
-    await handle.result();
-    return handle;
+    await update(handle, 'requestShare', { journeyId, share });
   },
-};
+);
 
 const consentAwaited: Scenario = {
   name: 'lendingJourney-consentAwaited',
@@ -232,16 +211,13 @@ const lateConsent: Scenario = {
   },
 };
 
-const consentProved: Scenario = {
-  name: 'lendingJourney-consentProved',
-  async play(harness) {
-    const input = oneStage('0001', { profile: 'proving', shares: [share] });
-    const handle = await harness.start(input);
-    await handle.signal('consent', await proved(consentMessage(input.journeyId, { applicantId: '1A' })));
-    await handle.result();
-    return handle;
+const consentProved = playJourney(
+  'lendingJourney-consentProved',
+  () => oneStage('0001', { profile: 'proving', shares: [share] }),
+  async (handle, { journeyId }) => {
+    await handle.signal('consent', await proved(consentMessage(journeyId, { applicantId: '1A' })));
   },
-};
+);
 
 /** An early grant without a proof, a grant with a wrong one, the right one, and a revocation with a wrong one. */
 const proofRefused: Scenario = {
@@ -274,17 +250,14 @@ const proofRefused: Scenario = {
 };
 
 /** A grant whose evidence looks personal, which an older run would have accepted. */
-const evidenceRefused: Scenario = {
-  name: 'lendingJourney-evidenceRefused',
-  async play(harness) {
-    const input = oneStage('0001', { shares: [{ ...share, awaitConsentFor: 'PT2S' }] });
-    const handle = await harness.start(input);
-    const grant = consentMessage(input.journeyId, { applicantId: '1A' });
+const evidenceRefused = playJourney(
+  'lendingJourney-evidenceRefused',
+  () => oneStage('0001', { shares: [{ ...share, awaitConsentFor: 'PT2S' }] }),
+  async (handle, { journeyId }) => {
+    const grant = consentMessage(journeyId, { applicantId: '1A' });
     await handle.signal('consent', { ...grant, evidence: { ...grant.evidence, reference: 'ada@example.com' } });
-    await handle.result();
-    return handle;
   },
-};
+);
 
 /** An update that arrives with the start waits until the run knows whether a grant needs a proof. */
 const earlyGrant: Scenario = {
@@ -323,12 +296,10 @@ const lateGrantRefused: Scenario = {
 };
 
 /** The gateway's answer about the share is lost. An operator accepts that the share was not posted. */
-const shareNotPosted: Scenario = {
-  name: 'lendingJourney-shareNotPosted',
-  async play(harness) {
-    const input = oneStage('9001', { shares: [share] });
-    const { journeyId } = input;
-    const handle = await harness.start(input);
+const shareNotPosted = playJourney(
+  'lendingJourney-shareNotPosted',
+  () => oneStage('9001', { shares: [share] }),
+  async (handle, { journeyId }) => {
     await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
     const { holds } = await untilStatus(handle, ({ state }) => state === 'held');
     await update(handle, 'resolveInquiry', {
@@ -336,10 +307,8 @@ const shareNotPosted: Scenario = {
       ...{ attempt: holds[0]?.attempts, action: 'accept', outcome: 'noRecord', providerSaid: 'notPosted' },
       ...{ by: 'operator', reason: 'asked the provider' },
     });
-    await handle.result();
-    return handle;
   },
-};
+);
 
 export const SCENARIOS: readonly Scenario[] = [
   ...PULL_SCENARIOS,
