@@ -14,8 +14,8 @@ export interface Column<Value> {
   readonly value?: Value;
 }
 
-export const text = <Text extends string = string>(constraint?: string): Column<Text> => define('TEXT', constraint);
-export const int = (constraint?: string): Column<number> => define('BIGINT', constraint);
+export const text = <Text extends string = string>(): Column<Text> => ({ type: 'TEXT' });
+export const int = (constraint?: string): Column<number> => ({ type: 'BIGINT', constraint });
 /** Milliseconds since 1970; RFC 3339 in an object. A time that a message brought is text, and stays as it came. */
 export const instant = (): Column<string> => ({ type: 'BIGINT', holds: 'instant' });
 export const stamp = (): Column<string> => ({ ...instant(), isStamp: true });
@@ -25,10 +25,6 @@ export const flag = <Held extends boolean = boolean>(): Column<Held> => ({ type:
 /** NULL where an object lacks the member. */
 export const optional = <Value>(column: Column<Value>): Column<Value | null> => ({ ...column, isOptional: true });
 export const state = <Value>(column: Column<Value>): Column<Value | null> => ({ ...optional(column), isState: true });
-
-function define(type: 'TEXT' | 'BIGINT', constraint = ''): { type: typeof type; constraint: string } {
-  return { type, constraint };
-}
 
 /**
  * The rows that no statement deletes. `appendOnly`: nor does any change them. `keepSealed`: a `body` is never replaced,

@@ -37,11 +37,6 @@ type HoldDetails = Pick<
   'applicantIds' | 'httpStatus' | 'returnCode' | 'returnReasonCode' | 'otherTraceNumber' | 'resendFrom' | 'problems'
 >;
 
-/** Checks a table's types, and keeps them. */
-function table<const T extends Table>(declared: T): T {
-  return declared;
-}
-
 const ofAttempt = { customer_trace_number: text(), attempt: int() };
 const OF_ATTEMPT = 'FOREIGN KEY (customer_trace_number, attempt) REFERENCES attempts';
 const OF_INQUIRY = 'FOREIGN KEY (customer_trace_number) REFERENCES inquiries';
@@ -53,7 +48,7 @@ const ofShare = { journey_id: text(), share_id: text(), applicant_id: text(), co
 
 export const TABLES = {
   // The ledger's identity, the version of its tables, and how it finds that it was restored.
-  ledger_identity: table({
+  ledger_identity: {
     columns: {
       only_row: int('CHECK (only_row = 1)'),
       ledger_id: text(),
@@ -69,16 +64,16 @@ export const TABLES = {
     },
     key: ['only_row'],
     guard: 'keepRows',
-  }),
+  },
   /** The last place in the sequence of all attempts. */
-  attempt_counter: table({
+  attempt_counter: {
     columns: { only_row: int('CHECK (only_row = 1)'), last_position: int() },
     key: ['only_row'],
     guard: 'keepRows',
-  }),
+  },
 
   // Inquiries and their attempts: the fence. Not one of these rows may be deleted, even by mistake.
-  inquiries: table({
+  inquiries: {
     columns: {
       customer_trace_number: text(),
       environment: text<Environment>(),
@@ -121,9 +116,9 @@ export const TABLES = {
       // Rows that are not disposed of yet: few among many millions.
       'inquiries_not_disposed ON inquiries (created_at, customer_trace_number) WHERE disposed_at IS NULL',
     ],
-  }),
+  },
   /** LedgerCipher seals the `answer` columns: a reference holds consumer ids. `outcome` sums a report up. */
-  attempts: table({
+  attempts: {
     columns: {
       customer_trace_number: text(),
       attempt: int('CHECK (attempt >= 1)'),
@@ -174,12 +169,12 @@ export const TABLES = {
       'attempts_by_time ON attempts (claimed_at)',
       "attempts_in_doubt ON attempts (claimed_at) WHERE state = 'answered' AND answer_kind <> 'outcome'",
     ],
-  }),
+  },
   /**
    * Attempts that were closed before any claim (close.ts). They have a table of their own, so that no count of sent
    * attempts includes them.
    */
-  closed_attempts: table({
+  closed_attempts: {
     columns: {
       customer_trace_number: text(),
       attempt: int('CHECK (attempt >= 1)'),
@@ -190,11 +185,11 @@ export const TABLES = {
     },
     key: ['customer_trace_number', 'attempt'],
     constraints: [OF_INQUIRY],
-  }),
+  },
 
   // Decisions of operators: about attempts, about runs, and acknowledgements of flags.
   /** The answer of an `accept` is kept with its attempt, where it can be destroyed: a decision is never changed. */
-  decisions: table({
+  decisions: {
     columns: {
       // The attempt that is judged. It is unclaimed where the hold came before a claim, and 0 for `repeat`.
       ...ofAttempt,
@@ -216,8 +211,8 @@ export const TABLES = {
     // One resend for each attempt: the first one wins.
     constraints: [OF_INQUIRY, 'UNIQUE (customer_trace_number, permits_attempt)'],
     indexes: ['decisions_by_id ON decisions (decision_id)'],
-  }),
-  run_decisions: table({
+  },
+  run_decisions: {
     columns: {
       run_key: text(),
       decision_id: text(),
@@ -239,10 +234,10 @@ export const TABLES = {
     key: ['run_key', 'decision_id', 'version'],
     isChained: true,
     indexes: ['run_decisions_by_id ON run_decisions (decision_id)'],
-  }),
+  },
 
   // Consents as they were given, with their state; and those that a claim was made under.
-  consents: table({
+  consents: {
     columns: {
       ...ofShare,
       decision: text<ConsentRecord['decision']>(),
@@ -271,15 +266,15 @@ export const TABLES = {
       'consents_by_share ON consents (share_id)',
       'consents_unmatched ON consents (recorded_at) WHERE unmatched IS NOT NULL AND seen_at IS NULL',
     ],
-  }),
-  attempt_consents: table({
+  },
+  attempt_consents: {
     columns: { ...ofAttempt, ...ofShare },
     key: ['customer_trace_number', 'attempt', 'applicant_id', 'consent_id'],
     constraints: [OF_ATTEMPT],
     indexes: ['attempt_consents_of_share ON attempt_consents (journey_id, share_id)'],
-  }),
+  },
   /** The report of each share. */
-  report_shares: table({
+  report_shares: {
     columns: {
       run_key: text(),
       share_id: text(),
@@ -293,10 +288,10 @@ export const TABLES = {
       'report_shares_of_report ON report_shares (reference_digest)',
       'report_shares_by_id ON report_shares (share_id)',
     ],
-  }),
+  },
 
   // Sealed content, destroyed one by one. Also whose references reports have, and who has read what.
-  sealed_bodies: table({
+  sealed_bodies: {
     columns: {
       ...ofAttempt,
       // `changes`: the list of what differs between two reports.
@@ -323,23 +318,23 @@ export const TABLES = {
       'sealed_bodies_from ON sealed_bodies (from_trace_number)',
       'sealed_bodies_by_key ON sealed_bodies (key_id)',
     ],
-  }),
+  },
   /** References stay sealed. Both sides hold a keyed digest of one, so that a look-up unseals nothing. */
-  report_references: table({
+  report_references: {
     columns: { reference_digest: text(), ...ofAttempt },
     key: ['customer_trace_number', 'attempt', 'reference_digest'],
     constraints: [OF_ATTEMPT],
     indexes: ['report_references_by_digest ON report_references (reference_digest)'],
-  }),
+  },
   /** The owner of each consumerId that the ledger knows, by a keyed digest: a disposal destroys it. */
-  report_consumers: table({
+  report_consumers: {
     columns: { consumer_digest: text(), ...ofAttempt, applicant_id: text() },
     key: ['customer_trace_number', 'attempt', 'applicant_id', 'consumer_digest'],
     guard: 'none',
     constraints: [OF_ATTEMPT],
     indexes: ['report_consumers_by_digest ON report_consumers (consumer_digest)'],
-  }),
-  report_accesses: table({
+  },
+  report_accesses: {
     columns: {
       access_id: text(),
       ...ofAttempt,
@@ -355,10 +350,10 @@ export const TABLES = {
     key: ['access_id'],
     constraints: [OF_ATTEMPT],
     indexes: ['report_accesses_by_attempt ON report_accesses (customer_trace_number, attempt)'],
-  }),
+  },
 
   // The chain that reveals tampering with consents and decisions (audit-chain.ts), disposals, and legal holds.
-  audit_chain: table({
+  audit_chain: {
     columns: {
       position: int(),
       row_table: text(),
@@ -369,15 +364,15 @@ export const TABLES = {
     },
     key: ['position'],
     constraints: ['UNIQUE (row_table, row_key)'],
-  }),
+  },
   /** `migrateLedger` makes its one row, since that takes the ledger's key. */
-  audit_head: table({
+  audit_head: {
     columns: { only_row: int('CHECK (only_row = 1)'), entries: int(), hash: text(), mac: text() },
     key: ['only_row'],
     guard: 'keepRows',
-  }),
+  },
   /** Orders about the data of runs, or about the ledger as a whole (orders.ts). */
-  orders: table({
+  orders: {
     columns: {
       order_id: text(),
       kind: text<
@@ -412,10 +407,10 @@ export const TABLES = {
     isChained: true,
     uniqueIndexes: ['orders_ended ON orders (ends) WHERE ends IS NOT NULL'],
     indexes: ['orders_of_run ON orders (run_key, kind)', 'orders_by_kind ON orders (kind, recorded_at)'],
-  }),
+  },
 
   /** Work for operators: runs that hold, and flags. */
-  operator_tasks: table({
+  operator_tasks: {
     columns: {
       work_id: text(),
       run_key: text(),
@@ -455,7 +450,7 @@ export const TABLES = {
       'work_of_inquiry ON operator_tasks (customer_trace_number)',
       'work_of_run ON operator_tasks (run_key)',
     ],
-  }),
+  },
 } as const satisfies Readonly<Record<string, Table>>;
 
 export type TableName = keyof typeof TABLES;
