@@ -128,7 +128,7 @@ export function makeLedger(transactions: Transactions, identity: LedgerIdentity,
         view: readDisposalView,
         olderThan: readOlderThan,
         unfinished: readUnfinished,
-        isBegun: (session: SqlSession, runKey: string) => isDisposalBegun(session, runKey),
+        isBegun: isDisposalBegun,
         legalHolds: readHolds,
       }),
       // Another database may answer at the same address by now: nothing of it may be destroyed.

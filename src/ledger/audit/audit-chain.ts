@@ -12,7 +12,7 @@
 import { parseJson } from '../../base/json-safety.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { Table, Writes } from '../database/columns.ts';
-import { iteratePages, readKeyset } from '../database/pages.ts';
+import { iterateKeyset } from '../database/pages.ts';
 import { type InsertOptions, insertRaw, insertRow, toMemberName, toObject } from '../database/rows.ts';
 import { listPlaceholders, type SqlRow, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import { type Row, TABLES, type TableName } from '../database/tables.ts';
@@ -172,10 +172,8 @@ export async function verifyChain(tx: Transaction, { expectHead }: { expectHead?
   const findings: ChainFinding[] = [];
   let last: ChainHead = { entries: 0, hash: hashBeginning(tx.cipher) };
   let isExpectedFound = expectHead === undefined || expectHead === last.hash;
-  const batches = iteratePages((after?: ChainEntry) =>
-    readKeyset<ChainEntry>(tx, { from: 'audit_chain', order: ['position'], after, limit: CHAIN_BATCH }),
-  );
-  for await (const entries of batches) {
+  const list = { from: 'audit_chain', order: ['position'] as const, limit: CHAIN_BATCH };
+  for await (const entries of iterateKeyset<ChainEntry>(tx, list)) {
     for (const named of await readNamedRows(tx, entries)) {
       const { entry, name } = named;
       const { position } = entry;
@@ -260,11 +258,9 @@ async function findUnchained(session: SqlSession, table: ChainedTable): Promise<
   const { key: names } = TABLES[table];
   // Reads the keys alone: a column that was tampered with may not decode, and no error may quote it.
   const [columns, order] = [names.join(', '), names.map(toMemberName)];
-  const batches = iteratePages((after?: Record<string, string>) =>
-    readKeyset<Record<string, string>>(session, { from: table, columns, order, after, limit: CHAIN_BATCH }),
-  );
+  const list = { from: table, columns, order, limit: CHAIN_BATCH };
   const findings: ChainFinding[] = [];
-  for await (const rows of batches) {
+  for await (const rows of iterateKeyset<Record<string, string>>(session, list)) {
     // PostgreSQL takes no empty list.
     if (rows.length === 0) continue;
     const keys = rows.map((row) => JSON.stringify(order.map((name) => row[name] ?? '')));

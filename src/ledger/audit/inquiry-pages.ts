@@ -4,8 +4,8 @@ import { pick } from '../../base/defined.ts';
 import { type AttemptState, NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveState, HELD_STATES } from '../claim.ts';
-import { type Page, readKeyset, toPeriodMs } from '../database/pages.ts';
-import { listPlaceholders, type SqlSession, type SqlValue, type Transaction } from '../database/sql-session.ts';
+import { type Page, readKeyset, selectPeriod } from '../database/pages.ts';
+import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import {
   type AttemptRow,
@@ -60,14 +60,9 @@ export async function readAttemptsPage(
   after?: FoundRow,
   { pageSize = PAGE_SIZE, ofGrants = ['applicantId', 'consentId'] }: PageOptions = {},
 ): Promise<Page<AuditedAttempt, FoundRow>> {
-  const { runKey, customerTraceNumber, reportReferenceNumber } = query;
-  const { fromMs, beforeMs } = toPeriodMs(query);
-  const values: SqlValue[] = [fromMs, beforeMs];
-  const place = (value: SqlValue) => `$${values.push(value)}`;
+  const { reportReferenceNumber } = query;
   // An index finds the rows of these conditions.
-  const where = ['claimed_at >= $1 AND claimed_at < $2'];
-  if (runKey !== undefined) where.push(`run_key = ${place(runKey)}`);
-  if (customerTraceNumber !== undefined) where.push(`customer_trace_number = ${place(customerTraceNumber)}`);
+  const { where, values, place } = selectPeriod('claimed_at', query, ['runKey', 'customerTraceNumber']);
   if (reportReferenceNumber !== undefined) {
     where.push(`(customer_trace_number, attempt) IN (SELECT r.customer_trace_number, r.attempt FROM report_references r
       WHERE r.reference_digest = ${place(computeReferenceDigest(tx.cipher, reportReferenceNumber))})`);

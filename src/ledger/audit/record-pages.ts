@@ -2,9 +2,8 @@
 
 import type { z } from 'zod';
 import { pick } from '../../base/defined.ts';
-import { type Page, readKeyset, toPeriodMs } from '../database/pages.ts';
-import { toColumnName } from '../database/rows.ts';
-import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
+import { type Page, readKeyset, selectPeriod } from '../database/pages.ts';
+import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import { type AccessesQuery, type NamedRecord, RECORDS } from './audited.ts';
 
@@ -73,21 +72,10 @@ function createReader<Shape extends z.ZodRawShape>(
 ): ReadPage<z.infer<z.ZodObject<Shape>>> {
   const members = Object.keys(record.shape);
   return async (session, query, after) => {
-    const { fromMs, beforeMs } = toPeriodMs(query);
-    const values: SqlValue[] = [fromMs, beforeMs];
-    const place = (value: string) => `$${values.push(value)}`;
-    const wanted = (['runKey', 'customerTraceNumber', 'by'] as const).flatMap((name) => {
-      const value = query[name];
-      return value === undefined ? [] : [`${toColumnName(name)} = ${place(value)}`];
-    });
+    const { where, values, place } = selectPeriod('recorded_at', query, ['runKey', 'customerTraceNumber', 'by']);
     const { items, end } = await readKeyset<Ordered>(session, {
       from: `(${rows}) found`,
-      where: [
-        'recorded_at >= $1 AND recorded_at < $2',
-        isListed(session.dialect.now),
-        ...wanted,
-        ...withoutForeignRuns('found.run_key', query, place),
-      ],
+      where: [...where, isListed(session.dialect.now), ...withoutForeignRuns('found.run_key', query, place)],
       values,
       order: ['recordedAt', 'rowKey'],
       after,

@@ -1,6 +1,6 @@
 /** Lists in pages, so that a million rows are never in memory at once. Each page begins after the last row of the one before. */
 import { parseInstantMs } from '../../base/instants.ts';
-import { encode, toColumnName } from './rows.ts';
+import { encode, type Place, toColumnName } from './rows.ts';
 import type { SqlSession, SqlValue } from './sql-session.ts';
 
 /** A page of a list; `end` is its place, where another page may follow. */
@@ -39,6 +39,11 @@ export async function readKeyset<Row>(
   return { items, end: items.length < limit ? undefined : items.at(-1) };
 }
 
+/** Reads page after page of one list in one transaction, to the last one. */
+export function iterateKeyset<Row>(session: SqlSession, keyset: Keyset<Row>): AsyncGenerator<Row[]> {
+  return iteratePages((after: Row | undefined) => readKeyset(session, { ...keyset, after }));
+}
+
 /** Reads page after page, to the last one. */
 export async function* iteratePages<Item, Place>(
   readPage: (after: Place | undefined) => Promise<Page<Item, Place>>,
@@ -49,6 +54,25 @@ export async function* iteratePages<Item, Place>(
     yield items;
     after = end;
   } while (after !== undefined);
+}
+
+/**
+ * The conditions on rows whose `time` lies in the query's period, and that have its other values in the columns of these
+ * members. `place` adds a value.
+ *
+ * @throws RangeError where an end of the period is no instant
+ */
+export function selectPeriod<Query extends { from?: string; before?: string }>(
+  time: string,
+  query: Query,
+  members: readonly (keyof Query & string)[],
+) {
+  const { fromMs, beforeMs } = toPeriodMs(query);
+  const values: SqlValue[] = [fromMs, beforeMs];
+  const place: Place = (value) => `$${values.push(value)}`;
+  const wanted = members.filter((name) => query[name] !== undefined);
+  const equal = wanted.map((name) => `${toColumnName(name)} = ${place(query[name] as string)}`);
+  return { where: [`${time} >= $1 AND ${time} < $2`, ...equal], values, place };
 }
 
 /** @throws RangeError */
