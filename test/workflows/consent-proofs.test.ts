@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import { proved } from '../support/consent-proofs.ts';
@@ -183,3 +184,36 @@ test('a run ends only after every proof was checked, however long the keys are u
   assert.equal((await handle.result()).outcome, 'withdrawn');
   assert.deepEqual(proofsIn(journeyId), [good.proof]);
 });
+
+test('a grant whose keys are unreadable goes to the ledger again after a wait, not with each further message', async () => {
+  const file = harness.config.consentKeysFile ?? '';
+  const keys = await readFile(file);
+  const { handle, journeyId, grant } = await startShared();
+  await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+  await writeFile(file, '{');
+  const sent = ['C1', 'C2', 'C3', 'C4', 'C5', 'C6', 'C7', 'C8'];
+  try {
+    for (const [index, consentId] of sent.entries()) {
+      await handle.signal('consent', await proved({ ...grant, consentId }));
+      while ((await countRecorded(handle)).activities <= index) await setTimeout(20);
+    }
+    // Each message would bring all earlier ones along: 36. One wait of 2 s, and one of 4 s, may be over meanwhile.
+    const { consents } = await countRecorded(handle);
+    assert.ok(consents >= 8 && consents < 24, `${consents}`);
+  } finally {
+    await writeFile(file, keys);
+  }
+  assert.equal((await handle.result()).shares[0]?.state, 'posted');
+  assert.equal(proofsIn(journeyId).length, 8);
+});
+
+/** Counts the activities that record consents, and the consents that they were given, by their summaries. */
+async function countRecorded(handle: JourneyHandle): Promise<{ activities: number; consents: number }> {
+  const { events } = await handle.fetchHistory();
+  const counts = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled, userMetadata }) => {
+    if (scheduled?.activityType?.name !== 'recordConsents') return [];
+    const summary = Buffer.from(userMetadata?.summary?.data ?? '').toString();
+    return [Number(/recording (\d+) consents/.exec(summary)?.[1] ?? 1)];
+  });
+  return { activities: counts.length, consents: counts.reduce((sum, count) => sum + count, 0) };
+}

@@ -3,7 +3,16 @@
  * answer for each of its shares. Beside those answers it holds only messages on their way and faults to record. A
  * refusal on its way keeps its share from being posted.
  */
-import { CancellationScope, condition, defineSignal, log, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  condition,
+  defineSignal,
+  log,
+  patched,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { ConsentTaken, RecordConsentsArgs, RunConfig, ShareQuestion } from '../../activities/contract.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { ApplicantStanding, ConsentRecord, FaultyGrant, ShareStanding } from '../../consent/consent-record.ts';
@@ -17,7 +26,7 @@ import { toCanonicalJson } from '../../model/decision-content.ts';
 import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import type { RunKind } from '../../model/run-key.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
-import { runUntilRecorded } from '../run/activity-stubs.ts';
+import { computeWaitMs, runUntilRecorded } from '../run/activity-stubs.ts';
 import { runInBackground } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import type { EventsOut } from '../run/events-out.ts';
@@ -86,6 +95,10 @@ export class Consents {
   /** Shares whose consents another run may have recorded since the last look-up. */
   readonly #stale = new Set<string>();
   #faults: FaultyGrant[];
+  /** Grants whose proof's keys could not be read. They go to the ledger again after a wait. */
+  readonly #unjudged = new Set<WaitingConsent>();
+  /** Counts the waits for keys in a row. */
+  #keyWaits = 0;
   /** Counts the messages, so that a new one ends the wait for those that the ledger could not take. */
   #received = 0;
 
@@ -266,7 +279,7 @@ export class Consents {
         round = 0;
         continue;
       }
-      const waitMs = Math.min(2_000 * 2 ** round++, 300_000);
+      const waitMs = computeWaitMs(round++);
       const summary = 'consents wait for their keys, or for the ledger of the run: the run records them later';
       await condition(() => this.#received > received || this.#faults.length > 0, waitMs, { summary });
     }
@@ -275,13 +288,14 @@ export class Consents {
   /** An unprepared run does not know which grants count. It asks the ledger about their shares later. */
   get #isReady(): boolean {
     if (this.#refusals.size > 0) return true;
-    return this.#host.config !== undefined && (this.#grants.size > 0 || this.#faults.length > 0);
+    return this.#host.config !== undefined && (this.#grants.size > this.#unjudged.size || this.#faults.length > 0);
   }
 
-  /** Returns whether the ledger has taken anything. */
+  /** Returns whether the ledger has taken anything, or the run keeps a grant back for its keys. */
   async #write(): Promise<boolean> {
     const { config, shares } = this.#host;
-    const batch = selectNextBatch(config ? this.#waiting : [...this.#refusals.values()]);
+    const unwritten = config ? this.#waiting : [...this.#refusals.values()];
+    const batch = selectNextBatch(unwritten.filter((waitingConsent) => !this.#unjudged.has(waitingConsent)));
     const consents = batch.map(({ record }) => record);
     const faultyGrants = config ? this.#faults : [];
     const shareIds = [...new Set([...consents, ...faultyGrants].map(({ shareId }) => shareId))];
@@ -303,7 +317,21 @@ export class Consents {
     }
     for (const [index, waitingConsent] of batch.entries()) this.#settle(waitingConsent, recorded.taken[index]);
     this.updateStandings(recorded.standings);
-    return batch.length === 0 || batch.some(({ taken }) => taken !== undefined);
+    if (this.#unjudged.size === 0) this.#keyWaits = 0;
+    return batch.length === 0 || batch.some((item) => item.taken !== undefined || this.#unjudged.has(item));
+  }
+
+  /** Keeps a grant back until a wait is over. Without that, each message that follows would bring hundreds along again. */
+  #keepBack(waiting: WaitingConsent): void {
+    // May go when no run is open that has waited for keys before this build.
+    if (!patched('unjudged-grants-wait')) return;
+    this.#unjudged.add(waiting);
+    if (this.#unjudged.size > 1) return;
+    const summary = 'consents wait for the keys of their proofs: the run records them later';
+    runInBackground(async () => {
+      await sleep(computeWaitMs(this.#keyWaits++), { summary });
+      this.#unjudged.clear();
+    });
   }
 
   /** @param taken `unjudged` if the keys that the proof needs could not be read: the message waits on */
@@ -311,9 +339,11 @@ export class Consents {
     const { record } = waiting;
     const list = this.#listFor(record);
     list.delete(toContent(record));
+    this.#unjudged.delete(waiting);
     if (taken.kind === 'unjudged') {
       // Behind the others, which it must not keep out of the next batch.
       list.set(toContent(record), waiting);
+      this.#keepBack(waiting);
       return;
     }
     const share = this.#host.shares.get(record.shareId);

@@ -8,7 +8,7 @@ import type { GrantKey } from '../../consent/consent-record.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { FAILURES } from '../../model/failure-types.ts';
 import type { Answer, InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
-import { parseProblem } from '../../model/problems.ts';
+import { parseProblem, selectShownProblems } from '../../model/problems.ts';
 import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import { isBatch } from '../../model/work-class.ts';
@@ -270,7 +270,11 @@ class InquiryRun {
     const state = this.#state;
     if (failure.claimed) state.attempt = failure.attempt + 1;
     const since = heldSince ?? new Date().toISOString();
-    state.held = { failure, since };
+    // The next run gets only the problems that the hold shows: the state of a review may have hundreds of holds.
+    state.held = {
+      failure: { ...failure, problems: failure.problems && selectShownProblems(failure.problems) },
+      since,
+    };
     this.#reportProgress('held');
     // The hold's own attribute replaces that of the wait, in one event.
     this.#endWait();

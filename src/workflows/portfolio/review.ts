@@ -31,6 +31,7 @@ import type { WaitsFor } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import type { InquiryState } from '../inquiry/inquiry-spec.ts';
 import { hasRunOut, waitToTryAgain } from '../run/activity-stubs.ts';
+import { fitsNextRun } from '../run/continuation.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import { createRunState, Run, type RunAttributes, type RunState } from '../run/run.ts';
 
@@ -153,6 +154,11 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
   /** Whether no further row may begin: too many rows wait for people. */
   get isFull(): boolean {
     return this.holds.list.length >= MAX_HELD;
+  }
+
+  /** Whether held rows make the state too large for the next run: no further row begins before some are decided. */
+  get #isTooLarge(): boolean {
+    return this.continuation.isDue && !fitsNextRun(this.toState());
   }
 
   /** The number of rows that have begun, and are neither held nor done. */
@@ -314,7 +320,9 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
     }
     if (isPaused) return { state: 'paused', waitingFor: 'an operator who resumes it' };
     if (held > 0 && this.done + held >= file.rows) return { state: 'held', waitingFor: decisions };
-    if (isFull) return { state: 'held', waitingFor: `${decisions}: no further row is begun before` };
+    if (isFull || (held > 0 && this.#isTooLarge)) {
+      return { state: 'held', waitingFor: `${decisions}: no further row is begun before` };
+    }
     if (!this.#isKeptWaiting) return { state: 'running' };
     return { state: 'running', waitingFor: 'an operator who resumes inquiries, which are paused' };
   }

@@ -16,6 +16,10 @@ import type { InFlightActivities } from './in-flight-activities.ts';
 /** The server takes 2 MB for one payload. Encryption adds little, but the state may grow more until then. */
 const MAX_STATE_BYTES = 1_000_000;
 
+export function fitsNextRun(state: unknown): boolean {
+  return JSON.stringify(state).length <= MAX_STATE_BYTES;
+}
+
 /** The part of `Continuation` by which a part of a run rests. */
 export type ContinuationWait = Pick<Continuation, 'isDue' | 'wait'>;
 
@@ -92,7 +96,7 @@ export class Continuation {
       // Calls back attempts that are not on the wire yet: the next run sends them.
       this.#inFlight.recheck();
       for (;;) {
-        await condition(() => this.#isQuiet(root) && JSON.stringify(state()).length <= MAX_STATE_BYTES);
+        await condition(() => this.#isQuiet(root) && fitsNextRun(state()));
         // Lets parts run first whose wait ended in this task, also one after another.
         await waitUntilAtRest(2);
         if (!this.#isQuiet(root)) continue;
