@@ -7,9 +7,11 @@ import { refuse } from '../../src/model/refusals.ts';
 import type { CarriedConsents } from '../../src/workflows/consent/consents.ts';
 import type { InquiryState } from '../../src/workflows/inquiry/inquiry-spec.ts';
 import { Journey, type JourneyRunState } from '../../src/workflows/journey/journey.ts';
+import { type FileState, Review } from '../../src/workflows/portfolio/review.ts';
 import type { PullRunState } from '../../src/workflows/pull/pull.ts';
 import type { EventsState } from '../../src/workflows/run/events-out.ts';
 import type { HoldsState } from '../../src/workflows/run/holds.ts';
+import { createRunState } from '../../src/workflows/run/run.ts';
 import { applicant, consentMessage, journeyInput } from '../support/journey-harness.ts';
 
 const AT = '2026-01-02T03:04:05.000Z';
@@ -157,4 +159,34 @@ test('the next run emits events that were emitted before the input was validated
   const waiting = [{ type: 'consent.refused' as const, key: ['C1', 'no', 0], data: { reason: 'no' }, timestamp: AT }];
   const state = { ...rest, events: { occurrences: {}, waiting } };
   assert.deepEqual(new Journey(input, copied(state)).toState().events, state.events);
+});
+
+test('a review whose held rows make its state too large for the next run says what it waits for', () => {
+  Object.assign(globalThis, { __TEMPORAL_ACTIVATOR__: {} });
+  const file: FileState = {
+    ...{
+      known: {
+        folder: 'EU001',
+        file: 'f.csv',
+        format: 'csv',
+        digest: 'D',
+        mark: { size: 1, modified: '1', changed: '1' },
+        columns: [],
+        badLines: [],
+      },
+    },
+    ...{ badRows: 0, rows: 9, carried: [], done: { record: 0, noRecord: 0, noReport: 0, abandoned: 0 } },
+    ...{ resultBytes: 0, results: [] },
+  };
+  const settings = { ...RUN.settings, handOverAfterEvents: 0 };
+  const state = { ...createRunState(), config: { ...RUN, settings }, isPaused: false, holds: HOLDS, file };
+  const review = new Review(
+    { reviewId: 'R1', file: 'f.csv', endUserCode: 'EU001', permissiblePurposeCode: '8' },
+    state,
+  );
+  assert.equal(review.status().state, 'running');
+  file.carried.push({ accountId: 'A'.repeat(1_000_000), line: 2, offset: 9, inquiry: INQUIRY });
+  const { state: standing, waitingFor } = review.status();
+  assert.equal(standing, 'held');
+  assert.equal(waitingFor, 'a decision about 1 inquiry: no further row is begun before');
 });
