@@ -9,6 +9,12 @@ export interface Page<Item, Place> {
   end?: Place | undefined;
 }
 
+/** Rows of a list between two instants, RFC 3339: from then on, and before then. */
+export interface Period {
+  from?: string;
+  before?: string;
+}
+
 interface Keyset<Row> {
   /** A table, or a subquery with its name. */
   from: string;
@@ -62,7 +68,7 @@ export async function* iteratePages<Item, Place>(
  *
  * @throws RangeError where an end of the period is no instant
  */
-export function selectPeriod<Query extends { from?: string; before?: string }>(
+export function selectPeriod<Query extends Period>(
   time: string,
   query: Query,
   members: readonly (keyof Query & string)[],
@@ -76,7 +82,7 @@ export function selectPeriod<Query extends { from?: string; before?: string }>(
 }
 
 /** @throws RangeError */
-export function toPeriodMs({ from, before }: { from?: string; before?: string }): { fromMs: number; beforeMs: number } {
+export function toPeriodMs({ from, before }: Period): { fromMs: number; beforeMs: number } {
   const fromMs = from === undefined ? 0 : parseInstantMs(from);
   const beforeMs = before === undefined ? Number.MAX_SAFE_INTEGER : parseInstantMs(before);
   if (fromMs === null || beforeMs === null) {

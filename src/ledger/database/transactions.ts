@@ -8,7 +8,7 @@
  */
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { LedgerChangedError, LedgerUnavailableError, WriterTooOldError } from '../errors.ts';
-import { iteratePages, type Page, toPeriodMs } from './pages.ts';
+import { iteratePages, type Page, type Period, toPeriodMs } from './pages.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import {
   type Ending,
@@ -46,12 +46,6 @@ type Lists<Fs> = {
     ? (query?: Query) => AsyncIterable<Item>
     : never;
 };
-
-/** Rows of a list between two instants, RFC 3339: from then on, and before then. */
-interface Period {
-  from?: string;
-  before?: string;
-}
 
 export class Transactions {
   readonly engine: SqlEngine;
