@@ -50,8 +50,11 @@ function getActivator(): Activator {
 
 function getPlayed(): Played {
   const activator = getActivator();
+  const known = playedByRun.get(activator);
+  // Predicates of waits call this in each round of each task.
+  if (known) return known;
   const rests = { made: 0, blocked: 0, ended: 0 };
-  const played = playedByRun.get(activator) ?? { hasUpdatesToCome: false, events: 0, bytes: 0, bytesByNow: 0, rests };
+  const played = { hasUpdatesToCome: false, events: 0, bytes: 0, bytesByNow: 0, rests };
   playedByRun.set(activator, played);
   return played;
 }
