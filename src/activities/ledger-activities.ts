@@ -124,18 +124,13 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
     recordDecision: record,
 
     /** Checks a repeat's proof as of `receivedAt`, before the repeat is accepted. Fails as `InvalidInput`. */
-    checkRepeatProof: async ({ profile, message, receivedAt }: RepeatCheck) => {
+    checkRepeatProof: async (args: { profile: string; message: RepeatStageMessage; receivedAt: string }) => {
+      const { profile, message, receivedAt } = args;
       const content = repeatContent(ledger.identity.environment, message);
       const verdict = await judgeProof(profile, { content, proof: message.proof, receivedAt });
       if (!verdict.accepted) throw new InvalidInputError([{ path: '/proof', rule: verdict.rule }]);
     },
   });
-}
-
-export interface RepeatCheck {
-  profile: string;
-  message: RepeatStageMessage;
-  receivedAt: string;
 }
 
 /** The content that a decision's proof must have signed, made from the very record to be written. */
