@@ -13,14 +13,7 @@ import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import { verifyChain } from './audit/audit-chain.ts';
 import { readAttemptsPage, readSharesPage } from './audit/inquiry-pages.ts';
-import {
-  readAccessesPage,
-  readConsentsPage,
-  readDecisionsPage,
-  readDisposalsPage,
-  readNamed,
-  readUnmatchedPage,
-} from './audit/record-pages.ts';
+import { RECORD_PAGES, readNamed } from './audit/record-pages.ts';
 import {
   adoptConsents,
   countUnmatched,
@@ -95,9 +88,7 @@ export function makeLedger(transactions: Transactions, identity: LedgerIdentity,
     ...transactions.bindLists({
       inquiriesBetween: readAttemptsPage,
       sharesBetween: readSharesPage,
-      decisionsBetween: readDecisionsPage,
-      consentsBetween: readConsentsPage,
-      disposalsBetween: readDisposalsPage,
+      ...RECORD_PAGES,
     }),
     ...transactions.bindWritesTo({
       recordConsents,
@@ -112,7 +103,6 @@ export function makeLedger(transactions: Transactions, identity: LedgerIdentity,
     }),
     consents: {
       ...transactions.bindReads({ fault: readFault, unmatchedCounts: countUnmatched }),
-      ...transactions.bindLists({ unmatched: readUnmatchedPage }),
       ...transactions.bindWritesTo({ keep: keepConsent, adopt: adoptConsents, markSeen: markConsentsSeen }),
     },
     pauses: {
@@ -141,7 +131,6 @@ export function makeLedger(transactions: Transactions, identity: LedgerIdentity,
     reading: {
       ...makeReadings(ledger, transactions),
       ...transactions.bindReads({ madeFor: readMadeFor }),
-      ...transactions.bindLists({ accessesBetween: readAccessesPage }),
     },
   });
 }

@@ -61,7 +61,7 @@ export const unmatchedConsents = defineListing({
   ...RECORDS.unmatchedConsents,
   at: 'since',
   key: ['runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
-  read: (ledger, query) => ledger.consents.unmatched(query),
+  read: (ledger, query) => ledger.unmatchedBetween(query),
 });
 
 export const shares = defineListing({
@@ -91,7 +91,7 @@ export const accesses = defineListing({
   ...RECORDS.accesses,
   at: 'recordedAt',
   key: ['accessId'],
-  read: (ledger, query) => ledger.reading.accessesBetween(query),
+  read: (ledger, query) => ledger.accessesBetween(query),
 });
 
 export const LISTINGS: readonly Listing[] = [

@@ -35,7 +35,7 @@ describe('reports over HTTP', () => {
     assert.deepEqual([first?.revealed, second?.revealed, second?.reissued], [false, true, true]);
     const ledger = await openLedgerOf(harness);
     const read = [];
-    for await (const { by, via, redacted, purpose } of ledger.reading.accessesBetween()) {
+    for await (const { by, via, redacted, purpose } of ledger.accessesBetween()) {
       read.push([by, via, redacted, purpose]);
     }
     await ledger.close();

@@ -39,7 +39,7 @@ async function received(
 }
 
 async function listed(ledger: Ledger): Promise<string[]> {
-  return (await Array.fromAsync(ledger.consents.unmatched())).map(
+  return (await Array.fromAsync(ledger.unmatchedBetween())).map(
     ({ consentId, unmatched }) => `${consentId} ${unmatched}`,
   );
 }
@@ -71,7 +71,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
       unmatched: undefined,
     });
     assert.deepEqual(await listed(ledger), ['C-1 journey', 'C-3 share', 'C-4 applicant']);
-    const [oldest] = await Array.fromAsync(ledger.consents.unmatched());
+    const [oldest] = await Array.fromAsync(ledger.unmatchedBetween());
     assert.ok(oldest && !Number.isNaN(Date.parse(oldest.since)));
   });
 
@@ -211,7 +211,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
       await sleep(2);
     }
     const list = async (reach: { profiles?: string[]; endUsers?: string[] }) => {
-      const found = await Array.fromAsync(ledger.consents.unmatched(reach));
+      const found = await Array.fromAsync(ledger.unmatchedBetween(reach));
       return found.map(({ runKey }) => runKey).join();
     };
     assert.equal(await list({}), 'J-1,J-2,J-3,J-4');
@@ -228,7 +228,7 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     const { ledgerId } = ledger.identity;
     assert.equal(await ledger.consents.markSeen(ledgerId, { runKey: 'J-1', ...OPS }), 1);
     assert.equal(await ledger.consents.markSeen(ledgerId, { runKey: 'J-1', ...OPS }), 0);
-    assert.equal((await Array.fromAsync(ledger.consents.unmatched())).map(({ runKey }) => runKey).join(), 'J-2');
+    assert.equal((await Array.fromAsync(ledger.unmatchedBetween())).map(({ runKey }) => runKey).join(), 'J-2');
     // A start still finds the consent.
     assert.deepEqual(await countedBy(ledger, 'run-1'), ['C-1 granted']);
   });

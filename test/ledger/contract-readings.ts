@@ -38,7 +38,7 @@ async function withReport(ledger: Ledger): Promise<void> {
 }
 
 function accesses(ledger: Ledger, query: object = {}) {
-  return Array.fromAsync(ledger.reading.accessesBetween(query));
+  return Array.fromAsync(ledger.accessesBetween(query));
 }
 
 /** Waits for the next millisecond, since rows of the same millisecond have no order. */

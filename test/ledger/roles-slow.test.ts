@@ -139,7 +139,7 @@ describe('the database role of the HTTP API', () => {
     });
     assert.equal(late.kind, 'recorded');
     await ledger.consents.keep(ledgerId, consentOf({ journeyId: 'J-NONE' }));
-    assert.equal((await Array.fromAsync(api.consents.unmatched())).length, 1);
+    assert.equal((await Array.fromAsync(api.unmatchedBetween())).length, 1);
     assert.equal(await api.consents.markSeen(ledgerId, { runKey: 'J-NONE', by: 'ops', reason: 'asked' }), 1);
     const report = traceOf('13');
     await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: report } }));
@@ -153,7 +153,7 @@ describe('the database role of the HTTP API', () => {
       { by: 'ops', via: 'api' },
     );
     assert.equal(read?.body, '{"a":1}');
-    for await (const { via, by } of api.reading.accessesBetween()) assert.deepEqual([via, by], ['api', 'ops']);
+    for await (const { via, by } of api.accessesBetween()) assert.deepEqual([via, by], ['api', 'ops']);
     for await (const { environment } of api.inquiriesBetween()) assert.equal(environment, 'sandbox');
   });
 

@@ -44,7 +44,7 @@ function tell({ journeyId, ...message }: ConsentMessage) {
 }
 
 async function unmatchedOf(journeyId: string): Promise<string[]> {
-  const all = await Array.fromAsync(ledger.consents.unmatched());
+  const all = await Array.fromAsync(ledger.unmatchedBetween());
   return all.filter((one) => one.runKey === journeyId).map((one) => `${one.consentId} ${one.unmatched}`);
 }
 

@@ -277,7 +277,7 @@ describe('a share by itself', { concurrency: 6 }, () => {
     await journey.result();
     const shareId = newShareId();
     const unmatchedHere = async () =>
-      (await Array.fromAsync(ledger.consents.unmatched())).filter((one) => one.runKey === journey.journeyId);
+      (await Array.fromAsync(ledger.unmatchedBetween())).filter((one) => one.runKey === journey.journeyId);
     const early = await journey.recordConsent({ ...consent(), shareId });
     assert.equal(early.late && early.recorded && early.unmatched, 'share');
     assert.equal((await unmatchedHere()).length, 1);

@@ -18,51 +18,55 @@ interface Ordered {
 
 type ReadPage<Item> = (tx: Transaction, query: AccessesQuery, after?: Ordered) => Promise<Page<Item, Ordered>>;
 
-/** Reads only: a person's decisions that were recorded in a period, oldest first: about inquiries, and about runs. */
-export const readDecisionsPage = createReader(
-  RECORDS.decisions.output,
-  `SELECT d.recorded_at, d.customer_trace_number || ' ' || d.decision_id AS row_key, d.customer_trace_number,
-      d.decision_id, d.attempt, d.action, d.by, d.reason, d.provider_said, d.failure_type, d.decided_at, d.proven_by,
-      i.run_key, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user, NULL AS until
-    FROM decisions d JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number
-  UNION ALL
-  SELECT r.recorded_at, r.run_key || ' ' || r.decision_id || ' ' || r.version, r.customer_trace_number, r.decision_id,
-      NULL, r.action, r.by, r.reason, NULL, NULL, r.decided_at, NULL, r.run_key, coalesce(r.stage, i.product_code),
-      i.profile, coalesce(r.share_id, i.share_id), i.end_user_code, i.end_user, r.until
-    FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`,
-);
-
 const CONSENT = `c.*, c.journey_id AS run_key, c.recorded_at AS since,
     c.journey_id || ' ' || c.share_id || ' ' || c.applicant_id || ' ' || c.consent_id || ' ' || c.decision AS row_key`;
 
-const CONSENTS = `SELECT ${CONSENT},
-    CASE WHEN c.proof IS NULL THEN 0 ELSE 1 END AS has_proof,
-    (SELECT count(*) FROM attempt_consents l WHERE c.decision = 'granted' AND l.journey_id = c.journey_id
-      AND l.share_id = c.share_id AND l.applicant_id = c.applicant_id AND l.consent_id = c.consent_id) AS permitted_attempts
-  FROM consents c`;
+/** Read only: the records of a period, oldest first, by the names that the ledger's methods have. */
+export const RECORD_PAGES = {
+  /** A person's decisions about inquiries, and about runs. */
+  decisionsBetween: createReader(
+    RECORDS.decisions.output,
+    `SELECT d.recorded_at, d.customer_trace_number || ' ' || d.decision_id AS row_key, d.customer_trace_number,
+        d.decision_id, d.attempt, d.action, d.by, d.reason, d.provider_said, d.failure_type, d.decided_at, d.proven_by,
+        i.run_key, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user, NULL AS until
+      FROM decisions d JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number
+    UNION ALL
+    SELECT r.recorded_at, r.run_key || ' ' || r.decision_id || ' ' || r.version, r.customer_trace_number, r.decision_id,
+        NULL, r.action, r.by, r.reason, NULL, NULL, r.decided_at, NULL, r.run_key, coalesce(r.stage, i.product_code),
+        i.profile, coalesce(r.share_id, i.share_id), i.end_user_code, i.end_user, r.until
+      FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`,
+  ),
 
-/** Reads like `readDecisionsPage`: consents and refusals, including those under which nothing was sent. */
-export const readConsentsPage = createReader(RECORDS.consents.output.omit({ stands: true }), CONSENTS);
+  /** Consents and refusals, including those under which nothing was sent. */
+  consentsBetween: createReader(
+    RECORDS.consents.output.omit({ stands: true }),
+    `SELECT ${CONSENT},
+      CASE WHEN c.proof IS NULL THEN 0 ELSE 1 END AS has_proof,
+      (SELECT count(*) FROM attempt_consents l WHERE c.decision = 'granted' AND l.journey_id = c.journey_id
+        AND l.share_id = c.share_id AND l.applicant_id = c.applicant_id AND l.consent_id = c.consent_id) AS permitted_attempts
+    FROM consents c`,
+  ),
 
-/** Reads like `readDecisionsPage`: the consents that match nothing, and that no person has marked as seen. */
-export const readUnmatchedPage = createReader(
-  RECORDS.unmatchedConsents.output,
-  `SELECT ${CONSENT} FROM consents c WHERE c.unmatched IS NOT NULL AND c.seen_at IS NULL`,
-  (now) => `listed_from <= ${now}`,
-);
+  /** The consents that match nothing, and that no person has marked as seen. */
+  unmatchedBetween: createReader(
+    RECORDS.unmatchedConsents.output,
+    `SELECT ${CONSENT} FROM consents c WHERE c.unmatched IS NOT NULL AND c.seen_at IS NULL`,
+    (now) => `listed_from <= ${now}`,
+  ),
 
-/** Reads like `readDecisionsPage`: disposals that were begun or finished, and legal holds set or released. */
-export const readDisposalsPage = createReader(
-  RECORDS.disposals.output,
-  'SELECT e.*, e.order_id AS row_key FROM orders e WHERE e.run_key IS NOT NULL',
-);
+  /** Disposals that were begun or finished, and legal holds set or released. */
+  disposalsBetween: createReader(
+    RECORDS.disposals.output,
+    'SELECT e.*, e.order_id AS row_key FROM orders e WHERE e.run_key IS NOT NULL',
+  ),
 
-/** Reads like `readDecisionsPage`: readings of sealed content. */
-export const readAccessesPage = createReader(
-  RECORDS.accesses.output,
-  `SELECT r.*, r.access_id AS row_key, i.run_key, i.product_code, i.end_user_code, i.end_user
-    FROM report_accesses r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`,
-);
+  /** Readings of sealed content. */
+  accessesBetween: createReader(
+    RECORDS.accesses.output,
+    `SELECT r.*, r.access_id AS row_key, i.run_key, i.product_code, i.end_user_code, i.end_user
+      FROM report_accesses r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`,
+  ),
+};
 
 /** Makes a reader of records: each member of a record is a column of the statement. */
 function createReader<Shape extends z.ZodRawShape>(
