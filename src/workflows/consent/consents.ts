@@ -3,16 +3,7 @@
  * answer for each of its shares. Beside those answers it holds only messages on their way and faults to record. A
  * refusal on its way keeps its share from being posted.
  */
-import {
-  CancellationScope,
-  condition,
-  defineSignal,
-  log,
-  patched,
-  setHandler,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, condition, defineSignal, log, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { ConsentTaken, RecordConsentsArgs, RunConfig, ShareQuestion } from '../../activities/contract.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { ApplicantStanding, ConsentRecord, FaultyGrant, ShareStanding } from '../../consent/consent-record.ts';
@@ -323,8 +314,6 @@ export class Consents {
 
   /** Keeps a grant back until a wait is over. Without that, each message that follows would bring hundreds along again. */
   #keepBack(waiting: WaitingConsent): void {
-    // May go when no run is open that has waited for keys before this build.
-    if (!patched('unjudged-grants-wait')) return;
     this.#unjudged.add(waiting);
     if (this.#unjudged.size > 1) return;
     const summary = 'consents wait for the keys of their proofs: the run records them later';
