@@ -71,7 +71,7 @@ async function fill({ env }: Site, count: number): Promise<void> {
   try {
     const beganAt = Date.now() - count * 1_000;
     for (let nth = 0; nth < count; nth++) {
-      await ledger.work.openHold(ledger.identity.ledgerId, holdOf(nth, new Date(beganAt + nth * 1_000).toISOString()));
+      await ledger.tasks.openHold(ledger.identity.ledgerId, holdOf(nth, new Date(beganAt + nth * 1_000).toISOString()));
     }
   } finally {
     await ledger.close();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CreditJourneys, JourneyHandle, JourneyResult } from '../../src/client.ts';
 import { openConfiguredLedger } from '../../src/operator/configured-ledger.ts';
-import { describeHold, type Hold, readOpenWork } from '../../src/operator/holds.ts';
+import { describeHold, type Hold, readOpenTasks } from '../../src/operator/holds.ts';
 import { grant, newJourneyId, person, prequal } from '../load/inputs.ts';
 import { writePortfolio } from '../load/portfolio-file.ts';
 import type { PostedInquiry, Site } from '../load/site.ts';
@@ -225,7 +225,7 @@ async function resolveHolds(site: Site): Promise<number> {
 async function listHolds(site: Site): Promise<Hold[]> {
   const ledger = await openConfiguredLedger(site.env);
   try {
-    const pages = await Array.fromAsync(readOpenWork(ledger, { kind: 'held' }));
+    const pages = await Array.fromAsync(readOpenTasks(ledger, { kind: 'held' }));
     return pages.flatMap(({ rows }) => rows.map(describeHold));
   } finally {
     await ledger.close();

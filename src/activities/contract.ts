@@ -113,7 +113,7 @@ export interface AnsweredAttempt {
 export type SubmitInquiryResult =
   /** The outcome of this attempt, or of an earlier one that the ledger has. */
   | ({ kind: 'answered'; highWaterMark: HighWaterMark } & AnsweredAttempt)
-  /** This worker has no permit for the attempt and claimed nothing: the run uses the gateway queue. */
+  /** This worker has no slot for the attempt and claimed nothing: the run uses the gateway queue. */
   | { kind: 'noSlot' }
   /** The ledger's latest attempt of the inquiry. This activity sent nothing. */
   | ({ kind: 'latest'; latest: AttemptView } & Pick<AnsweredAttempt, 'changes'>)

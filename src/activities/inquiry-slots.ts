@@ -3,11 +3,11 @@ import { finishWithin } from '../base/within.ts';
 import type { Config } from '../config/config.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 
-/** How long an attempt from the gateway queue waits for a permit: a small part of the gateway's time to answer. */
+/** How long an attempt from the gateway queue waits for a slot: a small part of the gateway's time to answer. */
 const WAIT_MS = 1_000;
 
 /**
- * Limits the attempts that this worker has in flight for one profile, from both queues together: each needs a permit, and
+ * Limits the attempts that this worker has in flight for one profile, from both queues together: each needs a slot, and
  * there is one for each connection. The workflow queue gets only a part of them, so that neither the gateway queue nor
  * the workflow queue's other activities starve.
  */
@@ -23,7 +23,7 @@ export class InquirySlots {
     this.forWorkflowQueue = forWorkflowQueue;
   }
 
-  /** For the workflow queue. Returns the function that releases the permit, or `null` if none is free. Never waits. */
+  /** For the workflow queue. Returns the function that releases the slot, or `null` if none is free. Never waits. */
   takeNow(): (() => void) | null {
     if (this.#free === 0 || this.#inWorkflowQueue >= this.forWorkflowQueue) return null;
     this.#inWorkflowQueue++;

@@ -59,14 +59,14 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
       ledger.withdrawShare(ledgerId, withdrawal),
 
     /** Opens the row of a hold before the run waits for a decision about it. */
-    openHold: ({ ledgerId, hold }: { ledgerId: string; hold: RunHold }) => ledger.work.openHold(ledgerId, hold),
+    openHold: ({ ledgerId, hold }: { ledgerId: string; hold: RunHold }) => ledger.tasks.openHold(ledgerId, hold),
 
     /** Opens or closes a flag that no transaction of the ledger can cause. */
-    flagRun: ({ ledgerId, flag }: { ledgerId: string; flag: RunFlag }) => ledger.work.flag(ledgerId, flag),
+    flagRun: ({ ledgerId, flag }: { ledgerId: string; flag: RunFlag }) => ledger.tasks.flag(ledgerId, flag),
 
     /** Closes what a run that ends leaves open, unless it still needs an operator. */
     closeWork: ({ ledgerId, ...ended }: { ledgerId: string; runKey: string; until: string }) =>
-      ledger.work.close(ledgerId, ended),
+      ledger.tasks.close(ledgerId, ended),
 
     /** Records operators' decisions about the calling run before they take effect. */
     recordRunDecisions: ({ ledgerId, decisions }: { ledgerId: string; decisions: RunDecision[] }) =>

@@ -48,10 +48,10 @@ function readProfileName(input: unknown): string {
  */
 async function readFactsAtStart({ ledger }: ActivityDependencies, runKey: string): Promise<StartFacts | null> {
   const facts = await nullIfUnanswered(ledger.startFacts(runKey));
-  if (facts?.hasOpenWork && hasOwnWorkflowId(runKey)) {
+  if (facts?.hasOpenTasks && hasOwnWorkflowId(runKey)) {
     // An earlier run of this id may have been cut off before it closed its holds.
     const until = toUtcInstant(activityInfo().scheduledTimestampMs);
-    await nullIfUnanswered(ledger.work.close(ledger.identity.ledgerId, { runKey, until }));
+    await nullIfUnanswered(ledger.tasks.close(ledger.identity.ledgerId, { runKey, until }));
   }
   return facts;
 }

@@ -70,7 +70,7 @@ async function readGivenReport(
   requireThat(isReport(inquiry), `${path}/reportReferenceNumber`, rule);
   await requireShareable(ledger, profile, { inquiry, path });
   requireThat(match.reference, path, 'was disposed of');
-  const problems = findApplicantProblems(reference, match.reference);
+  const problems = findReferenceProblems(reference, match.reference);
   if (inquiry.endUserCode !== endUserCode) {
     problems.unshift({ path: '/report/endUserCode', rule: 'must be the end user for whom the report was pulled' });
   }
@@ -113,7 +113,7 @@ function findOutcome({ attempts }: InquiryView) {
 }
 
 /** Refuses a reference unless every `consumerId` agrees: it must never share the wrong person's report. */
-function findApplicantProblems(given: ReportReference, known: ReportReference): Problem[] {
+function findReferenceProblems(given: ReportReference, known: ReportReference): Problem[] {
   const path = '/report/reference/applicants';
   const consumers = new Map(known.applicants.map(({ applicantId, consumerId }) => [applicantId, consumerId]));
   const problems = given.applicants.flatMap(({ applicantId, consumerId }, index): Problem[] => {

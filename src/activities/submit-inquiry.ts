@@ -70,7 +70,7 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
 }
 
 /**
- * Makes the attempt for a first activity execution that has a permit.
+ * Makes the attempt for a first activity execution that has a slot.
  *
  * @param endsAt of `performance.now()`
  */

@@ -79,7 +79,7 @@ export async function startApi(options: ApiOptions) {
         if (signedInBy !== 'authorization') requireOwnPage(request);
         return { ...(await verify(authorization)), signedInBy };
       },
-      permit({ routeOptions }, caller) {
+      authorize({ routeOptions }, caller) {
         requireScope(caller, routeOptions.config.needs as Scope);
         return caller;
       },

@@ -91,10 +91,10 @@ export function createAccess(
   authentication: Authentication,
   { environment, host, namespaces }: { environment: Environment; host: string; namespaces: readonly string[] },
 ): { policy: AccessPolicy<Caller>; segment?: string } {
-  const permit = createPermit(namespaces);
+  const authorize = createAuthorization(namespaces);
   if (authentication.kind === 'jwt') {
     const verify = createCodecTokenVerifier(authentication);
-    return { policy: { verifyCaller: ({ headers }) => verify(headers.authorization), permit } };
+    return { policy: { verifyCaller: ({ headers }) => verify(headers.authorization), authorize } };
   }
   const problems = findPathProblems(environment, host);
   if (problems.length > 0) throw new ConfigError(problems);
@@ -108,7 +108,7 @@ export function createAccess(
       return { subject: 'path', roles: granted };
     },
     countedBy: ({ ip }) => [ip],
-    permit,
+    authorize,
   };
   return { policy, segment };
 }
@@ -120,7 +120,7 @@ function isSame(a: string, b: string): boolean {
 }
 
 /** The permission by the caller's roles in the namespace. It throws a Refusal where the caller has no role for it there. */
-function createPermit(namespaces: readonly string[]): AccessPolicy<Caller>['permit'] {
+function createAuthorization(namespaces: readonly string[]): AccessPolicy<Caller>['authorize'] {
   return (request, caller, note): Permission => {
     const { action, asksReveal } = request.routeOptions.config.needs as CodecNeeds;
     const namespace = readNamespace(request, caller, namespaces);

@@ -39,7 +39,7 @@ export interface AccessPolicy<Caller extends Identity> {
    * @param note adds to the audit line, even where the request is refused
    * @throws Refusal
    */
-  permit(request: FastifyRequest, caller: Caller, note: Access['note']): unknown;
+  authorize(request: FastifyRequest, caller: Caller, note: Access['note']): unknown;
 }
 
 export interface GuardSettings<Caller extends Identity> {
@@ -56,7 +56,7 @@ export interface GuardSettings<Caller extends Identity> {
 /** Facts about a request so far: for the audit log, and for its handler. */
 interface Access {
   record: Omit<AccessRecord, 'status'>;
-  /** The result of the policy's `permit`. */
+  /** The result of the policy's `authorize`. */
   permission?: unknown;
   /** When the handler began, by `performance.now()`. */
   startedAt?: number;
@@ -116,7 +116,7 @@ export function addGuard<Caller extends Identity>(app: FastifyInstance, settings
     const { subject, issuer } = caller;
     access.note({ subject, issuer });
     callers.take(JSON.stringify([issuer, subject, ...(policy.countedBy?.(request) ?? [])]));
-    access.permission = policy.permit(request, caller, access.note);
+    access.permission = policy.authorize(request, caller, access.note);
     access.caller = toCallerKey(caller);
     if (hasBody(request)) access.giveUpBody = await takeSlot(chooseLane(request).bodies, access.caller, reply);
   });

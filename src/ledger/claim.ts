@@ -167,7 +167,7 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   {
     name: 'anotherNumber',
     forbids: (known, claim) =>
-      known.otherNumber === undefined || wasClaimed(known) || permitToSpend(known, claim.attempt)
+      known.otherNumber === undefined || wasClaimed(known) || findResendToSpend(known, claim.attempt)
         ? null
         : { kind: 'anotherNumber', customerTraceNumber: known.otherNumber },
   },
@@ -183,7 +183,7 @@ export const CLAIM_RULES: readonly ClaimRule[] = [
   {
     name: 'needsDecision',
     forbids: (known, claim) =>
-      isIn(HELD_STATES, latestStanding(known)) && !permitFor(known, claim.attempt) ? { kind: 'latest' } : null,
+      isIn(HELD_STATES, latestStanding(known)) && !findResend(known, claim.attempt) ? { kind: 'latest' } : null,
   },
   {
     name: 'answeredLate',
@@ -211,8 +211,8 @@ export function decideClaim(
     const verdict = rule.forbids(known, claim);
     if (verdict) return verdict;
   }
-  const permit = permitToSpend(known, claim.attempt);
-  return { kind: 'claim', attempt: claim.attempt, ...(permit ? { permittedBy: permit.decisionId } : {}) };
+  const resend = findResendToSpend(known, claim.attempt);
+  return { kind: 'claim', attempt: claim.attempt, ...(resend ? { permittedBy: resend.decisionId } : {}) };
 }
 
 /** The present state of an attempt: a `sending` whose time is over is `unknown`. */
@@ -243,7 +243,7 @@ export function lateToJudge(known: KnownInquiry): KnownAttempt | undefined {
   if (!latest || known.attempts.some(isAccepted)) return undefined;
   const state = effectiveState(latest);
   const mayBeFollowed =
-    isKnownNotPosted(state) || (HELD_STATES.includes(state) && permitFor(known, latest.attempt + 1) !== undefined);
+    isKnownNotPosted(state) || (HELD_STATES.includes(state) && findResend(known, latest.attempt + 1) !== undefined);
   return mayBeFollowed ? findLateAnswer(known) : undefined;
 }
 
@@ -260,7 +260,7 @@ export function findAttempt(known: KnownInquiry, attempt: number): KnownAttempt 
 }
 
 /** The resend that permits exactly this attempt, spent or not. */
-export function permitFor(known: KnownInquiry, attempt: number): KnownDecision | undefined {
+export function findResend(known: KnownInquiry, attempt: number): KnownDecision | undefined {
   return known.decisions.find((decision) => decision.permitsAttempt === attempt);
 }
 
@@ -268,9 +268,9 @@ export function permitFor(known: KnownInquiry, attempt: number): KnownDecision |
  * The resend that attempt n spends: its own, or that of the closed attempts just before it, under which nothing was
  * sent.
  */
-export function permitToSpend(known: KnownInquiry, attempt: number): KnownDecision | undefined {
-  const permit = permitFor(known, attempt);
-  return permit || !findAttempt(known, attempt - 1)?.closed ? permit : permitToSpend(known, attempt - 1);
+export function findResendToSpend(known: KnownInquiry, attempt: number): KnownDecision | undefined {
+  const resend = findResend(known, attempt);
+  return resend || !findAttempt(known, attempt - 1)?.closed ? resend : findResendToSpend(known, attempt - 1);
 }
 
 /** Whether any attempt was claimed; one that was closed was not. */

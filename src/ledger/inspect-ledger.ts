@@ -4,7 +4,7 @@ import { readDurability } from './database/durability.ts';
 import { readIdentity, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlSession } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
-import { countWork } from './holds/holds.ts';
+import { countTasks } from './holds/holds.ts';
 import { openEngine } from './open-ledger.ts';
 import { readPauses } from './pauses.ts';
 import { readRestore } from './restores.ts';
@@ -62,7 +62,7 @@ async function readContent(tx: SqlSession, { ledgerId, environment, secretKeyId 
       secret: keyId === secretKeyId,
       reports: reports.get(keyId) ?? 0,
     })),
-    needsPerson: (await countWork(tx)).reduce((sum, { count }) => sum + count, 0),
+    needsPerson: (await countTasks(tx)).reduce((sum, { count }) => sum + count, 0),
     lost: (await readRestore(tx)).lost,
     pauses: await readPauses(tx, { inForce: true }),
   };

@@ -29,13 +29,13 @@ import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import {
-  closeWork,
-  countWork,
+  closeTasks,
+  countTasks,
   flagRun,
-  hasOpenWork,
+  hasOpenTasks,
   openHold,
-  readOpenWork,
-  readWorkOfOwner,
+  readOpenTasks,
+  readTasksOfOwner,
   recordRunSeen,
   recordSeen,
 } from './holds/holds.ts';
@@ -109,9 +109,9 @@ export function makeLedger(transactions: Transactions, identity: LedgerIdentity,
       ...transactions.bindReads({ list: (tx: Transaction) => readPauses(tx), waiting: readWaiting }),
       ...transactions.bindWritesTo({ begin: beginPause, end: endPause, forget: forgetWaiting }),
     },
-    work: {
-      ...transactions.bindReads({ open: readOpenWork, counts: countWork, of: readWorkOfOwner }),
-      ...transactions.bindWritesTo({ openHold, close: closeWork, flag: flagRun, markSeen: recordRunSeen }),
+    tasks: {
+      ...transactions.bindReads({ open: readOpenTasks, counts: countTasks, of: readTasksOfOwner }),
+      ...transactions.bindWritesTo({ openHold, close: closeTasks, flag: flagRun, markSeen: recordRunSeen }),
     },
     retention: {
       ...transactions.bindReads({
@@ -205,7 +205,7 @@ async function readStartFacts(tx: Transaction, runKey: string) {
     isDisposalBegun(tx, runKey),
     readRestore(tx),
     tx.rows('SELECT 1 FROM consents WHERE journey_id = $1 LIMIT 1', [runKey]),
-    hasOpenWork(tx, runKey),
+    hasOpenTasks(tx, runKey),
   ]);
-  return { hasConsents: consents.length > 0, hasOpenWork: isOpen, isDisposed, newest };
+  return { hasConsents: consents.length > 0, hasOpenTasks: isOpen, isDisposed, newest };
 }

@@ -31,7 +31,7 @@ export async function readDecidable(
   { runKey, customerTraceNumber }: NamedInquiry,
 ): Promise<JudgedHold | undefined> {
   const ledger = await journeys.getLedger();
-  const { rows } = await ledger.work.open({ customerTraceNumber, kind: 'held', limit: 1 });
+  const { rows } = await ledger.tasks.open({ customerTraceNumber, kind: 'held', limit: 1 });
   const [row] = rows.filter((found) => isOwnRun(runKey, found.runKey));
   if (!row) return undefined;
   const [inquiry, isOpen] = await Promise.all([

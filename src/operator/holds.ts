@@ -1,6 +1,6 @@
 /** The rows that need a person: how they are read, their schema, their meaning, and the effect of each decision. */
 import { z } from 'zod';
-import type { WorkQuery, WorkRow } from '../ledger/holds/holds.ts';
+import type { OperatorTask, TaskQuery } from '../ledger/holds/holds.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { holdStatusSchema, optionalText } from '../messages/journey/shapes.ts';
 import { FAILURES, HOLD_ACTIONS, isFailureType } from '../model/failure-types.ts';
@@ -86,7 +86,7 @@ export const holdSchema = z
 export type Hold = z.infer<typeof holdSchema>;
 
 /** A row of the ledger, as every surface lists it. No run is asked whether it is still open: `readDecidable` does. */
-export function describeHold({ workId: holdId, details, ...row }: WorkRow): Hold {
+export function describeHold({ workId: holdId, details, ...row }: OperatorTask): Hold {
   const { runKey, customerTraceNumber } = row;
   const allowedActions = listActions(row);
   const run = `/v1/runs/${encodeURIComponent(runKey)}`;
@@ -108,7 +108,7 @@ function listActions({
   reason,
   productCode,
   customerTraceNumber,
-}: Pick<WorkRow, 'kind' | 'reason' | 'productCode' | 'customerTraceNumber'>): Hold['allowedActions'] {
+}: Pick<OperatorTask, 'kind' | 'reason' | 'productCode' | 'customerTraceNumber'>): Hold['allowedActions'] {
   if (kind === 'held' && isFailureType(reason)) {
     const mayAmend = productCode !== 'SECONDUSE' && Number(customerTraceNumber?.slice(-2)) < MAX_ORDINAL;
     return FAILURES[reason].actions.filter((action) => action !== 'amend' || mayAmend);
@@ -135,14 +135,14 @@ function writeGuide({ runKey, reason, productCode, shareId, customerTraceNumber,
 }
 
 /** Reads the open rows page by page, the oldest first. */
-export async function* readOpenWork(
+export async function* readOpenTasks(
   ledger: Ledger,
-  { after: first, limit = 500, ...filters }: Partial<WorkQuery> = {},
-): AsyncGenerator<{ rows: WorkRow[]; hasMore: boolean }> {
+  { after: first, limit = 500, ...filters }: Partial<TaskQuery> = {},
+): AsyncGenerator<{ rows: OperatorTask[]; hasMore: boolean }> {
   let after = first;
-  let page: { rows: WorkRow[]; hasMore: boolean };
+  let page: { rows: OperatorTask[]; hasMore: boolean };
   do {
-    page = await ledger.work.open({ ...filters, limit, after });
+    page = await ledger.tasks.open({ ...filters, limit, after });
     yield page;
     after = page.rows.at(-1);
   } while (page.hasMore);

@@ -96,7 +96,7 @@ export async function markRunSeen(
 ): Promise<boolean> {
   const ledger = await journeys.getLedger();
   const decision = { ...seen, decidedAt: new Date().toISOString() };
-  return ledger.work.markSeen(ledger.identity.ledgerId, { ...decision, ...(await readEnd(journeys, seen.runKey)) });
+  return ledger.tasks.markSeen(ledger.identity.ledgerId, { ...decision, ...(await readEnd(journeys, seen.runKey)) });
 }
 
 async function readEnd(journeys: LedgerJourneys, runKey: string): Promise<{ runIsGone?: true }> {

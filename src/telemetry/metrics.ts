@@ -1,7 +1,7 @@
 /** Every metric of our own: its name, its meaning, its labels and their words. docs/metrics.md prints this table. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { MetricMeter, MetricTags } from '@temporalio/common';
-import type { WorkRow } from '../ledger/holds/holds.ts';
+import type { OperatorTask } from '../ledger/holds/holds.ts';
 import { UNMATCHED } from '../messages/journey/shapes.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { WEBHOOK_ATTENTION, WEBHOOK_FAILURE_TYPES } from '../messages/webhooks/delivery.ts';
@@ -32,7 +32,7 @@ const WEBHOOK_RESULTS = ['delivered', ...WEBHOOK_FAILURE_TYPES];
 const TOKEN_RESULTS = ['fetched', 'TokenUnavailable', 'CredentialsRefused'] as const;
 
 /** Rows of the ledger by kind, its consents that match nothing, and runs that have no row. */
-const WORK_KINDS = [...(['held', 'flagged'] satisfies WorkRow['kind'][]), 'unmatched', 'runs'];
+const WORK_KINDS = [...(['held', 'flagged'] satisfies OperatorTask['kind'][]), 'unmatched', 'runs'];
 /** Kinds of queues; the gateway queues of all profiles count together. */
 const QUEUES = ['journeys', 'gateway', 'webhooks'] as const;
 export type QueueKind = (typeof QUEUES)[number];

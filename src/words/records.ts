@@ -8,7 +8,7 @@ import type {
   ListedConsent,
   Posted,
 } from '../ledger/audit/audited.ts';
-import type { ClosedHow, WorkRow } from '../ledger/holds/holds.ts';
+import type { ClosedHow, OperatorTask } from '../ledger/holds/holds.ts';
 import { FAILURES, isFailureType } from '../model/failure-types.ts';
 import { describeSecondaryUser } from '../model/stage-end-user.ts';
 import { describeReason, formatInquiryName, listAnswerParts } from './holds.ts';
@@ -89,9 +89,9 @@ export function describeDisposal({ recordedAt: at, kind, matter, by, reason }: A
   return { at, text: `${RETENTION_WORDS[kind]}${matter === undefined ? '' : ` Matter: ${matter}.`}`, by, reason };
 }
 
-type NamedWork = Pick<WorkRow, 'kind' | 'reason' | 'productCode' | 'shareId'>;
+type NamedTask = Pick<OperatorTask, 'kind' | 'reason' | 'productCode' | 'shareId'>;
 
-export function describeWork({ kind, reason, productCode, shareId }: NamedWork): string {
+export function describeTask({ kind, reason, productCode, shareId }: NamedTask): string {
   const about =
     productCode === undefined ? '' : ` ${formatInquiryName({ productCode, ...(shareId ? { shareId } : {}) })}:`;
   if (isFailureType(reason)) return `On hold:${about} ${reason}; ${FAILURES[reason].happened}`;
@@ -109,7 +109,7 @@ const ENDED: Record<ClosedHow, string | undefined> = {
   disposed: 'it was disposed of',
 };
 
-export function describeWorkEnd(row: NamedWork, how: ClosedHow): string | undefined {
+export function describeTaskEnd(row: NamedTask, how: ClosedHow): string | undefined {
   const words = ENDED[how];
   const about = row.productCode === undefined ? '' : `${formatInquiryName({ ...row, productCode: row.productCode })}: `;
   return words === undefined ? undefined : `No longer waits: ${about}${row.reason}; ${words}.`;

@@ -29,7 +29,7 @@ interface FleetFigures {
   signal: AbortSignal;
   /** Runs can be searched by these alone. */
   registeredSearchAttributes(): Promise<readonly SearchAttributeName[]>;
-  ledger: Pick<Ledger, 'work' | 'restoreState' | 'consents' | 'pauses'>;
+  ledger: Pick<Ledger, 'tasks' | 'restoreState' | 'consents' | 'pauses'>;
   /** Milliseconds since the epoch; tests let time pass by it. */
   now?: () => number;
   keys: Pick<KeyRing, 'keys'>;
@@ -40,7 +40,7 @@ interface FleetFigures {
 export async function watchFleetFigures(figures: FleetFigures): Promise<void> {
   const { everyMs, signal } = figures;
   while (!signal.aborted) {
-    const readings = [readKeys, readWork, readCopy, readRuns, readFailingRuns, readBacklogs];
+    const readings = [readKeys, readTasks, readCopy, readRuns, readFailingRuns, readBacklogs];
     await Promise.allSettled(readings.map((read) => read(figures)));
     await delay(everyMs, undefined, { signal, ref: false }).catch(() => {});
   }
@@ -54,7 +54,7 @@ interface Work {
 }
 
 /** Counts the work for operators: rows of the ledger, consents that match nothing, and runs that have no row. */
-async function readWork(figures: FleetFigures): Promise<void> {
+async function readTasks(figures: FleetFigures): Promise<void> {
   const { metrics, now = Date.now } = figures;
   const [rows, runs] = await Promise.all([
     readLedger(figures).catch(() => undefined),
@@ -72,7 +72,7 @@ async function readWork(figures: FleetFigures): Promise<void> {
 
 async function readLedger({ ledger, metrics }: FleetFigures): Promise<Work[]> {
   const [counts, pauses, unmatched] = await Promise.all([
-    ledger.work.counts(),
+    ledger.tasks.counts(),
     ledger.pauses.list(),
     ledger.consents.unmatchedCounts(),
   ]);

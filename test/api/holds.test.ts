@@ -293,7 +293,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const inquiry = { customerTraceNumber, runKey: `${runKey}/A-1`, endUserCode: 'EU123' };
     const answer = { ...RECORD, flagged: 'ssnMismatch' } as Answer;
     await attempted(ledger, { inquiry: { ...inquiry, productCode: 'ACCTRVW' } }, { state: 'answered', answer });
-    await ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber });
+    await ledger.tasks.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber });
     const away = {
       runKey,
       profile: 'default',
@@ -301,7 +301,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
       at: new Date().toISOString(),
       isOver: false,
     };
-    await ledger.work.flag(ledgerId, { reason: 'PortfolioUnavailable', ...away });
+    await ledger.tasks.flag(ledgerId, { reason: 'PortfolioUnavailable', ...away });
     const rows = async (): Promise<Json[]> => (await api.call(`/v1/holds?runKey=${runKey}`)).json.data;
     const first = (await api.call(`/v1/holds?runKey=${runKey}&limit=1`)).json;
     assert.deepEqual([first.data.length, first.hasMore], [1, true]);

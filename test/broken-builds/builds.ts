@@ -88,7 +88,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
         file: 'src/ledger/claim.ts',
         find: '  for (const rule of rules) {\n',
         replace:
-          "  const standing = permitFor(known, claim.attempt);\n  if (standing) return { kind: 'claim', attempt: claim.attempt, permittedBy: standing.decisionId };\n  for (const rule of rules) {\n",
+          "  const standing = findResend(known, claim.attempt);\n  if (standing) return { kind: 'claim', attempt: claim.attempt, permittedBy: standing.decisionId };\n  for (const rule of rules) {\n",
       },
       OVERWRITING_CLAIM,
     ],
@@ -185,9 +185,9 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/workflows/inquiry/inquiry-protocol.ts',
-        find: "    return this.#findPermit() === null ? { kind: 'notPermitted' } : null;\n",
+        find: "    return this.#findGrants() === null ? { kind: 'notPermitted' } : null;\n",
         replace:
-          "    return this.#state.attempt === 1 && this.#findPermit() === null ? { kind: 'notPermitted' } : null;\n",
+          "    return this.#state.attempt === 1 && this.#findGrants() === null ? { kind: 'notPermitted' } : null;\n",
       },
     ],
     tests: [

@@ -25,7 +25,7 @@ test('on PostgreSQL a storm’s API copies decide with their own role, cannot cl
   const api = await openLedger({ ...opening, url: house.apiUrl, create: false });
   t.after(() => api.close());
   await attempted(ledger, {}, { state: 'unknown' });
-  assert.equal((await api.work.open({ limit: 1 })).rows.length, 1);
+  assert.equal((await api.tasks.open({ limit: 1 })).rows.length, 1);
   await assert.rejects(api.claim(claimOf(ledger, { inquiry: { customerTraceNumber: `${TRACE.slice(0, -2)}10` } })));
   const row = await api.inquiry(TRACE);
   assert.ok(row);

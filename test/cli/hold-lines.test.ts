@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseSince } from '../../src/cli/commands/command.ts';
 import { formatRowTable, wrapCommand } from '../../src/cli/output/output.ts';
-import type { WorkRow } from '../../src/ledger/holds/holds.ts';
+import type { OperatorTask } from '../../src/ledger/holds/holds.ts';
 import { describeHold } from '../../src/operator/holds.ts';
 import { resolveCommand } from '../../src/words/holds.ts';
 
 const TRACE = 'PQABCDEFGHIJKLMNOPQRSTUVWX00';
 
-const ROW: WorkRow = {
+const ROW: OperatorTask = {
   ...{ workId: 'W-1', kind: 'held', runKey: 'x'.repeat(64), profile: 'default', shareId: 'S-1' },
   ...{ reason: 'CredentialsRefused', since: '2026-01-02T03:04:05.678Z', attempt: 12 },
 };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
-import type { WorkRow } from '../../src/ledger/holds/holds.ts';
+import type { OperatorTask } from '../../src/ledger/holds/holds.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import {
   type Harness,
@@ -61,9 +61,9 @@ async function untilHeld(handle: JourneyHandle, first: string) {
 }
 
 /** Waits for the row: the run writes it in the background. */
-async function untilTold(ledger: Ledger, runKey: string): Promise<WorkRow[]> {
+async function untilTold(ledger: Ledger, runKey: string): Promise<OperatorTask[]> {
   for (let tries = 1; ; tries++) {
-    const { rows } = await ledger.work.open({ runKey, limit: 10 });
+    const { rows } = await ledger.tasks.open({ runKey, limit: 10 });
     if (rows.length > 0) return rows;
     assert.ok(tries < 500, 'the ledger was told of nothing');
     await delay(20);
@@ -92,7 +92,7 @@ describe('a journey that is started again for another customer', () => {
     assert.deepEqual([GatewayProfile, EndUserCodes], [['default'], [input.endUserCode]]);
     await update(again, 'resolveInquiry', decisionAbout(status, { action: 'resend', providerSaid: 'notPosted' }));
     await untilStatus(again, ({ state }) => state === 'waitingAtGate');
-    const ends = (await ledger.work.of(input.journeyId)).map(({ closedHow }) => closedHow);
+    const ends = (await ledger.tasks.of(input.journeyId)).map(({ closedHow }) => closedHow);
     assert.deepEqual(ends, ['decided']);
     assert.equal(await postedFor(input.journeyId), 2);
     // The decision was about this stage. The next stage was posted for neither customer.

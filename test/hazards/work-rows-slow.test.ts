@@ -34,7 +34,7 @@ const oneStage = (lastFour = '0001') =>
   journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn(lastFour))] });
 
 async function openOf(runKey: string): Promise<string[]> {
-  const { rows } = await ledger.work.open({ runKey, limit: 10 });
+  const { rows } = await ledger.tasks.open({ runKey, limit: 10 });
   return rows.map(({ reason, attempt }) => `${reason} ${attempt ?? ''}`.trim());
 }
 

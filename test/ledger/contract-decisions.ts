@@ -38,7 +38,7 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.resendFrom, resendFrom);
     assert.equal((await openInquiries(ledger))[0]?.attempts[0]?.resendFrom, resendFrom);
     // The ledger has opened this row itself, without a run.
-    assert.equal((await ledger.work.open({ limit: 1 })).rows[0]?.resendFrom, resendFrom);
+    assert.equal((await ledger.tasks.open({ limit: 1 })).rows[0]?.resendFrom, resendFrom);
     const resend = decisionOf({ action: 'resend' });
     const early = await ledger.recordDecision(ledgerId, INQUIRY, resend);
     assert.deepEqual(early, {

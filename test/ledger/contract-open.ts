@@ -163,7 +163,7 @@ export function openInquiryTests(opened: Open): void {
     assert.deepEqual(await ledger.recordSeen(ledgerId, another), { kind: 'known', paths: ['/by'] });
     const again = { ...seen, decisionId: 'D-10' };
     assert.deepEqual(await ledger.recordSeen(ledgerId, again), { kind: 'nothingToSee' });
-    const [flag] = (await ledger.work.of('J-1')).filter(({ kind }) => kind === 'flagged');
+    const [flag] = (await ledger.tasks.of('J-1')).filter(({ kind }) => kind === 'flagged');
     assert.deepEqual([flag?.closedHow, flag?.closedBy], ['seen', 'D-9'], 'it is remembered');
 
     await attempted(ledger, { inquiry: SHARE, consents: [consentOf()] }, { state: 'answered', answer: RECORD });

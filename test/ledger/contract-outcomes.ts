@@ -81,7 +81,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
       listed.map(({ undecided }) => undecided),
       [{ attempt: 1, failureType: 'AnsweredLate' }],
     );
-    const { rows } = await ledger.work.open({ runKey: 'J-1', limit: 5 });
+    const { rows } = await ledger.tasks.open({ runKey: 'J-1', limit: 5 });
     assert.deepEqual(rows.map(({ kind, reason }) => [kind, reason]).sort(), [
       ['flagged', 'lateAnswer'],
       ['held', 'AnsweredLate'],
@@ -101,7 +101,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(settled.latest.answer, RECORD);
     assert.equal((await readSealedReport(ledger, 'J-1', 'PREQUAL'))?.body, report);
     assert.equal((await ledger.inquiry(TRACE))?.undecided, undefined);
-    const left = await ledger.work.open({ runKey: 'J-1', limit: 5 });
+    const left = await ledger.tasks.open({ runKey: 'J-1', limit: 5 });
     assert.deepEqual(
       left.rows.map(({ kind }) => kind),
       ['flagged'],
@@ -117,7 +117,7 @@ export function outcomeTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.state, 'sending');
     await ledger.recordOutcome(outcomeOf(ledger, { attempt: 2, state: 'notSent' }));
     assert.equal((await ledger.lookUp(ledgerId, TRACE))?.failureType, 'AnsweredLate');
-    const { rows } = await ledger.work.open({ runKey: 'J-1', limit: 5 });
+    const { rows } = await ledger.tasks.open({ runKey: 'J-1', limit: 5 });
     assert.ok(rows.some(({ kind, reason }) => kind === 'held' && reason === 'AnsweredLate'));
     const close = closeOf(ledger, { attempt: 3 });
     assert.equal((await ledger.closeAttempt(close)).failureType, 'AnsweredLate', 'no further attempt is closed either');

@@ -41,7 +41,7 @@ export function restoreTests(opened: Open): void {
     assert.deepEqual(await ledger.startFacts('J-1'), {
       newest,
       hasConsents: false,
-      hasOpenWork: false,
+      hasOpenTasks: false,
       isDisposed: false,
     });
   });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SqlSession } from '../../src/ledger/database/sql-session.ts';
-import { countWork, readOpenWork, type WorkFilters } from '../../src/ledger/holds/holds.ts';
+import { countTasks, readOpenTasks, type TaskFilters } from '../../src/ledger/holds/holds.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimAs, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
@@ -33,7 +33,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
 
     const names = async (filters: object) => {
       const rows = await openWork(ledger, filters, 2);
-      const counts = await ledger.work.counts(filters);
+      const counts = await ledger.tasks.counts(filters);
       const counted = counts.reduce((sum, { count }) => sum + count, 0);
       assert.equal(counted, rows.length, 'the counts have the same filters');
       return rows
@@ -73,12 +73,12 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     await attempted(ledger, {}, { state: 'unknown' });
     await assert.rejects(backend.execute(url, 'DELETE FROM operator_tasks'));
     await backend.execute(url, manyRows());
-    const { rows } = await ledger.work.open({ limit: 100, profiles: ['default'], endUsers: ['EU1'] });
+    const { rows } = await ledger.tasks.open({ limit: 100, profiles: ['default'], endUsers: ['EU1'] });
     assert.deepEqual([rows.length, rows[0]?.customerTraceNumber], [100, 'N1']);
-    const second = await ledger.work.open({ limit: 100, after: rows.at(-1) });
+    const second = await ledger.tasks.open({ limit: 100, after: rows.at(-1) });
     assert.equal(second.rows[0]?.customerTraceNumber, 'N101');
     assert.deepEqual(
-      (await ledger.work.counts({ endUsers: ['EU1'] })).map(({ reason, count }) => `${reason} ${count}`),
+      (await ledger.tasks.counts({ endUsers: ['EU1'] })).map(({ reason, count }) => `${reason} ${count}`),
       ['GatewayUnreachable 7500', 'reportChanged 2500', 'OutcomeUnknown 1'],
     );
 
@@ -106,10 +106,10 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     const everything = { profiles: ['default'], endUsers: ['EU1', 'EU3'] };
     // A single attempt, which PostgreSQL finds by any of its indexes.
     const ofAttempts = backend.name === 'SQLite' ? /attempts_by_state/ : /Index Scan using attempts_/;
-    for (const filters of [{}, { kind: 'held' }, everything] satisfies WorkFilters[]) {
+    for (const filters of [{}, { kind: 'held' }, everything] satisfies TaskFilters[]) {
       const after = { since: new Date(1).toISOString(), workId: 'x' };
-      const page = await planOf((tx) => readOpenWork(tx, { ...filters, after, limit: 100 }));
-      const counts = await planOf((tx) => countWork(tx, filters));
+      const page = await planOf((tx) => readOpenTasks(tx, { ...filters, after, limit: 100 }));
+      const counts = await planOf((tx) => countTasks(tx, filters));
       assert.match(page, /work_open\b|work_open_by_reason/);
       assert.match(counts, /work_open|work_held_once/);
       for (const plan of [page, counts]) assert.match(plan, ofAttempts);

@@ -18,7 +18,7 @@ async function reasonsOf(ledger: Ledger, filters = {}): Promise<string[]> {
 }
 
 async function endsOf(ledger: Ledger, runKey = 'J-1'): Promise<string[]> {
-  const rows = await ledger.work.of(runKey);
+  const rows = await ledger.tasks.of(runKey);
   return rows.map(({ reason, closedHow = 'open', closedBy = '' }) => [reason, closedHow, closedBy].join(' ').trim());
 }
 
@@ -64,7 +64,7 @@ function openingTests(opened: Open): void {
     await claimAs(ledger, { answerWithinMs: 0 });
     const [row] = await openWork(ledger);
     assert.deepEqual([row?.reason, row?.attempt, row?.endUserCode], ['OutcomeUnknown', 1, 'EU1']);
-    assert.deepEqual(await ledger.work.of('J-1'), [], 'nobody has written it yet');
+    assert.deepEqual(await ledger.tasks.of('J-1'), [], 'nobody has written it yet');
     await claimAs(ledger, { attempt: 2 });
     assert.deepEqual(await reasonsOf(ledger), ['OutcomeUnknown 1']);
     assert.deepEqual(await endsOf(ledger), ['OutcomeUnknown open']);
@@ -102,7 +102,7 @@ function openingTests(opened: Open): void {
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'abandon' }));
     await ledger.recordOutcome(outcomeOf(ledger, { state: 'answered', answer: RECORD }));
-    await ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
+    await ledger.tasks.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
     assert.deepEqual((await reasonsOf(ledger, { kind: 'flagged' })).sort(), ['lateAnswer', 'reportChanged']);
     const seen = { decisionId: 'D-9', customerTraceNumber: TRACE, by: 'ops', reason: 'the provider deletes it' };
     assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'recorded' });
@@ -163,9 +163,9 @@ function runHoldTests(opened: Open): void {
   test('a hold cannot be opened in another ledger, and a disposal closes the holds of a lost run', async (t) => {
     const { ledger } = await opened(t);
     const hold = { inquiry: INQUIRY, reason: 'GatewayUnreachable', attempt: 1, since: at(0) } as const;
-    await assert.rejects(ledger.work.openHold('ledger-x', hold), LedgerChangedError);
+    await assert.rejects(ledger.tasks.openHold('ledger-x', hold), LedgerChangedError);
     await attempted(ledger, {}, { state: 'notSent' });
-    await ledger.work.openHold(ledger.identity.ledgerId, hold);
+    await ledger.tasks.openHold(ledger.identity.ledgerId, hold);
     const who = { by: 'records', reason: 'past its time' };
     await ledger.retention.begin('J-1', who);
     assert.equal((await ledger.retention.dispose('J-1', who, 0)).kind, 'done');
@@ -182,11 +182,11 @@ function endTests(opened: Open): void {
     await openHolds(ledger, [{ ...numbered('PQ-REFUSED'), reason: 'RequestRefused', since: at(-5) }]);
     await attempted(ledger, numbered('PQ-OTHER'), { state: 'unknown' });
     await openHolds(ledger, [{ ...numbered('PQ-OTHER'), reason: 'RequestDiffers', since: at(-5) }, { since: at(-5) }]);
-    await ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
+    await ledger.tasks.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
     const [unknown] = await openWork(ledger, { customerTraceNumber: 'PQ-UNKNOWN' });
-    await ledger.work.close(ledgerId, { runKey: 'J-1', until: at(-9) });
+    await ledger.tasks.close(ledgerId, { runKey: 'J-1', until: at(-9) });
     assert.equal((await openWork(ledger)).length, 5, 'they began after that');
-    for (let tries = 0; tries < 2; tries++) await ledger.work.close(ledgerId, { runKey: 'J-1', until: at(9) });
+    for (let tries = 0; tries < 2; tries++) await ledger.tasks.close(ledgerId, { runKey: 'J-1', until: at(9) });
     const left = await openWork(ledger);
     assert.deepEqual(left.map(({ reason, customerTraceNumber }) => `${reason} ${customerTraceNumber}`).sort(), [
       'OutcomeUnknown PQ-OTHER',
@@ -202,7 +202,7 @@ function endTests(opened: Open): void {
       'RequestDiffers ended',
       'RequestRefused ended',
     ]);
-    await ledger.work.close(ledgerId, { runKey: 'J-2', until: at(9) });
+    await ledger.tasks.close(ledgerId, { runKey: 'J-2', until: at(9) });
   });
 
   test('a hold that was decided before its run was reset closes when the run ends, even for an unknown outcome', async (t) => {
@@ -210,7 +210,7 @@ function endTests(opened: Open): void {
     await attempted(ledger, {}, { state: 'unknown' });
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'abandon', failureType: 'OutcomeUnknown' }));
     await openHolds(ledger, [{ reason: 'OutcomeUnknown', since: at(5) }]);
-    await ledger.work.close(ledgerId, { runKey: 'J-1', until: at(9) });
+    await ledger.tasks.close(ledgerId, { runKey: 'J-1', until: at(9) });
     assert.deepEqual(await openWork(ledger), []);
   });
 
@@ -219,15 +219,15 @@ function endTests(opened: Open): void {
     const runKey = 'portfolio:R-1';
     const away = { reason: 'PortfolioUnavailable', runKey, profile: 'default', isOver: false } as const;
     const first = at(1);
-    for (let tries = 0; tries < 2; tries++) await ledger.work.flag(ledgerId, { ...away, at: first });
+    for (let tries = 0; tries < 2; tries++) await ledger.tasks.flag(ledgerId, { ...away, at: first });
     assert.deepEqual(await reasonsOf(ledger, { runKey }), ['PortfolioUnavailable']);
-    await ledger.work.flag(ledgerId, { ...away, at: at(2), isOver: true });
-    await ledger.work.flag(ledgerId, { ...away, at: first });
+    await ledger.tasks.flag(ledgerId, { ...away, at: at(2), isOver: true });
+    await ledger.tasks.flag(ledgerId, { ...away, at: first });
     assert.deepEqual(await endsOf(ledger, runKey), ['PortfolioUnavailable ended'], 'the first try came late');
-    await ledger.work.flag(ledgerId, { ...away, at: at(3) });
-    await ledger.work.flag(ledgerId, { ...away, at: at(2), isOver: true });
+    await ledger.tasks.flag(ledgerId, { ...away, at: at(3) });
+    await ledger.tasks.flag(ledgerId, { ...away, at: at(2), isOver: true });
     assert.deepEqual(await reasonsOf(ledger, { runKey }), ['PortfolioUnavailable']);
-    await ledger.work.close(ledgerId, { runKey, until: at(4) });
+    await ledger.tasks.close(ledgerId, { runKey, until: at(4) });
     assert.deepEqual(await openWork(ledger), []);
   });
 
@@ -237,9 +237,9 @@ function endTests(opened: Open): void {
     for (let round = 0; round < 10; round++) {
       const runKey = `portfolio:R-${round}`;
       const away = { reason: 'PortfolioUnavailable', runKey, profile: 'default', at: at(1), isOver: false } as const;
-      const late = other.work.flag(ledgerId, away);
-      await ledger.work.flag(ledgerId, away);
-      await ledger.work.flag(ledgerId, { ...away, at: at(2), isOver: true });
+      const late = other.tasks.flag(ledgerId, away);
+      await ledger.tasks.flag(ledgerId, away);
+      await ledger.tasks.flag(ledgerId, { ...away, at: at(2), isOver: true });
       await late;
       assert.deepEqual(await endsOf(ledger, runKey), ['PortfolioUnavailable ended']);
     }
@@ -252,11 +252,11 @@ function flagTests(opened: Open): void {
   test('an answer with another SSN is flagged in its transaction; a flag opens once and stays until marked as seen', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: OTHER_SSN });
-    await ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
+    await ledger.tasks.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
     assert.deepEqual((await reasonsOf(ledger)).sort(), ['reportChanged', 'ssnMismatch']);
     const seen = { decisionId: 'D-9', customerTraceNumber: TRACE, by: 'ops', reason: 'it is the same person' };
     assert.deepEqual(await ledger.recordSeen(ledgerId, seen), { kind: 'recorded' });
-    await ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
+    await ledger.tasks.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE });
     assert.deepEqual((await endsOf(ledger)).sort(), ['reportChanged seen D-9', 'ssnMismatch seen D-9']);
   });
 
@@ -268,7 +268,7 @@ function flagTests(opened: Open): void {
       await attempted(ledger, { inquiry }, { state: 'answered', answer: OTHER_SSN });
     }
     const away = { reason: 'PortfolioUnavailable', runKey: review, profile: 'default', isOver: false } as const;
-    await ledger.work.flag(ledgerId, { ...away, at: at(0) });
+    await ledger.tasks.flag(ledgerId, { ...away, at: at(0) });
     const flags = await openWork(ledger);
     assert.deepEqual(flags.map(({ runKey, reason }) => `${runKey} ${reason}`).sort(), [
       `${review} PortfolioUnavailable`,
@@ -276,11 +276,11 @@ function flagTests(opened: Open): void {
     ]);
     const who = { runKey: review, by: 'ops', reason: 'the file names them', decidedAt: at(1) };
     const other = { ...who, decisionId: 'D-0', flag: 'reportChanged' } as const;
-    assert.equal(await ledger.work.markSeen(ledgerId, other), false, 'it was flagged for another reason');
-    assert.equal(await ledger.work.markSeen(ledgerId, { ...who, decisionId: 'D-1', flag: 'ssnMismatch' }), true);
+    assert.equal(await ledger.tasks.markSeen(ledgerId, other), false, 'it was flagged for another reason');
+    assert.equal(await ledger.tasks.markSeen(ledgerId, { ...who, decisionId: 'D-1', flag: 'ssnMismatch' }), true);
     assert.deepEqual(await reasonsOf(ledger), ['PortfolioUnavailable'], 'its run waits for that');
-    assert.equal(await ledger.work.markSeen(ledgerId, { ...who, decisionId: 'D-2' }), false);
-    assert.equal(await ledger.work.markSeen(ledgerId, { ...who, decisionId: 'D-3', runIsGone: true }), true);
+    assert.equal(await ledger.tasks.markSeen(ledgerId, { ...who, decisionId: 'D-2' }), false);
+    assert.equal(await ledger.tasks.markSeen(ledgerId, { ...who, decisionId: 'D-3', runIsGone: true }), true);
     assert.deepEqual(await openWork(ledger), []);
   });
 
@@ -313,7 +313,7 @@ function readingTests(opened: Open): void {
       { ...numbered('C', { profile: 'east' }), since: at(-30) },
     ]);
     const away = { reason: 'PortfolioUnavailable', runKey: review, profile: 'default', isOver: false } as const;
-    await ledger.work.flag(ledger.identity.ledgerId, { ...away, at: at(-20) });
+    await ledger.tasks.flag(ledger.identity.ledgerId, { ...away, at: at(-20) });
     await attempted(ledger, { inquiry: { ...SHARE, customerTraceNumber: 'D' } }, { state: 'unknown' });
     await claimAs(ledger, { ...numbered('E', { profile: 'east' }), answerWithinMs: 0 });
     const names = async (filters = {}, limit = 2) =>
@@ -328,10 +328,10 @@ function readingTests(opened: Open): void {
     assert.equal(await names({ runKey: review }), 'A PortfolioUnavailable');
     assert.equal(await names({ runKey: 'J-1', reason: 'OutcomeUnknown' }), 'D E');
     assert.deepEqual(
-      (await ledger.work.counts()).map(({ kind, reason, count }) => `${kind} ${reason} ${count}`),
+      (await ledger.tasks.counts()).map(({ kind, reason, count }) => `${kind} ${reason} ${count}`),
       ['held GatewayUnreachable 2', 'held OutcomeUnknown 2', 'held InvalidInput 1', 'flagged PortfolioUnavailable 1'],
     );
-    const [east] = await ledger.work.counts({ profile: 'east', reason: 'GatewayUnreachable' });
+    const [east] = await ledger.tasks.counts({ profile: 'east', reason: 'GatewayUnreachable' });
     assert.deepEqual([east?.count, (east?.oldest ?? '') < at(-25)], [1, true]);
   });
 }

@@ -121,11 +121,11 @@ function refusedWrites(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' }),
     () => ledger.retention.begin('J-1', authorization),
     () => openHolds(ledger, [{}]),
-    () => ledger.work.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE }),
-    () => ledger.work.close(ledgerId, { runKey: 'J-1', until: '2026-01-02T03:04:05Z' }),
+    () => ledger.tasks.flag(ledgerId, { reason: 'reportChanged', customerTraceNumber: TRACE }),
+    () => ledger.tasks.close(ledgerId, { runKey: 'J-1', until: '2026-01-02T03:04:05Z' }),
     () => {
       const who = { by: 'ops', reason: 'seen', decidedAt: '2026-01-02T03:04:05Z' };
-      return ledger.work.markSeen(ledgerId, { runKey: 'J-1', decisionId: 'D-7', ...who });
+      return ledger.tasks.markSeen(ledgerId, { runKey: 'J-1', decisionId: 'D-7', ...who });
     },
   ];
 }

@@ -7,7 +7,7 @@ import type { AttemptState } from '../../src/model/inquiry.ts';
 type Given = AttemptState | Partial<KnownAttempt>;
 type Action = DecisionFacts['action'];
 /** An effect as text: its kind, and the attempt that it permits or the time that it waits for. */
-type Effect = Exclude<DecisionEffect['kind'], 'permit' | 'tooEarly'> | 'permit 2' | 'tooEarly 5';
+type Effect = Exclude<DecisionEffect['kind'], 'resend' | 'tooEarly'> | 'resend 2' | 'tooEarly 5';
 
 const ANSWERED: Given = { state: 'answered', answerKind: 'outcome' };
 const DOUBTFUL: Given = { state: 'answered', answerKind: 'unexpectedResponse' };
@@ -27,7 +27,7 @@ function known(attempts: readonly Given[], change: Partial<KnownInquiry> = {}): 
 
 function decide(inquiry: KnownInquiry, action: Action, change: Partial<DecisionFacts> = {}): string {
   const effect = decideDecision(inquiry, { decisionId: 'D', attempt: 1, action, ...change });
-  if (effect.kind === 'permit') return `permit ${effect.attempt}`;
+  if (effect.kind === 'resend') return `resend ${effect.attempt}`;
   return effect.kind === 'tooEarly' ? `tooEarly ${effect.resendInMs}` : effect.kind;
 }
 
@@ -37,19 +37,19 @@ const NONE = ['overtaken', 'overtaken', 'overtaken', 'overtaken'] as const;
 /** The known inquiry, and the effect of each action about attempt 1, in the order of `ACTIONS`. */
 const ABOUT_THE_FIRST: Record<string, [KnownInquiry, readonly [Effect, Effect, Effect, Effect]]> = {
   'was never claimed': [known([]), ['keep', 'overtaken', 'keep', 'abandon']],
-  'has an unknown outcome': [known(['unknown']), ['permit 2', 'accept', 'keep', 'abandon']],
+  'has an unknown outcome': [known(['unknown']), ['resend 2', 'accept', 'keep', 'abandon']],
   'may still arrive': [known([{ resendInMs: 5 }]), ['tooEarly 5', 'accept', 'keep', 'abandon']],
-  'is overdue': [known(['sending']), ['permit 2', 'accept', 'keep', 'abandon']],
+  'is overdue': [known(['sending']), ['resend 2', 'accept', 'keep', 'abandon']],
   'is in flight': [known([IN_FLIGHT]), NONE],
   'was answered': [known([ANSWERED]), NONE],
   'has a doubtful answer': [known([DOUBTFUL]), ['overtaken', 'accept', 'keep', 'abandon']],
   'was accepted': [known(['accepted']), NONE],
-  'was not sent': [known(['notSent']), ['permit 2', 'overtaken', 'keep', 'abandon']],
-  'was refused': [known(['refused']), ['permit 2', 'overtaken', 'keep', 'abandon']],
-  'was not entitled': [known(['notEntitled']), ['permit 2', 'overtaken', 'keep', 'abandon']],
+  'was not sent': [known(['notSent']), ['resend 2', 'overtaken', 'keep', 'abandon']],
+  'was refused': [known(['refused']), ['resend 2', 'overtaken', 'keep', 'abandon']],
+  'was not entitled': [known(['notEntitled']), ['resend 2', 'overtaken', 'keep', 'abandon']],
   'was refused by a gateway that has the request': [
     known([{ state: 'notEntitled', resendInMs: 5 }]),
-    ['permit 2', 'overtaken', 'keep', 'abandon'],
+    ['resend 2', 'overtaken', 'keep', 'abandon'],
   ],
   'was abandoned': [known(['unknown'], { abandoned: true }), NONE],
   'was abandoned before any claim': [known([], { abandoned: true }), NONE],
@@ -101,13 +101,13 @@ const TABLE: Row[] = [
   ...(['unknown', 'refused', 'notEntitled', 'untrusted'] as const).map(
     (state): Row => [`an earlier run’s attempt is ${state}`, known([state]), 'resend', CREDENTIALS, 'keep'],
   ),
-  ['the credentials were refused', known(['credentialsRefused']), 'resend', CREDENTIALS, 'permit 2'],
+  ['the credentials were refused', known(['credentialsRefused']), 'resend', CREDENTIALS, 'resend 2'],
   [
     'the attempt is meanwhile known as not sent',
     known(['notSent']),
     'resend',
     { failureType: 'OutcomeUnknown' },
-    'permit 2',
+    'resend 2',
   ],
   ['the return code was unknown', known([DOUBTFUL]), 'amend', { failureType: 'ReturnCodeUnknown' }, 'keep'],
   ['another request has an outcome', known([ANSWERED]), ENDING, { failureType: 'RequestDiffers' }, 'keep'],

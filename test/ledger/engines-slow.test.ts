@@ -175,7 +175,7 @@ function nextStep(choice: Choice, step: number): [name: string, work: Work] {
     ['reading', (l) => l.reading.report({ runKey, productCode: 'PREQUAL' }, { by: 'ops-1', via: 'ledger' }), 2],
     ['inquiries', (ledger) => ledger.inquiriesOf(runKey), 2],
     ['inquiry', (ledger) => ledger.inquiry(customerTraceNumber), 2],
-    ['work', (ledger) => ledger.work.open({ limit: 20 }), 2],
+    ['work', (ledger) => ledger.tasks.open({ limit: 20 }), 2],
     ['audit', (ledger) => Array.fromAsync(ledger.inquiriesBetween()), 2],
     ['decisions', (ledger) => Array.fromAsync(ledger.decisionsBetween({ runKey })), 1],
     ['consents', (ledger) => Array.fromAsync(ledger.consentsBetween()), 1],

@@ -7,10 +7,10 @@ import {
   effectiveAttempt,
   effectiveState,
   findLatest,
+  findResend,
   HELD_STATES,
   isOverdue,
   lateToJudge,
-  permitFor,
 } from '../../src/ledger/claim.ts';
 import { decideOutcome } from '../../src/ledger/inquiries/inquiry-transactions.ts';
 import { decideClose, decideDecision, findRepeat } from '../../src/ledger/inquiries/rules.ts';
@@ -221,7 +221,7 @@ function decideRows(ledger: LedgerCopy, asker: Asker, decision: Decision, decide
         action,
         attempt,
         ...(failureType ? { failureType } : {}),
-        ...(effect.kind === 'permit' ? { permitsAttempt: effect.attempt } : {}),
+        ...(effect.kind === 'resend' ? { permitsAttempt: effect.attempt } : {}),
       },
     ],
   };
@@ -271,7 +271,7 @@ export function disposeOf(ledger: LedgerCopy): LedgerCopy | null {
 
 /** Decides as `open-inquiries.ts`. */
 function isUndecided(ledger: LedgerCopy, row: Row): boolean {
-  if (ledger.abandoned || permitFor(ledger, row.attempt + 1)) return false;
+  if (ledger.abandoned || findResend(ledger, row.attempt + 1)) return false;
   const judges = ({ action, attempt, failureType }: LedgerCopy['decisions'][number]) =>
     action === 'amend' && attempt === row.attempt && judgesAttempts(failureType);
   if (ledger.decisions.some(judges)) return false;
@@ -313,7 +313,7 @@ function toLatestView(ledger: LedgerCopy): AttemptView | null {
     ...(state === 'sending' ? { waitMs: row.answerInMs } : {}),
     ...(failureType && !row.accepted ? { failureType } : {}),
     ...(answer ? { answer } : {}),
-    ...(permitFor(ledger, row.attempt + 1) ? { resendStands: true } : {}),
+    ...(findResend(ledger, row.attempt + 1) ? { resendStands: true } : {}),
   };
 }
 

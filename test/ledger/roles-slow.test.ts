@@ -110,9 +110,9 @@ describe('the database role of the HTTP API', () => {
     for (const end of ['10', '11', '12']) {
       await attempted(ledger, { inquiry: { customerTraceNumber: traceOf(end) } }, { state: 'unknown' });
     }
-    const held = await api.work.open({ limit: 10 });
+    const held = await api.tasks.open({ limit: 10 });
     assert.equal(held.rows.length, 3);
-    assert.equal((await api.work.counts())[0]?.count, 3);
+    assert.equal((await api.tasks.counts())[0]?.count, 3);
     const accepted = { action: 'accept', answer: RECORD, confirmConsumerIds: true } as const;
     const decisions = [
       decisionOf({ customerTraceNumber: traceOf('10'), decisionId: 'R-1' }),
@@ -125,7 +125,7 @@ describe('the database role of the HTTP API', () => {
       const verdict = await api.recordDecision(ledgerId, row, decision);
       assert.equal(verdict.kind, 'recorded', `${decision.action}: ${JSON.stringify(verdict)}`);
     }
-    assert.equal((await ledger.work.open({ limit: 10 })).rows.length, 0);
+    assert.equal((await ledger.tasks.open({ limit: 10 })).rows.length, 0);
     const chain = await ledger.verifyChain();
     assert.ok(chain.entries >= 3, JSON.stringify(chain));
     await ledger.recordOutcome(

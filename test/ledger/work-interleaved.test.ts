@@ -76,7 +76,7 @@ class ModelRun {
 
   #open(): void {
     const hold = structuredClone(this.#now.hold as RunHold);
-    this.#writes.push(() => ledger.work.openHold(ledger.identity.ledgerId, hold));
+    this.#writes.push(() => ledger.tasks.openHold(ledger.identity.ledgerId, hold));
   }
 
   async deliver(): Promise<void> {
@@ -139,7 +139,7 @@ class ModelRun {
     this.#now.hasEnded = true;
     if (!this.#mayLeaveRows) return;
     const ended = { runKey: this.#runKey, until: new Date().toISOString() };
-    this.#writes.push(() => ledger.work.close(ledger.identity.ledgerId, ended));
+    this.#writes.push(() => ledger.tasks.close(ledger.identity.ledgerId, ended));
   }
 
   /** Ends a run that does not wait, and delivers all pending writes. */

@@ -1,8 +1,8 @@
 /** Opens operator tasks as runs do, and reads them page by page, as the work queue page does. */
 
-import type { RunHold, WorkFilters, WorkRow } from '../../src/ledger/holds/holds.ts';
+import type { OperatorTask, RunHold, TaskFilters } from '../../src/ledger/holds/holds.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { readOpenWork } from '../../src/operator/holds.ts';
+import { readOpenTasks } from '../../src/operator/holds.ts';
 import { INQUIRY } from './fixtures.ts';
 
 /** A hold, with the fields that differ from the inquiry of the fixtures. */
@@ -10,7 +10,7 @@ export type HeldWork = Partial<Omit<RunHold, 'inquiry'>> & { inquiry?: Partial<R
 
 export async function openHolds(ledger: Ledger, holds: readonly HeldWork[]): Promise<void> {
   for (const { inquiry, ...hold } of holds) {
-    await ledger.work.openHold(ledger.identity.ledgerId, {
+    await ledger.tasks.openHold(ledger.identity.ledgerId, {
       ...{ reason: 'GatewayUnreachable', attempt: 1, since: new Date().toISOString() },
       ...hold,
       inquiry: { ...INQUIRY, ...inquiry },
@@ -19,7 +19,7 @@ export async function openHolds(ledger: Ledger, holds: readonly HeldWork[]): Pro
 }
 
 /** Reads all open rows, the oldest first, in pages of `limit`. */
-export async function openWork(ledger: Ledger, filters: WorkFilters = {}, limit = 3): Promise<WorkRow[]> {
-  const pages = await Array.fromAsync(readOpenWork(ledger, { ...filters, limit }));
+export async function openWork(ledger: Ledger, filters: TaskFilters = {}, limit = 3): Promise<OperatorTask[]> {
+  const pages = await Array.fromAsync(readOpenTasks(ledger, { ...filters, limit }));
   return pages.flatMap(({ rows }) => rows);
 }

@@ -88,7 +88,7 @@ interface Work {
   isRegistered?: boolean;
 }
 
-async function countWork(t: TestContext, work: Work) {
+async function countTasks(t: TestContext, work: Work) {
   const { outcomes = {}, kept = [], minutes = 20, givenUp, isRegistered = true } = work;
   const directory = await mkdtemp(join(tmpdir(), 'credit-journey-open-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
@@ -104,7 +104,7 @@ async function countWork(t: TestContext, work: Work) {
     if (givenUp === undefined) throw new Error('the server does not answer');
     return { count: query.includes('WebhookFailed') ? givenUp : query.includes('LedgerChanged') ? 1 : 0 };
   };
-  const ledger = { work: real.work, consents: real.consents, pauses: real.pauses };
+  const ledger = { tasks: real.tasks, consents: real.consents, pauses: real.pauses };
   const registered = isRegistered ? (['NeedsAttention'] as const) : [];
   const of = await figuresOf(
     { ledger, workflow: { count } },
@@ -121,7 +121,7 @@ async function countWork(t: TestContext, work: Work) {
 
 test('rows of the ledger are counted by kind and reason, with the age of the oldest', async (t) => {
   const outcomes = { 'journey-1': { state: 'unknown' }, 'journey-2': { state: 'refused' } } as const;
-  const found = await countWork(t, { outcomes });
+  const found = await countTasks(t, { outcomes });
   // The gateway posted nothing for the refused inquiry, but the list has its row.
   assert.deepEqual(found.counts, { 'held OutcomeUnknown': 1, 'held RequestRefused': 1 });
   assert.deepEqual(found.minutes, { 'held OutcomeUnknown': 20, 'held RequestRefused': 20 });
@@ -134,13 +134,13 @@ test('unmatched consents are counted by journey or share, with the age of the ol
     consentOf({ journeyId: 'J-GONE', consentId: 'C-2', decision: 'denied' }),
     consentOf({ journeyId: '1', shareId: 'S-TYPO' }),
   ];
-  const found = await countWork(t, { outcomes, kept, minutes: 90 });
+  const found = await countTasks(t, { outcomes, kept, minutes: 90 });
   assert.deepEqual(found.counts, { 'unmatched journey': 2, 'unmatched share': 1 });
   assert.deepEqual(found.minutes, { 'unmatched journey': 90, 'unmatched share': 90 });
 });
 
 test('runs without a row are counted, and keep their figure while the server does not answer', async (t) => {
-  assert.deepEqual((await countWork(t, { givenUp: 3 })).counts, { 'runs WebhookFailed': 3, 'runs LedgerChanged': 1 });
-  assert.equal((await countWork(t, { givenUp: undefined })).events, undefined);
-  assert.equal((await countWork(t, { givenUp: undefined, isRegistered: false })).events, 0);
+  assert.deepEqual((await countTasks(t, { givenUp: 3 })).counts, { 'runs WebhookFailed': 3, 'runs LedgerChanged': 1 });
+  assert.equal((await countTasks(t, { givenUp: undefined })).events, undefined);
+  assert.equal((await countTasks(t, { givenUp: undefined, isRegistered: false })).events, 0);
 });

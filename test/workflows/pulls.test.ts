@@ -241,7 +241,7 @@ describe('a single pull', { concurrency: 8 }, () => {
       pull.resolveInquiry(decision(status, { action: 'resend', providerSaid: 'notAsked' })),
       /providerSaid must be posted or notPosted or unknown/,
     );
-    const { rows } = await ledger.work.open({ runKey: `pull:${pull.pullId}`, limit: 10 });
+    const { rows } = await ledger.tasks.open({ runKey: `pull:${pull.pullId}`, limit: 10 });
     assert.deepEqual(
       rows.map(({ customerTraceNumber }) => customerTraceNumber),
       [status.customerTraceNumber],

@@ -337,7 +337,7 @@ test('a report with another SSN emits an event and is listed if the profile cont
   const ledger = await openLedgerOf(harness);
   t.after(() => ledger.close());
   for (const runKey of [journeyId, `pull:${pullInput.pullId}`]) {
-    const { rows } = await ledger.work.open({ runKey, limit: 10 });
+    const { rows } = await ledger.tasks.open({ runKey, limit: 10 });
     const open = rows.map(({ kind, reason, productCode }) => [kind, reason, productCode]);
     const productCode = runKey === journeyId ? 'PREQUAL' : pullInput.productCode;
     assert.deepEqual(open, [['flagged', 'ssnMismatch', productCode]], 'it stands after the end of the run');

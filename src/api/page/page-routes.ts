@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { runInParallel } from '../../base/in-parallel.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { NamedRecord } from '../../ledger/audit/audited.ts';
-import type { WorkRow } from '../../ledger/holds/holds.ts';
+import type { OperatorTask } from '../../ledger/holds/holds.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
@@ -26,8 +26,8 @@ import {
   describeDecision,
   describeDisposal,
   describeLateAnswer,
-  describeWork,
-  describeWorkEnd,
+  describeTask,
+  describeTaskEnd,
   type RecordLine,
 } from '../../words/records.ts';
 import { type AnyStatus, describePendingDecision, describeStanding, toRunView } from '../../words/runs.ts';
@@ -262,7 +262,7 @@ function buildStory(
 }
 
 /** Returns a headline from the ledger alone, and the reason why the run's status is missing. */
-function writeLedgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held: readonly WorkRow[]): string {
+function writeLedgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held: readonly OperatorTask[]): string {
   const reason = isNowhere
     ? `Temporal has no run of ${formatRunName(runKey)}`
     : run && run.run !== 'running'
@@ -275,7 +275,7 @@ function writeLedgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held
   return first ? `${words} ${describeHeld(first, held.length - 1)}` : words;
 }
 
-function describeHeld({ reason, since, productCode }: WorkRow, others: number): string {
+function describeHeld({ reason, since, productCode }: OperatorTask, others: number): string {
   return isFailureType(reason) && productCode !== undefined
     ? describePendingDecision({ failureType: reason, since, productCode }, AS_TEXT, others)
     : `An operator must look at it: ${reason}.`;
@@ -289,7 +289,7 @@ interface LedgerStory {
   /** `false` if the ledger has more records of a kind than the story. */
   isWhole: boolean;
   /** Work that needs an operator now. */
-  open: WorkRow[];
+  open: OperatorTask[];
 }
 
 /** Limit for each kind of record. A journey has some dozens at most, but consents are unlimited. */
@@ -308,8 +308,8 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   const readLines = async <Row>({ read }: Listing, describe: (row: Row) => RecordLine, owner = runKey) =>
     (await collect<Row>(read(ledger, { runKey: owner }))).map(describe);
   const [{ rows: open, hasMore }, state, attempts, ...records] = await Promise.all([
-    ledger.work.open({ runKey, limit: MOST_OPEN }),
-    isReview ? [] : ledger.work.of(runKey),
+    ledger.tasks.open({ runKey, limit: MOST_OPEN }),
+    isReview ? [] : ledger.tasks.of(runKey),
     isReview ? [] : collect(ledger.inquiriesBetween({ runKey })),
     readLines(decisions, describeDecision),
     readLines(consents, describeConsent),
@@ -319,7 +319,7 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
   const lines: RecordLine[] = [
     ...attempts.flatMap((attempt) => [describeAttempt(attempt), describeLateAnswer(attempt) ?? []].flat()),
     ...records.flat(),
-    ...work.slice(-MOST_OF_A_KIND).flatMap(listWorkLines),
+    ...work.slice(-MOST_OF_A_KIND).flatMap(listTaskLines),
   ];
   return {
     lines: sortLines(lines),
@@ -332,11 +332,11 @@ function sortLines(lines: readonly RecordLine[]): RecordLine[] {
   return lines.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
-function listWorkLines(row: WorkRow): RecordLine[] {
+function listTaskLines(row: OperatorTask): RecordLine[] {
   const { closedAt, closedHow, since, customerTraceNumber, attempt } = row;
-  const end = closedHow && describeWorkEnd(row, closedHow);
+  const end = closedHow && describeTaskEnd(row, closedHow);
   return [
-    { at: since, text: describeWork(row), customerTraceNumber, attempt },
+    { at: since, text: describeTask(row), customerTraceNumber, attempt },
     ...(closedAt !== undefined && end !== undefined ? [{ at: closedAt, text: end, customerTraceNumber, attempt }] : []),
   ];
 }

@@ -6,7 +6,7 @@ import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { getMessageFields } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { instantText } from '../../ledger/audit/audited.ts';
-import type { FlagReason, WorkQuery, WorkRow } from '../../ledger/holds/holds.ts';
+import type { FlagReason, OperatorTask, TaskQuery } from '../../ledger/holds/holds.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
@@ -15,7 +15,7 @@ import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import type { JudgedDecision } from '../../model/provider-word.ts';
 import { decide, findEarlier, requireDecidable } from '../../operator/decide.ts';
-import { describeHold, holdSchema, readOpenWork } from '../../operator/holds.ts';
+import { describeHold, holdSchema, readOpenTasks } from '../../operator/holds.ts';
 import { markRunSeen, markSeen } from '../../operator/ledger-decisions.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { afterParameter, createPageSchema, limitParameter, readPage } from '../lists/pages.ts';
@@ -180,11 +180,11 @@ export const holdRoutes: readonly Route[] = [
       // This listing judges the owner of a run by the ledger alone.
       const filters = { ...conditions, ...toReadersReach(caller) };
       const ledger = await call.services.openLedger();
-      const page = await readPage<WorkRow, NonNullable<WorkQuery['after']>>(call, {
+      const page = await readPage<OperatorTask, NonNullable<TaskQuery['after']>>(call, {
         name: 'holds',
         query,
         async *read(after, limit) {
-          for await (const { rows, hasMore } of readOpenWork(ledger, { ...filters, limit, after })) {
+          for await (const { rows, hasMore } of readOpenTasks(ledger, { ...filters, limit, after })) {
             const { since = '', workId = '' } = rows.at(-1) ?? {};
             yield { rows, next: hasMore ? { since, workId } : undefined };
           }
@@ -204,7 +204,7 @@ export const holdRoutes: readonly Route[] = [
     async run({ services, caller, query }) {
       const asOf = new Date().toISOString();
       const ledger = await services.openLedger();
-      return { asOf, counts: await ledger.work.counts({ ...query, ...toReadersReach(caller) }) };
+      return { asOf, counts: await ledger.tasks.counts({ ...query, ...toReadersReach(caller) }) };
     },
   }),
   defineRoute({
@@ -244,7 +244,7 @@ export const holdRoutes: readonly Route[] = [
         return { accepted: true, duplicate: false };
       }
       const ledger = await services.openLedger();
-      const isDuplicate = (await ledger.work.of(runKey)).some(
+      const isDuplicate = (await ledger.tasks.of(runKey)).some(
         ({ reason, closedHow, closedBy }) =>
           reason === body.flag && closedHow === 'seen' && closedBy === body.decisionId,
       );

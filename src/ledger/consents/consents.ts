@@ -159,7 +159,12 @@ export async function readFault(tx: Transaction, grant: GrantKey): Promise<Grant
   const recorded = findConsent(said, { consentId, decision: 'granted' });
   if (recorded?.fault === 'spent') return recorded.fault;
   const isThis = 'l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3 AND l.consent_id = $4';
-  const attempts = await readPermits(tx, `${isThis} AND i.run_key = $1`, [journeyId, shareId, applicantId, consentId]);
+  const attempts = await readSpentGrants(tx, `${isThis} AND i.run_key = $1`, [
+    journeyId,
+    shareId,
+    applicantId,
+    consentId,
+  ]);
   if (!recorded || attempts.some(wasPosted)) return undefined;
   return recorded.fault ?? (findEnds(said.map(toConsentRecord))(toConsentRecord(recorded)) && 'refused');
 }
@@ -201,7 +206,7 @@ export function readSaid(
 }
 
 /** An attempt of SECONDUSE, a grant that permitted it, and whose share it is. */
-export interface PermitRow
+export interface SpentGrant
   extends GrantKey,
     Pick<Row<'attempts'>, 'customerTraceNumber' | 'state' | 'outcome' | 'answerKind' | 'lateState'>,
     Pick<Row<'inquiries'>, 'runKey' | 'endUserCode' | 'endUser'> {
@@ -209,7 +214,11 @@ export interface PermitRow
 }
 
 /** @param where a condition on the link `l` and the inquiry `i` */
-export function readPermits(session: SqlSession, where: string, values: readonly SqlValue[]): Promise<PermitRow[]> {
+export function readSpentGrants(
+  session: SqlSession,
+  where: string,
+  values: readonly SqlValue[],
+): Promise<SpentGrant[]> {
   return session.read(
     `SELECT l.journey_id, l.share_id, l.applicant_id, l.consent_id, i.run_key, i.end_user_code, i.end_user,
        a.customer_trace_number, a.state, a.outcome, a.answer_kind, a.late_state,
@@ -226,7 +235,7 @@ export function readPermits(session: SqlSession, where: string, values: readonly
  * Whether a share was, or may have been, posted. Where it may have been, the person who revoked the consent has a right
  * to know.
  */
-export function wasPosted({ state, outcome, answerKind, lateState }: PermitRow): boolean {
+export function wasPosted({ state, outcome, answerKind, lateState }: SpentGrant): boolean {
   // A late answer may still mean a posting.
   if (state === 'sending' || state === 'unknown' || lateState === 'answered') return true;
   // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.

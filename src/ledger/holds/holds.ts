@@ -25,7 +25,7 @@ import { recordRunDecisions } from '../run-decisions.ts';
 export type TaskRow = Row<'operator_tasks'>;
 
 /** A row as readers see it. An inquiry has one open hold at a time, and one open flag of each reason. */
-export interface WorkRow extends Omit<TaskRow, 'heldSince'> {
+export interface OperatorTask extends Omit<TaskRow, 'heldSince'> {
   /** When a resend may follow an attempt that may still arrive. */
   resendFrom?: string;
   /** The ledger keeps what the gateway wrote beside the status of this attempt. */
@@ -35,7 +35,7 @@ export interface WorkRow extends Omit<TaskRow, 'heldSince'> {
 export type FlagReason = Exclude<TaskRow['reason'], FailureType>;
 
 /** A hold of a run. The inquiry is included since the ledger may not have it yet, and a decision needs its row. */
-export interface RunHold extends Required<Pick<WorkRow, 'attempt' | 'since'>>, Pick<WorkRow, 'details'> {
+export interface RunHold extends Required<Pick<OperatorTask, 'attempt' | 'since'>>, Pick<OperatorTask, 'details'> {
   inquiry: InquiryDescription;
   reason: FailureType;
 }
@@ -43,7 +43,7 @@ export interface RunHold extends Required<Pick<WorkRow, 'attempt' | 'since'>>, P
 /** A flag that no transaction of the ledger can cause. */
 export type RunFlag =
   | { reason: typeof REPORT_CHANGED; customerTraceNumber: string }
-  | (Pick<WorkRow, 'runKey' | 'profile' | 'endUserCode'> & {
+  | (Pick<OperatorTask, 'runKey' | 'profile' | 'endUserCode'> & {
       reason: typeof PORTFOLIO_UNAVAILABLE;
       /** The run's clock, RFC 3339. */
       at: string;
@@ -67,11 +67,11 @@ const CONDITIONS = ['kind', 'reason', 'profile', 'productCode', 'endUserCode', '
  * never finds a run of which the ledger knows no end user. `endUserCode` is of the row itself: for a share, its secondary
  * user. `since`: only rows from then on. With the `runKey` of a portfolio review, all of its rows match as well.
  */
-export type WorkFilters = ReadersReach & Partial<Pick<WorkRow, (typeof CONDITIONS)[number] | 'since' | 'runKey'>>;
+export type TaskFilters = ReadersReach & Partial<Pick<OperatorTask, (typeof CONDITIONS)[number] | 'since' | 'runKey'>>;
 
-export type WorkQuery = WorkFilters & {
+export type TaskQuery = TaskFilters & {
   /** The last row of the page before. */
-  after?: Pick<WorkRow, 'since' | 'workId'> | undefined;
+  after?: Pick<OperatorTask, 'since' | 'workId'> | undefined;
   limit: number;
 };
 
@@ -226,7 +226,7 @@ export async function openHold(tx: Transaction, hold: RunHold): Promise<void> {
 /**
  * Closes what the runs of this id opened `until` their end or the begin of a new run (RFC 3339, by Temporal's clock). Only inquiries that may have been posted still need a decision; flags stay that outlast a run.
  */
-export async function closeWork(tx: Transaction, { runKey, until }: { runKey: string; until: string }): Promise<void> {
+export async function closeTasks(tx: Transaction, { runKey, until }: { runKey: string; until: string }): Promise<void> {
   const untilMs = Date.parse(until);
   const ofRun = `${writeOwnerCondition(runKey)} AND closed_at IS NULL`;
   const rows = await tx.read<TaskRow & { customerTraceNumber: string }>(
@@ -320,13 +320,13 @@ const selectOpen = ({ now }: SqlDialect) => [
 ];
 
 /** Returns whether any row of this owner is open. */
-export async function hasOpenWork(session: SqlSession, runKey: string): Promise<boolean> {
+export async function hasOpenTasks(session: SqlSession, runKey: string): Promise<boolean> {
   const { sql, values } = condition({ runKey });
   const rows = await session.rows(`SELECT 1 FROM operator_tasks w WHERE ${sql} AND closed_at IS NULL LIMIT 1`, values);
   return rows.length > 0;
 }
 
-function condition(filters: WorkFilters) {
+function condition(filters: TaskFilters) {
   const { since, profiles, endUsers, runKey } = filters;
   const values: SqlValue[] = [];
   const place = (value: SqlValue) => `$${values.push(value)}`;
@@ -357,10 +357,10 @@ function isForThese(places: readonly string[]): string {
  * Reads only: one page of open rows, the oldest first. An attempt whose answer can no longer come counts as held, even if
  * no program has written that yet.
  */
-export async function readOpenWork(
+export async function readOpenTasks(
   session: SqlSession,
-  { after, limit, ...filters }: WorkQuery,
-): Promise<{ rows: WorkRow[]; hasMore: boolean }> {
+  { after, limit, ...filters }: TaskQuery,
+): Promise<{ rows: OperatorTask[]; hasMore: boolean }> {
   const { sql, values } = condition(filters);
   const place = (value: SqlValue) => `$${values.push(value)}`;
   const behind = `(CAST(${place(after ? Date.parse(after.since) : -1)} AS BIGINT), ${place(after?.workId ?? '')})`;
@@ -370,14 +370,17 @@ export async function readOpenWork(
     (source) => `SELECT * FROM (SELECT * FROM (${source}) w
       WHERE ${sql} AND (w.since, w.work_id) > ${behind} ${inOrder}) page`,
   );
-  const found = await session.read<WorkRow>(`SELECT ${SHOWN} FROM (${pages.join(' UNION ALL ')}) w ${inOrder}`, values);
+  const found = await session.read<OperatorTask>(
+    `SELECT ${SHOWN} FROM (${pages.join(' UNION ALL ')}) w ${inOrder}`,
+    values,
+  );
   return { rows: found.slice(0, limit), hasMore: found.length > limit };
 }
 
 /** Reads only: how many are open, by kind and reason, and since when the oldest waits (RFC 3339); the most first. */
-export async function countWork(session: SqlSession, filters: WorkFilters = {}) {
+export async function countTasks(session: SqlSession, filters: TaskFilters = {}) {
   const { sql, values } = condition(filters);
-  const counts = await session.read<Pick<WorkRow, 'kind' | 'reason' | 'since'> & { count: number }>(
+  const counts = await session.read<Pick<OperatorTask, 'kind' | 'reason' | 'since'> & { count: number }>(
     `SELECT w.kind, w.reason, count(*) AS count, min(w.since) AS since
      FROM (${selectOpen(session.dialect).join(' UNION ALL ')}) w WHERE ${sql} GROUP BY w.kind, w.reason`,
     values,
@@ -388,9 +391,9 @@ export async function countWork(session: SqlSession, filters: WorkFilters = {}) 
 }
 
 /** Reads the rows of one owner that ever needed an operator, oldest first. */
-export function readWorkOfOwner(session: SqlSession, runKey: string): Promise<WorkRow[]> {
+export function readTasksOfOwner(session: SqlSession, runKey: string): Promise<OperatorTask[]> {
   const { sql, values } = condition({ runKey });
-  return session.read<WorkRow>(
+  return session.read<OperatorTask>(
     `SELECT ${SHOWN}, w.closed_at, w.closed_how, w.closed_by FROM operator_tasks w WHERE ${sql} ORDER BY w.since, w.work_id`,
     values,
   );

@@ -14,11 +14,11 @@ import {
   effectiveAttempt,
   effectiveState,
   findLatest,
+  findResend,
   HELD_STATES,
   type KnownAttempt,
   type KnownInquiry,
   lateToJudge,
-  permitFor,
 } from '../claim.ts';
 import { insertRow } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
@@ -219,7 +219,7 @@ export function toLatestView(state: InquiryState, cipher: LedgerCipher): Attempt
   if (row.acceptedAnswer) return { ...toAttemptView(row, cipher), ...isEarlier };
   return {
     ...toAttemptView(row, cipher),
-    resendStands: permitFor(state, row.attempt + 1) ? true : undefined,
+    resendStands: findResend(state, row.attempt + 1) ? true : undefined,
   };
 }
 

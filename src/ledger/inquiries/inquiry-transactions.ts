@@ -347,7 +347,7 @@ function isSameOutcome(row: AttemptRow, record: OutcomeRecord, cipher: LedgerCip
 /** Writes a decision, and what it makes of its inquiry. */
 async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: DecisionEffect): Promise<void> {
   await appendToChain(tx, async (insert) => {
-    await insert('decisions', { ...decision, permitsAttempt: effect.kind === 'permit' ? effect.attempt : undefined });
+    await insert('decisions', { ...decision, permitsAttempt: effect.kind === 'resend' ? effect.attempt : undefined });
   });
   if (effect.kind === 'abandon') {
     const { customerTraceNumber } = decision;

@@ -15,12 +15,12 @@ import {
   effectiveState,
   findAttempt,
   findLatest,
+  findResend,
+  findResendToSpend,
   HELD_STATES,
   type KnownAttempt,
   type KnownInquiry,
   lateToJudge,
-  permitFor,
-  permitToSpend,
   wasClaimed,
 } from '../claim.ts';
 import type { Row } from '../database/tables.ts';
@@ -36,7 +36,7 @@ export type DecisionEffect =
   /** Write it; the inquiry does not change. */
   | { kind: 'keep' }
   /** Write the decision, and that it permits this attempt. */
-  | { kind: 'permit'; attempt: number }
+  | { kind: 'resend'; attempt: number }
   /** Write the decision, and its answer as the outcome of the attempt. */
   | { kind: 'accept' }
   /** Write the decision, and close the inquiry permanently. */
@@ -63,7 +63,7 @@ export function decideDecision(known: KnownInquiry, decision: DecisionFacts): De
   const late = lateToJudge(known);
   if (late && !known.abandoned) return judgeLate(late, decision);
   if (decision.action === 'resend' && permitsNumber(known, decision))
-    return { kind: 'permit', attempt: decision.attempt };
+    return { kind: 'resend', attempt: decision.attempt };
   return !known.abandoned && isAboutTheLatest(known, decision) ? judgeEffect(known, decision) : OVERTAKEN;
 }
 
@@ -79,7 +79,7 @@ function judgeLate(late: KnownAttempt, { action, attempt }: DecisionFacts): Deci
  */
 function permitsNumber(known: KnownInquiry, { failureType, attempt }: DecisionFacts): boolean {
   if (failureType !== 'AnotherNumber' || known.abandoned || wasClaimed(known)) return false;
-  return attempt === (findLatest(known)?.attempt ?? 0) + 1 && !permitToSpend(known, attempt);
+  return attempt === (findLatest(known)?.attempt ?? 0) + 1 && !findResendToSpend(known, attempt);
 }
 
 /**
@@ -104,7 +104,7 @@ function isAboutTheLatest(known: KnownInquiry, decision: DecisionFacts): boolean
 function needsJudging(known: KnownInquiry, latest: KnownAttempt): boolean {
   const state = effectiveState(latest);
   const isDoubtful = HELD_STATES.includes(state) || state === 'answered';
-  return isDoubtful && !permitFor(known, latest.attempt + 1);
+  return isDoubtful && !findResend(known, latest.attempt + 1);
 }
 
 function judgeEffect(known: KnownInquiry, { action, attempt, failureType }: DecisionFacts): DecisionEffect {
@@ -117,11 +117,11 @@ function judgeEffect(known: KnownInquiry, { action, attempt, failureType }: Deci
   const state = effectiveState(judged);
   if (action === 'accept') return state === 'unknown' || state === 'answered' ? { kind: 'accept' } : OVERTAKEN;
   // One resend for each attempt: the first wins, spent or not. An answered attempt was posted, and is never sent again.
-  if (state === 'answered' || permitFor(known, attempt + 1)) return OVERTAKEN;
+  if (state === 'answered' || findResend(known, attempt + 1)) return OVERTAKEN;
   if (!isWhatWasJudged(state, failureType)) return { kind: 'keep' };
   const { resendInMs = 0 } = judged;
   if (state === 'unknown' && resendInMs > 0) return { kind: 'tooEarly', resendInMs };
-  return { kind: 'permit', attempt: attempt + 1 };
+  return { kind: 'resend', attempt: attempt + 1 };
 }
 
 /**

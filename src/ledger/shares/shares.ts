@@ -10,9 +10,9 @@ import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
 import {
   type ConsentRow,
-  type PermitRow,
-  readPermits,
   readSaid,
+  readSpentGrants,
+  type SpentGrant,
   toConsentRecord,
   wasPosted,
 } from '../consents/consents.ts';
@@ -117,7 +117,7 @@ async function readUses(
   { runKey, shareId, owners }: { runKey: string; shareId: string; owners: readonly string[] },
 ): Promise<Map<string, string>> {
   const isOfOther = `l.journey_id IN (${listPlaceholders(owners, 3)}) AND l.share_id = $2 AND i.run_key <> $1`;
-  const uses = await readPermits(tx, isOfOther, [runKey, shareId, ...owners]);
+  const uses = await readSpentGrants(tx, isOfOther, [runKey, shareId, ...owners]);
   return new Map(uses.filter(wasPosted).map((use) => [useKey(use), use.runKey]));
 }
 
@@ -242,15 +242,15 @@ async function flagRefused(
   values: (string | number)[],
   choose = (said: ConsentRecord[]) => said,
 ): Promise<number> {
-  const permits = await readPermits(tx, `${condition} AND i.product_code = 'SECONDUSE'`, values);
+  const spent = await readSpentGrants(tx, `${condition} AND i.product_code = 'SECONDUSE'`, values);
   const concerned = new Set<string>();
   // Most refusals concern no posting. The full history of messages is read only for those that do.
-  for (const permit of permits.filter(isOnFile)) {
-    const history = (await readSaid(tx, permit)).map(toConsentRecord);
+  for (const spentGrant of spent.filter(isOnFile)) {
+    const history = (await readSaid(tx, spentGrant)).map(toConsentRecord);
     const isGrant = (consent: ConsentRecord) => consent.decision === 'granted';
-    const grant = history.find((consent) => isGrant(consent) && consent.consentId === permit.consentId);
-    const said = choose(history).filter((consent) => isGrant(consent) || mayMean(consent.secondaryUser, permit));
-    if (grant && findEnds(said)(grant)) concerned.add(permit.customerTraceNumber);
+    const grant = history.find((consent) => isGrant(consent) && consent.consentId === spentGrant.consentId);
+    const said = choose(history).filter((consent) => isGrant(consent) || mayMean(consent.secondaryUser, spentGrant));
+    if (grant && findEnds(said)(grant)) concerned.add(spentGrant.customerTraceNumber);
   }
   for (const customerTraceNumber of concerned) await drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
   return concerned.size;
@@ -260,6 +260,6 @@ async function flagRefused(
  * Whether the share counts as posted. An attempt in progress does not yet: its outcome, or the end of its time,
  * decides.
  */
-function isOnFile(permit: PermitRow): boolean {
-  return wasPosted(permit) && (permit.state !== 'sending' || permit.overdue === 1);
+function isOnFile(spentGrant: SpentGrant): boolean {
+  return wasPosted(spentGrant) && (spentGrant.state !== 'sending' || spentGrant.overdue === 1);
 }

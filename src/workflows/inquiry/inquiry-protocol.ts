@@ -97,13 +97,13 @@ class InquiryRun {
     return { inquiry: this.#inquiry, applicants, reference };
   }
 
-  #findPermit(): GrantKey[] | null {
-    return this.#spec.permit ? this.#spec.permit(this.#nowMs) : [];
+  #findGrants(): GrantKey[] | null {
+    return this.#spec.findGrants ? this.#spec.findGrants(this.#nowMs) : [];
   }
 
   #findStop(): InquiryEnd | null {
     if (this.#host.isHalted) return { kind: 'stopped' };
-    return this.#findPermit() === null ? { kind: 'notPermitted' } : null;
+    return this.#findGrants() === null ? { kind: 'notPermitted' } : null;
   }
 
   #findStopNow(): InquiryEnd | null {
@@ -129,7 +129,7 @@ class InquiryRun {
     if (stop) return { kind: 'stop', end: stop };
     this.#resumptions = this.#host.inFlight.resumptions;
     // The code awaits nothing before it schedules the activity, so the grants are valid in this workflow task.
-    const consents = this.#findPermit() ?? [];
+    const consents = this.#findGrants() ?? [];
     const { consentValidForMs, compareWith } = this.#spec;
     const { attempt, tokenFetchedAfter } = this.#state;
     return makeAttempt(this.#host, {
@@ -256,7 +256,7 @@ class InquiryRun {
     this.#nowMs = Date.now();
     const isOver = () => this.#findStop() !== null || this.#isResumed();
     for (let isDisturbed = false; !isDisturbed && this.#nowMs < retry.atMs; ) {
-      const leftMs = Math.min(retry.atMs - this.#nowMs, this.#spec.permitEndsInMs?.(this.#nowMs) ?? Infinity);
+      const leftMs = Math.min(retry.atMs - this.#nowMs, this.#spec.grantsEndInMs?.(this.#nowMs) ?? Infinity);
       isDisturbed = await this.#host.continuation.wait(isOver, leftMs, { summary });
       // A grant may have become too old.
       isDisturbed ||= this.#findStopNow() !== null;

@@ -30,13 +30,13 @@ export interface InquirySpec
    *
    * @param nowMs the instant by which the age of grants is judged
    */
-  permit?(nowMs: number): GrantKey[] | null;
+  findGrants?(nowMs: number): GrantKey[] | null;
   /** How long from `nowMs` until the first of those grants becomes too old, in milliseconds; `undefined`: none will. */
-  permitEndsInMs?(nowMs: number): number | undefined;
+  grantsEndInMs?(nowMs: number): number | undefined;
   /** How old those grants may be when the attempt is claimed. Default: any age. */
   consentValidForMs?: number;
   /**
-   * Called with the reason why the ledger does not permit it. From then on `permit` must say the same, or bring other
+   * Called with the reason why the ledger does not permit it. From then on `findGrants` must say the same, or bring other
    * grants.
    */
   onObjection?(objection: ShareObjection): void;

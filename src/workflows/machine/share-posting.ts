@@ -184,12 +184,12 @@ class SharePosting {
     const end = await runInquiry(this.#run, {
       ...this.#toSpec(),
       onObjection: (objection) => this.#applyObjection(objection),
-      permit: (nowMs) => {
+      findGrants: (nowMs) => {
         const consent = this.#judgeConsent(nowMs);
         const isPermitted = consent.kind === 'granted' && !share.reportIsGone && !isTakenBack(share);
         return isPermitted ? consent.grants : null;
       },
-      permitEndsInMs: (nowMs) => this.#judgeConsent(nowMs).endsInMs,
+      grantsEndInMs: (nowMs) => this.#judgeConsent(nowMs).endsInMs,
     });
     delete share.inquiry;
     if (end.kind !== 'answered') return end.kind;
