@@ -164,6 +164,18 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     await disposed(ledger);
   });
 
+  test('an answered attempt without an answer is on hold, and its inquiry is not disposed of', async (t) => {
+    const { ledger } = await opened(t);
+    await attempted(ledger, {}, { state: 'answered' });
+    const { rows } = await ledger.tasks.open({ limit: 10 });
+    assert.deepEqual(
+      rows.map(({ reason }) => reason),
+      ['UnexpectedResponse'],
+    );
+    const begun = await ledger.retention.begin(JOURNEY, AUTHORIZATION);
+    assert.equal(begun.kind === 'refused' && begun.obstacles[0]?.reason, 'undecided');
+  });
+
   test('a disposal that a legal hold stopped after it had begun is listed as unfinished until it is done', async (t) => {
     const { ledger } = await opened(t);
     const { retention } = ledger;

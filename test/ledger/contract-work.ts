@@ -244,6 +244,30 @@ function endTests(opened: Open): void {
       assert.deepEqual(await endsOf(ledger, runKey), ['PortfolioUnavailable ended']);
     }
   });
+
+  test('a person marks a flag as seen while the run ends it, and neither waits for ever', async (t) => {
+    const { ledger, ledgerId, again } = await opened(t);
+    const other = await again();
+    for (let round = 0; round < 10; round++) {
+      const runKey = `portfolio:R-${round}`;
+      const away = { reason: 'PortfolioUnavailable', runKey, profile: 'default', at: at(1), isOver: false } as const;
+      await ledger.tasks.flag(ledgerId, away);
+      const seen = {
+        runKey,
+        decisionId: `D-${round}`,
+        by: 'ops',
+        reason: 'seen',
+        decidedAt: at(2),
+        runIsGone: true,
+      } as const;
+      await Promise.all([
+        ledger.tasks.flag(ledgerId, { ...away, at: at(2), isOver: true }),
+        other.tasks.markSeen(ledgerId, seen),
+        ledger.tasks.flag(ledgerId, { ...away, at: at(3), isOver: true }),
+      ]);
+      assert.deepEqual(await reasonsOf(ledger, { runKey }), []);
+    }
+  });
 }
 
 const OTHER_SSN = { ...RECORD, flagged: 'ssnMismatch' } as Answer;

@@ -288,6 +288,8 @@ export async function flagReport(
  * lasting flags, and all others too if the run is gone. Returns whether there was any.
  */
 export async function recordRunSeen(tx: Transaction, { runIsGone, flag, ...seen }: RunSeen): Promise<boolean> {
+  // In the order in which `flagRun` takes its locks.
+  await lockHead(tx);
   const { runKey, decisionId } = seen;
   const lasting = LASTING_FLAGS.map((reason) => `'${reason}'`).join(', ');
   const closed = await close(

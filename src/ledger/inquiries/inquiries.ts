@@ -356,7 +356,7 @@ export async function readUndecided(tx: SqlSession, customerTraceNumber: string)
 export function selectDoubtful({ now }: SqlDialect, within: string): string {
   return `SELECT DISTINCT a.customer_trace_number FROM attempts a WHERE a.customer_trace_number IN (${within})
     AND (a.state IN (${list(HELD_STATES)}) OR a.late_state = 'answered' OR (a.state = 'sending' AND a.answer_by <= ${now})
-      OR (a.state = 'answered' AND a.answer_kind <> 'outcome'))`;
+      OR (a.state = 'answered' AND coalesce(a.answer_kind, '') <> 'outcome'))`;
 }
 
 /** An open flag `w` for late news that no operator has acknowledged. */

@@ -217,7 +217,8 @@ export async function recordAttempt(
       if (record.answer?.kind === 'outcome' && record.answer.flagged) {
         await Promise.all([written, flagReport(tx, record.answer.flagged, customerTraceNumber)]);
       }
-      const isDoubtful = record.answer ? record.answer.kind !== 'outcome' : !isKnownNotPosted(record.state);
+      const isOutcome = record.state === 'answered' && record.answer?.kind === 'outcome';
+      const isDoubtful = !isOutcome && !isKnownNotPosted(record.state);
       const isAnsweredLate = state.attempts.some(({ answeredLate }) => answeredLate);
       if (isDoubtful || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);
       return new Ending(
