@@ -48,7 +48,8 @@ export async function startOwnedChild(
 function endOwnedChildrenAtExit(): void {
   if (exitHandlerIsSet) return;
   exitHandlerIsSet = true;
-  process.on('exit', () => {
+  // Before the listeners that remove what the child writes.
+  process.prependListener('exit', () => {
     for (const child of owned) child.kill('SIGKILL');
   });
 }

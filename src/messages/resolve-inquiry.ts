@@ -34,8 +34,7 @@ const reasons = {
   providerSaid: z.enum(PROVIDER_SAID),
   /** For `accept`. */
   outcome: z.enum(REPORT_OUTCOMES).describe('For `accept`.').optional(),
-  /** For `accept` with `outcome: "record"`. */
-  reference: fields.reference.optional(),
+  reference: fields.reference.describe('For `accept` with `outcome: "record"`.').optional(),
   /**
    * For `accept` with a reference whose `consumerId`s the ledger knows only from other people's inquiries: confirms
    * that they are right.

@@ -56,8 +56,7 @@ export type PortfolioMessage = MessageOf<typeof steerReview>;
 
 const ofShare = z.strictObject({
   journeyId,
-  /** The share that is not to be sent. A corrected one takes another id. */
-  shareId,
+  shareId: shareId.describe('The one share that is not to be sent. A corrected one takes another id.'),
   ...signature,
 });
 

@@ -13,6 +13,7 @@ import { getErrorCode } from '../../base/error-code.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { isLoopback } from '../../base/loopback.ts';
 import { CallError, toRefusedError } from '../../client/connection/errors.ts';
+import { parseWith } from '../../fields/problems.ts';
 import { PROBLEMS, type ProblemCode, Refusal } from '../../http/refusal.ts';
 import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
@@ -51,7 +52,11 @@ export function createOperations(
     const route = findRoute(operationId);
     const parts = splitContent(route, content);
     try {
-      if (options.api !== undefined) return await callRemotely(route, parts, options);
+      if (options.api !== undefined) {
+        // The address of a call may end in the logs of others.
+        if (route.query) parseWith(route.query, parts.query);
+        return await callRemotely(route, parts, options);
+      }
       // Before any connection is opened.
       checkCall(route, parts);
       services ??= openServices();

@@ -40,7 +40,7 @@ export function listLeaves(
     options?: readonly z.ZodType[];
     element?: z.ZodType;
   };
-  const words = z.globalRegistry.get(schema)?.description ?? outer;
+  const words = outer || (z.globalRegistry.get(schema)?.description ?? '');
   const within = (inner: z.ZodType, at = path, outerWords = '') => listLeaves(inner, { inLists }, at, outerWords);
   if (element) return inLists ? within(element) : [];
   if (innerType) return within(innerType, path, words);

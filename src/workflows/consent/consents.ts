@@ -271,7 +271,7 @@ export class Consents {
         continue;
       }
       const waitMs = computeWaitMs(round++);
-      const summary = 'consents wait for their keys, or for the ledger of the run: the run records them later';
+      const summary = 'consents wait for the ledger of the run: the run records them later';
       await condition(() => this.#received > received || this.#faults.length > 0, waitMs, { summary });
     }
   }
@@ -308,7 +308,6 @@ export class Consents {
     }
     for (const [index, waitingConsent] of batch.entries()) this.#settle(waitingConsent, recorded.taken[index]);
     this.updateStandings(recorded.standings);
-    if (this.#unjudged.size === 0) this.#keyWaits = 0;
     return batch.length === 0 || batch.some((item) => item.taken !== undefined || this.#unjudged.has(item));
   }
 
@@ -338,6 +337,7 @@ export class Consents {
     const share = this.#host.shares.get(record.shareId);
     const fault = taken.kind === 'recorded' && !(share && SENT.includes(share.state)) ? taken.fault : undefined;
     waiting.taken = taken;
+    if (record.proof !== undefined) this.#keyWaits = 0;
     const refusal = fault === undefined ? undefined : refuseFault(fault);
     waiting.verdict = taken.kind === 'refused' ? refuse(taken.cause, taken.reason) : (refusal ?? 'recorded');
     // The fault of a grant was noted when the grant got it.

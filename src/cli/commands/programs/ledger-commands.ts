@@ -5,13 +5,15 @@ import { parseDurationMs } from '../../../base/instants.ts';
 import { getMessageFields } from '../../../fields/fields.ts';
 import { parseWith } from '../../../fields/problems.ts';
 import type { Authorization } from '../../../ledger/orders.ts';
+import { ConfigError } from '../../../model/problems.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
 import { EXIT, getErrorType, UsageError } from '../../output/errors.ts';
 import { listSchemaMembers } from '../../output/schema-options.ts';
 import { type Answer, type CommandRow, type Context, parseSince, parseWholeNumber, RUN_ID } from '../command.ts';
 
-const authorization = z.object(getMessageFields().signature);
+const { by, reason } = getMessageFields().signature;
+const authorization = z.object({ by: by.describe('The person who asks for it; the ledger keeps the name.'), reason });
 const AUTHORIZATION = listSchemaMembers([authorization]);
 type AuthorizationOptions = Partial<z.infer<typeof authorization>>;
 
@@ -127,7 +129,8 @@ async function askWatch(ledgerId: string, connect: Context['connect']) {
     const named = { ledgerId, taskQueue: journeys.taskQueue };
     const until = Date.now() + WATCH_TIMEOUT_MS;
     return { highWaterMark: await client.withDeadline(until, () => readWatchedAttempt(client, named)) };
-  } catch {
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
     return undefined;
   }
 }
