@@ -6,7 +6,7 @@
 import type { Client } from '@temporalio/client';
 import { runInParallel } from '../base/in-parallel.ts';
 import { translateCallError } from '../client/connection/errors.ts';
-import { describeRun } from '../client/connection/temporal-runs.ts';
+import { describeRun, isOpen } from '../client/connection/temporal-runs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { parseRunKey, parseWorkflowId, toWorkflowId } from '../model/run-key.ts';
@@ -89,7 +89,7 @@ async function findKind(
     const isOlder = lastClaimedAt === '' && (await ledger.inquiriesOf(runKey)).length > 0;
     return isOlder ? undefined : 'noRun';
   }
-  if (run.status.name === 'RUNNING' || run.status.name === 'PAUSED') return 'open';
+  if (isOpen(run)) return 'open';
   // The ledger alone has messages after a run's end. But attempts claimed after its end belong to a lost run.
   return Date.parse(lastClaimedAt) > (run.closeTime?.getTime() ?? 0) ? 'noRun' : undefined;
 }

@@ -25,12 +25,12 @@ async function readAll(isListed: (consentId: string, page: number) => boolean): 
   let after: string | undefined;
   for (let page = 0; page < 5; page++) {
     const listed = rows.filter(({ consentId }) => isListed(consentId, page));
-    async function* unmatched({ from = '' }: { from?: string }) {
+    async function* unmatchedBetween({ from = '' }: { from?: string }) {
       yield* listed.filter(({ since }) => since >= from);
     }
     const call = {
       caller: { isLocal: true, profiles: '*', endUsers: '*' },
-      services: { openLedger: async () => ({ consents: { unmatched } }) },
+      services: { openLedger: async () => ({ unmatchedBetween }) },
       query: { limit: '1', ...(after === undefined ? {} : { after }) },
       note: () => {},
     };

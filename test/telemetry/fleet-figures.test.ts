@@ -24,7 +24,7 @@ async function figuresOf(
   const { metrics, of } = recordMetrics();
   const figures = {
     ledger: {
-      work: { counts: async () => [] },
+      tasks: { counts: async () => [] },
       consents: { unmatchedCounts: async () => [] },
       pauses: { list: async () => [] },
       restoreState: async () => ({}),

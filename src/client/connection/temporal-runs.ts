@@ -22,6 +22,11 @@ export async function describeRun(
   }
 }
 
+/** Whether the run has not closed. An operator may have paused it. */
+export function isOpen({ status }: Pick<WorkflowExecutionDescription, 'status'>): boolean {
+  return status.name === 'RUNNING' || status.name === 'PAUSED';
+}
+
 /**
  * Whether any run of this workflow is open: that run reads the ledger's row itself.
  *
@@ -30,8 +35,8 @@ export async function describeRun(
 export async function isRunOpen(client: Client, workflowId: string): Promise<boolean> {
   if (workflowId === '') return false;
   try {
-    const status = (await describeRun(client, workflowId))?.status.name;
-    return status === 'RUNNING' || status === 'PAUSED';
+    const run = await describeRun(client, workflowId);
+    return run !== undefined && isOpen(run);
   } catch (error) {
     throw translateCallError(error, parseWorkflowId(workflowId) ?? workflowId);
   }

@@ -2,6 +2,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { type CallOptions, type Calls, createTimeoutError } from '../connection/calls.ts';
 import { type CallError, CodecServerError, hasCode, hasStatus, TEMPORAL_AWAY } from '../connection/errors.ts';
+import { isOpen } from '../connection/temporal-runs.ts';
 
 // A run's history as it grows.
 
@@ -108,8 +109,8 @@ export async function* watchRun<Status extends object>(
 }
 
 async function describe({ handle, runKey, calls }: Omit<WatchedRun<object>, 'status'>, options: CallOptions) {
-  const { runId, status } = await calls.make({ runKey }, options, () => handle.describe());
-  return { runId, isClosed: status.name !== 'RUNNING' };
+  const run = await calls.make({ runKey }, options, () => handle.describe());
+  return { runId: run.runId, isClosed: !isOpen(run) };
 }
 
 /** `null` when the run has closed and no worker can answer its query. */
