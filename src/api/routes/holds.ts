@@ -216,7 +216,7 @@ export const holdRoutes: readonly Route[] = [
     body: seenBody,
     answer: seenSchema,
     done: TAKEN_OFF,
-    problems: { 409: '`notOnHold`: nothing is flagged. `differs`: `decisionId` was used with other content.' },
+    problems: { 409: '`notNow`: nothing is flagged. `differs`: `decisionId` was used with other content.' },
     async run(call) {
       const { services, params, body, by, note } = call;
       const { customerTraceNumber } = params;
