@@ -234,9 +234,8 @@ function endTests(opened: Open): void {
   test('a try that overlaps another one of its flag opens nothing after the end of the flag', async (t) => {
     const { ledger, ledgerId, again } = await opened(t);
     const other = await again();
-    for (let round = 0; round < 10; round++) {
-      const runKey = `portfolio:R-${round}`;
-      const away = { reason: 'PortfolioUnavailable', runKey, profile: 'default', at: at(1), isOver: false } as const;
+    for (const away of tenFlags()) {
+      const { runKey } = away;
       const late = other.tasks.flag(ledgerId, away);
       await ledger.tasks.flag(ledgerId, away);
       await ledger.tasks.flag(ledgerId, { ...away, at: at(2), isOver: true });
@@ -248,13 +247,12 @@ function endTests(opened: Open): void {
   test('a person marks a flag as seen while the run ends it, and neither waits for ever', async (t) => {
     const { ledger, ledgerId, again } = await opened(t);
     const other = await again();
-    for (let round = 0; round < 10; round++) {
-      const runKey = `portfolio:R-${round}`;
-      const away = { reason: 'PortfolioUnavailable', runKey, profile: 'default', at: at(1), isOver: false } as const;
+    for (const away of tenFlags()) {
+      const { runKey } = away;
       await ledger.tasks.flag(ledgerId, away);
       const seen = {
         runKey,
-        decisionId: `D-${round}`,
+        decisionId: 'D-1',
         by: 'ops',
         reason: 'seen',
         decidedAt: at(2),
@@ -267,6 +265,14 @@ function endTests(opened: Open): void {
       ]);
       assert.deepEqual(await reasonsOf(ledger, { runKey }), []);
     }
+  });
+}
+
+/** A flag of each of ten reviews whose files are away. */
+function tenFlags() {
+  return Array.from({ length: 10 }, (_, round) => {
+    const runKey = `portfolio:R-${round}`;
+    return { reason: 'PortfolioUnavailable', runKey, profile: 'default', at: at(1), isOver: false } as const;
   });
 }
 

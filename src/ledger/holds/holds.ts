@@ -17,7 +17,7 @@ import type { Writes } from '../database/columns.ts';
 import { insertRow, readRows, toColumnName, updateRows } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
-import { insertInquiry, lockInquiry, readUndecided, selectRefusalKept } from '../inquiries/inquiries.ts';
+import { insertInquiry, listWords, lockInquiry, readUndecided, selectRefusalKept } from '../inquiries/inquiries.ts';
 import { findReviewOfRow, type ReadersReach, readEndUsers, writeInCondition, writeOwnerCondition } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, RunDecision, SeenRecord } from '../records.ts';
 import { recordRunDecisions } from '../run-decisions.ts';
@@ -291,11 +291,10 @@ export async function recordRunSeen(tx: Transaction, { runIsGone, flag, ...seen 
   // In the order in which `flagRun` takes its locks.
   await lockHead(tx);
   const { runKey, decisionId } = seen;
-  const lasting = LASTING_FLAGS.map((reason) => `'${reason}'`).join(', ');
   const closed = await close(
     tx,
     { how: 'seen', by: decisionId },
-    `run_key = $1 AND kind = 'flagged' AND customer_trace_number IS NULL ${runIsGone ? '' : `AND reason IN (${lasting})`} ${flag === undefined ? '' : 'AND reason = $2'}`,
+    `run_key = $1 AND kind = 'flagged' AND customer_trace_number IS NULL ${runIsGone ? '' : `AND reason IN (${listWords(LASTING_FLAGS)})`} ${flag === undefined ? '' : 'AND reason = $2'}`,
     [runKey, ...(flag === undefined ? [] : [flag])],
   );
   if (closed > 0) await recordRunDecisions(tx, [{ ...seen, action: 'seen' }]);

@@ -355,12 +355,12 @@ export async function readUndecided(tx: SqlSession, customerTraceNumber: string)
 /** Selects the inquiries of the subquery `within` that may need a decision: the rules judge each. */
 export function selectDoubtful({ now }: SqlDialect, within: string): string {
   return `SELECT DISTINCT a.customer_trace_number FROM attempts a WHERE a.customer_trace_number IN (${within})
-    AND (a.state IN (${list(HELD_STATES)}) OR a.late_state = 'answered' OR (a.state = 'sending' AND a.answer_by <= ${now})
+    AND (a.state IN (${listWords(HELD_STATES)}) OR a.late_state = 'answered' OR (a.state = 'sending' AND a.answer_by <= ${now})
       OR (a.state = 'answered' AND coalesce(a.answer_kind, '') <> 'outcome'))`;
 }
 
 /** An open flag `w` for late news that no operator has acknowledged. */
-export const IS_LATE_NEWS = `w.kind = 'flagged' AND w.closed_at IS NULL AND w.reason IN (${list(LATE_NEWS)})`;
+export const IS_LATE_NEWS = `w.kind = 'flagged' AND w.closed_at IS NULL AND w.reason IN (${listWords(LATE_NEWS)})`;
 
 /** Reads one inquiry, whether or not it needs a person; or returns `null`. */
 export async function readInquiry(tx: Transaction, customerTraceNumber: string): Promise<OpenInquiry | null> {
@@ -378,6 +378,6 @@ export async function readInquiry(tx: Transaction, customerTraceNumber: string):
 }
 
 /** A list of words for `IN`. */
-function list(words: readonly string[]): string {
+export function listWords(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ');
 }

@@ -20,7 +20,7 @@ import { insertRow, readRows } from '../database/rows.ts';
 import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { drawAttention } from '../holds/holds.ts';
-import { isDisposalBegun, lockInquiry } from '../inquiries/inquiries.ts';
+import { isDisposalBegun, listWords, lockInquiry } from '../inquiries/inquiries.ts';
 import type { ClaimRequest, ConsentsQuery, ReportOrigin, ShareWithdrawal } from '../records.ts';
 import { computeReferenceDigest } from '../reports/report-references.ts';
 import { readHolds } from '../retention/legal-holds.ts';
@@ -186,8 +186,6 @@ export function withdrawShare(
   });
 }
 
-const NOT_POSTED = NOT_POSTED_STATES.map((state) => `'${state}'`).join(', ');
-
 /** The latest attempt of the share that may have been sent. Closed attempts have a table of their own. */
 async function readSentAttempt(
   session: SqlSession,
@@ -197,7 +195,7 @@ async function readSentAttempt(
     `SELECT a.customer_trace_number, a.attempt FROM attempts a
      JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
      WHERE i.run_key = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2
-       AND NOT (a.state IN (${NOT_POSTED}) AND a.late_state IS NULL)
+       AND NOT (a.state IN (${listWords(NOT_POSTED_STATES)}) AND a.late_state IS NULL)
      ORDER BY a.claimed_at DESC, a.customer_trace_number, a.attempt DESC LIMIT 1`,
     [runKey, shareId],
   );

@@ -17,7 +17,7 @@ import { toCanonicalJson } from '../../model/decision-content.ts';
 import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import type { RunKind } from '../../model/run-key.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
-import { computeWaitMs, runUntilRecorded } from '../run/activity-stubs.ts';
+import { computeBackOffMs, runUntilRecorded } from '../run/activity-stubs.ts';
 import { runInBackground } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import type { EventsOut } from '../run/events-out.ts';
@@ -270,7 +270,7 @@ export class Consents {
         round = 0;
         continue;
       }
-      const waitMs = computeWaitMs(round++);
+      const waitMs = computeBackOffMs(round++);
       const summary = 'consents wait for the ledger of the run: the run records them later';
       await condition(() => this.#received > received || this.#faults.length > 0, waitMs, { summary });
     }
@@ -317,7 +317,7 @@ export class Consents {
     if (this.#unjudged.size > 1) return;
     const summary = 'consents wait for the keys of their proofs: the run records them later';
     runInBackground(async () => {
-      await sleep(computeWaitMs(this.#keyWaits++), { summary });
+      await sleep(computeBackOffMs(this.#keyWaits++), { summary });
       this.#unjudged.clear();
     });
   }

@@ -89,12 +89,12 @@ export function hasRunOut(error: unknown): boolean {
 }
 
 /** 2 s at first, 5 minutes at most: an outage does not fill the history even if the server bounds all retries. */
-export function computeWaitMs(round: number): number {
+export function computeBackOffMs(round: number): number {
   return Math.min(2_000 * 2 ** round, 300_000);
 }
 
 export function waitToTryAgain(what: string, round: number): Promise<void> {
-  return sleep(computeWaitMs(round), { summary: `${what} has run out of retries: it is tried again` });
+  return sleep(computeBackOffMs(round), { summary: `${what} has run out of retries: it is tried again` });
 }
 
 /** `submitInquiry`, with the figures that `prepareJourney` fixed for the run. */
