@@ -5,6 +5,7 @@ import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { parseApplicants, parseMessage } from '../../src/messages/inputs/parse-message.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { MASKED, readRedactedPointer, redact } from '../../src/protection/redaction/redaction.ts';
+import { APPLICANT_MEMBERS } from '../support/applicant-members.ts';
 import { APPLICANT, SENTINELS } from './fixtures.ts';
 
 const YEAR = '1980-••-••';
@@ -112,6 +113,20 @@ describe('redaction of', () => {
     const text = JSON.stringify(redact([{ a: [{ b: { applicants: [APPLICANT] } }] }]));
     for (const sentinel of SENTINELS) assert.ok(!text.includes(sentinel), sentinel);
   });
+
+  /** Members of an applicant that are shown, since they do not identify the person. */
+  const shown = [
+    '/applicantId',
+    '/phones/0/phoneType',
+    ...['addressIdentifier', 'city', 'state'].map((name) => `/addresses/0/${name}`),
+  ];
+  for (const pointer of APPLICANT_MEMBERS.filter((member) => !shown.includes(member))) {
+    test(`the member ${pointer} of an applicant masks it`, () => {
+      const names = pointer.slice(1).split('/');
+      const applicant = names.reduceRight<unknown>((value, name) => (name === '0' ? [value] : { [name]: value }), 'Zq');
+      assert.ok(!JSON.stringify(redact({ applicants: [applicant] })).includes('Zq'));
+    });
+  }
 
   test('a text too long to be searched masks it as a whole', () => assert.equal(redact('x'.repeat(100_001)), MASKED));
 

@@ -24,7 +24,8 @@ import {
   resolveOutputPaths,
   writeResults,
 } from '../../src/portfolio/files.ts';
-import type { RowProfile } from '../../src/portfolio/rows.ts';
+import { findColumn, type RowProfile } from '../../src/portfolio/rows.ts';
+import { APPLICANT_MEMBERS } from '../support/applicant-members.ts';
 import { csvText, FOLDER, formatCsvLine, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
 
 const PROFILE: RowProfile = { environment: 'sandbox', ssnsWithNine: 'refuse', limits: { maxApplicants: 2 } };
@@ -97,6 +98,11 @@ const withLine = (line: string | Buffer) =>
   Buffer.concat([Buffer.from(csvText(2)), Buffer.from(line), Buffer.from(`\n${formatCsvLine(9)}\n`)]);
 
 describe('a portfolio file', () => {
+  test('has a column for each member of an applicant', () => {
+    const missing = APPLICANT_MEMBERS.filter((pointer) => findColumn(`/applicants/0${pointer}`) === undefined);
+    assert.deepEqual(missing, []);
+  });
+
   test('is read in chunks, starting at any row', async () => {
     const found = await examined(csvText(5));
     assert.equal(found.rows, 5);
