@@ -71,3 +71,12 @@ test('the claim table has the rules in their order, and the failure table has ev
   const types = [...failures.matchAll(/^\| .+? \| `(\w+)` \|/gm)].map(([, type]) => type);
   assert.deepEqual([...new Set(types)].sort(), [...FAILURE_TYPES].sort());
 });
+
+test('every file of the code that a page names exists', () => {
+  const missing = PAGES.flatMap((page) =>
+    [...read(page).matchAll(/`((?:src|test|scripts|page|sandbox|bench|lint|examples)\/[^`\s<>*{}]+)`/g)].flatMap(
+      ([, path = '']) => (existsSync(join(root, path)) ? [] : [`${page}: ${path}`]),
+    ),
+  );
+  assert.deepEqual(missing, []);
+});
