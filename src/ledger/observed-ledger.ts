@@ -6,7 +6,7 @@ import { LedgerUnavailableError } from './errors.ts';
 import type { Ledger } from './ledger.ts';
 
 export interface LedgerOperation {
-  /** The name of the port's method. */
+  /** The name of the ledger's function, such as `claim` or `tasks.openHold`. */
   operation: string;
   durationMs: number;
   /** `unavailable`: the ledger could not be reached, or did not answer in time. */
@@ -29,15 +29,30 @@ export function createObservedLedger(ledger: Ledger, observer: (operation: Ledge
       (error: unknown) => tell(error instanceof LedgerUnavailableError ? 'unavailable' : 'failed'),
     );
   };
-  return new Proxy(ledger, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name, target);
-      if (typeof member !== 'function') return member;
-      return (...args: unknown[]) => {
-        const result: unknown = member.apply(target, args);
-        if (result instanceof Promise && typeof name === 'string') time(name, result);
-        return result;
-      };
-    },
-  });
+  const observe = <Members extends object>(members: Members, path: string): Members => {
+    const sections = new Map<unknown, object>(
+      Object.entries(members).flatMap(([name, member]) =>
+        isSection(member) ? [[name, observe(member, `${path}${name}.`)]] : [],
+      ),
+    );
+    return new Proxy(members, {
+      get(target, name) {
+        const member: unknown = sections.get(name) ?? Reflect.get(target, name, target);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => {
+          const result: unknown = member.apply(target, args);
+          if (result instanceof Promise && typeof name === 'string') time(`${path}${name}`, result);
+          return result;
+        };
+      },
+    });
+  };
+  return observe(ledger, '');
+}
+
+/** Whether a member of the ledger is a group of functions, such as `tasks`. */
+function isSection(member: unknown): member is object {
+  if (typeof member !== 'object' || member === null) return false;
+  const parts = Object.values(member);
+  return parts.length > 0 && parts.every((part) => typeof part === 'function');
 }

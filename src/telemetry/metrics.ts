@@ -102,7 +102,7 @@ export const METRICS = {
     profile: null,
     result: TOKEN_RESULTS,
   }),
-  ledgerLatency: histogram('ledger_latency', LEDGER_BUCKETS, 'How long the ledger took, by operation of its port', {
+  ledgerLatency: histogram('ledger_latency', LEDGER_BUCKETS, 'How long the ledger took, by its function', {
     operation: null,
     result: null,
   }),

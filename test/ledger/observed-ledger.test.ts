@@ -8,6 +8,7 @@ import { createObservedLedger, type LedgerOperation } from '../../src/ledger/obs
 class StandIn {
   readonly identity = { ledgerId: 'ledger-1' };
   readonly #secret = 7;
+  readonly tasks = { counts: async () => ({ open: 2 }) };
   digest(text: string): string {
     return `${text}${this.#secret}`;
   }
@@ -33,11 +34,13 @@ test('an observed ledger reports each operation’s name, duration and result, a
   assert.equal(ledger.identity.ledgerId, 'ledger-1');
   assert.equal(ledger.digest('a'), 'a7');
   assert.deepEqual(await ledger.ping(), { now: '7' });
+  assert.deepEqual(await (ledger as StandIn).tasks.counts(), { open: 2 });
   await assert.rejects(ledger.lookUp('down'), LedgerUnavailableError);
   await assert.rejects(ledger.lookUp('other'), LedgerChangedError);
   for await (const page of ledger.pages()) assert.equal(page, 7);
   assert.deepEqual(told, [
     ['ping', 'ok'],
+    ['tasks.counts', 'ok'],
     ['lookUp', 'unavailable'],
     ['lookUp', 'failed'],
   ]);
