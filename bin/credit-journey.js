@@ -10,8 +10,10 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 if (Number(process.versions.node.split('.')[0]) >= OLDEST_NODE) {
   const { enableCompileCache } = await import('node:module');
-  // A command is short: compiling its modules takes a third of it. NODE_DISABLE_COMPILE_CACHE turns it off.
-  enableCompileCache();
+  const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env;
+  // A command is short: compiling its modules takes a third of it. NODE_DISABLE_COMPILE_CACHE turns it off. Node's own
+  // choice of a directory, below /tmp, could be another user's, and what lies in it is run.
+  if (XDG_CACHE_HOME) enableCompileCache(join(XDG_CACHE_HOME, 'credit-journey', 'compiled'));
   const built = join(root, 'dist', 'src', 'cli.js');
   await import(pathToFileURL(existsSync(built) ? built : join(root, 'src', 'cli.ts')).href);
 } else {

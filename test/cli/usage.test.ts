@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, mock, test } from 'node:test';
@@ -10,6 +14,8 @@ import { adaptCommands, resolveProgramCall } from '../../src/cli/output/program-
 import { INPUTS } from '../../src/messages/inputs/all-inputs.ts';
 import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
 import { runCli, spawnCli } from './run-cli.ts';
+
+const LAUNCHER = join(import.meta.dirname, '../../bin/credit-journey.js');
 
 /** Every command and subcommand that has an action, as it is typed. */
 async function commandsOfProgram(): Promise<Command[]> {
@@ -242,4 +248,19 @@ test('the sample is a valid journey with invented personal data', () => {
     assert.match(emailAddress, /@example\.com$/);
     assert.match(phones[0]?.phoneNumber ?? '', /^\d{3}55501\d\d$/);
   }
+});
+
+test('the launcher caches compiled code in the user’s own directory, and nowhere without one', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'credit-journey-home-'));
+  t.after(() => rm(home, { recursive: true, force: true }));
+  const { NODE_COMPILE_CACHE: _, XDG_CACHE_HOME: __, HOME: ___, ...bare } = process.env;
+  for (const env of [{ HOME: home }, {}]) {
+    const launched = spawn(process.execPath, [LAUNCHER, '--version'], {
+      stdio: 'ignore',
+      env: { ...bare, ...env, TMPDIR: home },
+    });
+    assert.deepEqual(await once(launched, 'exit'), [0, null]);
+    assert.deepEqual(await readdir(home), ['.cache']);
+  }
+  assert.deepEqual(await readdir(join(home, '.cache', 'credit-journey')), ['compiled']);
 });
