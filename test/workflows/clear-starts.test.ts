@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Client, WorkflowFailedError } from '@temporalio/client';
-import { ApplicationFailure, type Workflow } from '@temporalio/common';
+import { ApplicationFailure, type Payload, type Workflow } from '@temporalio/common';
+import { translateToRefusal } from '../../src/api/problem.ts';
 import { createSamplePull } from '../../src/cli/demo/sample-runs.ts';
 import { CLEAR_START_MESSAGE } from '../../src/model/undecodable.ts';
 import { wasEncrypted } from '../../src/protection/payloads/payload-envelope.ts';
 import type * as workflows from '../../src/workflows/index.ts';
 import { clearClient, storedEvents } from '../support/clear-client.ts';
+import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
   consentMessage,
@@ -113,4 +115,22 @@ describe('a start in the clear on a worker that encrypts', { concurrency: 5 }, (
   test('posts nothing', async () => {
     assert.deepEqual(await received(), []);
   });
+});
+
+test('a late consent in the clear is refused over HTTP with the code that an open run gives: 409', async () => {
+  const { journeyId, ...consent } = consentMessage(`L-${id}`, { applicantId: '1A' });
+  const { payloadCodecs = [], ...converter } = harness.client.options.dataConverter ?? {};
+  // Reads what the worker encrypts, and sends in the clear.
+  const clearSending = payloadCodecs.map((codec) => ({
+    encode: async (payloads: Payload[]) => payloads,
+    decode: codec.decode.bind(codec),
+  }));
+  await using journeys = await connectTo(harness, { dataConverter: { ...converter, payloadCodecs: clearSending } });
+  const refused = await journeys
+    .get(journeyId)
+    .recordConsent(consent)
+    .catch((error: unknown) => error);
+  const { status, reason, problems } = translateToRefusal(refused) ?? assert.fail(String(refused));
+  assert.deepEqual([status, reason], [409, 'notNow']);
+  assert.match(problems[0]?.rule ?? '', /^must be encrypted, /);
 });

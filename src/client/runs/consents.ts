@@ -78,6 +78,9 @@ async function recordLate(
     return { accepted: true, late: true, recorded: true, ...result };
   } catch (error) {
     if (hasCode(error, 'resultNotReady')) return { accepted: true, late: true, recorded: false };
+    // The workflow fails where it cannot decode the message. An open run refuses such a message, with this cause.
+    if (error instanceof InvalidInputError && !error.refusalCause)
+      throw new InvalidInputError(error.problems, 'notNow');
     throw error;
   }
 }
