@@ -12,8 +12,9 @@ import type {
   TerminalState,
 } from '../messages/journey/shapes.ts';
 import type { PortfolioStatus } from '../messages/portfolio/shapes.ts';
-import type { ConsumerResult, PullStatus } from '../messages/pull/shapes.ts';
+import type { PullStatus } from '../messages/pull/shapes.ts';
 import type { ShareReportStatus } from '../messages/share/shapes.ts';
+import type { AnsweredApplicant } from '../model/inquiry.ts';
 import { formatProblem } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
 import { formatRunName, ID_NAMES, type RunKind, toRunKey } from '../model/run-key.ts';
@@ -44,7 +45,7 @@ export interface RunView<Status extends AnyStatus = AnyStatus> {
   since?: string | undefined;
   /** The secondary user of a `shareReport` run. */
   sharedWith?: SecondaryUser;
-  consumers?: readonly ConsumerResult[] | undefined;
+  consumers?: readonly AnsweredApplicant[] | undefined;
   /** A review's file, and why it cannot be reached. */
   files?: { path: string; away: string } | undefined;
 }

@@ -335,7 +335,6 @@ export type JourneyState = JourneyStatus['state'];
 export type JourneyResult = z.infer<typeof journeyResultSchema>;
 export type JourneyOutcome = JourneyResult['outcome'];
 export type StageResult = z.infer<typeof stageResultSchema>;
-export type ConsumerWithoutRecord = z.infer<typeof consumerWithoutRecordSchema>;
 export type JourneyReferences = z.infer<typeof journeyReferencesSchema>;
 export type Stands = z.infer<typeof standsSchema>;
 export type RecordedConsent = z.infer<typeof recordedConsentSchema>;

@@ -1,9 +1,7 @@
 /** The outcome of each applicant in an answer, for a run's status and result and for the ledger. Pure. */
 import { omitUndefined } from '../../base/defined.ts';
-import type { Outcome } from '../../model/inquiry.ts';
+import type { AnsweredApplicant, Outcome } from '../../model/inquiry.ts';
 import type { ApplicantOutcome } from '../../model/report-outcome.ts';
-import type { AnsweredInquiry, ConsumerWithoutRecord } from '../journey/shapes.ts';
-import type { ConsumerResult, UnattributedConsumer } from './shapes.ts';
 
 type OutcomeAnswer = Pick<Outcome, 'outcome' | 'reference' | 'applicants'>;
 
@@ -13,7 +11,7 @@ type OutcomeAnswer = Pick<Outcome, 'outcome' | 'reference' | 'applicants'>;
  *
  * @param asked ids of the applicants that the answered request named, in its order
  */
-function listConsumers(answer: OutcomeAnswer, asked: readonly string[]): ConsumerResult[] {
+function listConsumers(answer: OutcomeAnswer, asked: readonly string[]): AnsweredApplicant[] {
   const { outcome, reference, applicants } = answer;
   return asked.map((applicantId) => {
     const own = applicants?.find((applicant) => applicant.applicantId === applicantId);
@@ -33,7 +31,7 @@ export function listApplicantOutcomes(answer: OutcomeAnswer, asked: readonly str
 }
 
 /** Returns the content of an answer beside its outcome, for status, result and events. Nothing personal. */
-export function toAnsweredInquiry(answer: Outcome, asked: readonly string[]): AnsweredInquiry {
+export function toAnsweredInquiry(answer: Outcome, asked: readonly string[]) {
   const { returnCode, returnReasonCode, noRecordReference, remarks } = answer;
   return {
     ...omitUndefined({ returnCode, returnReasonCode, noRecordReference, remarks }),
@@ -46,10 +44,7 @@ export function toAnsweredInquiry(answer: Outcome, asked: readonly string[]): An
  *
  * @param asked as in `listConsumers`
  */
-export function listFailsafeConsumers(
-  answer: Outcome,
-  asked: readonly string[],
-): { consumers: ConsumerResult[]; unattributed?: UnattributedConsumer[] } {
+export function listFailsafeConsumers(answer: Outcome, asked: readonly string[]) {
   return { consumers: listConsumers(answer, asked), ...omitUndefined({ unattributed: answer.unattributed }) };
 }
 
@@ -57,7 +52,7 @@ export function listFailsafeConsumers(
  * The consumers that a report's answer names and has no record of: their `consumerId`s must be stored too (interface
  * 2.4). Without `applicantId` where the answer does not show whose one is.
  */
-export function listConsumersWithoutRecord(answer: Outcome): ConsumerWithoutRecord[] {
+export function listConsumersWithoutRecord(answer: Outcome) {
   const { applicants = [], unattributed = [], noRecordReference } = answer;
   const named: { applicantId?: string; consumerId?: string }[] = [...applicants, ...unattributed];
   return named.flatMap(({ applicantId, consumerId }) =>
