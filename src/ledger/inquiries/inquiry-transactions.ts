@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { omitUndefined, pick } from '../../base/defined.ts';
 import { describeDifference } from '../../base/differing-paths.ts';
-import { listApplicantOutcomes } from '../../messages/pull/consumer-results.ts';
+import { listApplicantOutcomes } from '../../model/consumer-results.ts';
 import { type Answer, type AttemptView, type InquiryDescription, isKnownNotPosted } from '../../model/inquiry.ts';
 import { checkProviderStatement, describeResendRule } from '../../model/provider-word.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';

@@ -1,7 +1,7 @@
 /** References: the inquiry that a `reportReferenceNumber` came from, and those that a caller's inquiries have left. */
 
 import { pick } from '../../base/defined.ts';
-import { listConsumersWithoutRecord, listFailsafeConsumers } from '../../messages/pull/consumer-results.ts';
+import { listConsumersWithoutRecord, listFailsafeConsumers } from '../../model/consumer-results.ts';
 import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';

@@ -5,9 +5,9 @@
 import type { RunConfig } from '../../activities/contract.ts';
 import { pick } from '../../base/defined.ts';
 import type { ShareStatus, StageStatus } from '../../messages/journey/shapes.ts';
-import { listConsumersWithoutRecord, toAnsweredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
+import { listConsumersWithoutRecord, toAnsweredInquiry } from '../../model/consumer-results.ts';
 import type { Outcome as Answered } from '../../model/inquiry.ts';
 import type { ProductCode, StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';

@@ -5,8 +5,8 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import { DEFAULT_WINDOW } from '../../messages/portfolio/limits.ts';
 import type { RowOutcome, RowResult } from '../../messages/portfolio/shapes.ts';
-import { toAnsweredInquiry } from '../../messages/pull/consumer-results.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
+import { toAnsweredInquiry } from '../../model/consumer-results.ts';
 import { toRowInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryProgress } from '../inquiry/inquiry-spec.ts';

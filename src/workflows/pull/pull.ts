@@ -5,12 +5,12 @@
 import type { RunConfig } from '../../activities/contract.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from '../../messages/inputs/pull.ts';
-import { listFailsafeConsumers } from '../../messages/pull/consumer-results.ts';
 import type { PullOutcome, PullReferences, PullResult, PullState, PullStatus } from '../../messages/pull/shapes.ts';
 import { resolvePull } from '../../messages/resolve-inquiry.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { withdrawPull } from '../../messages/withdraw.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
+import { listFailsafeConsumers } from '../../model/consumer-results.ts';
 import type { Outcome } from '../../model/inquiry.ts';
 import { toPullInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';

@@ -1,7 +1,7 @@
 /** The outcome of each applicant in an answer, for a run's status and result and for the ledger. Pure. */
-import { omitUndefined } from '../../base/defined.ts';
-import type { AnsweredApplicant, Outcome } from '../../model/inquiry.ts';
-import type { ApplicantOutcome } from '../../model/report-outcome.ts';
+import { omitUndefined } from '../base/defined.ts';
+import type { AnsweredApplicant, Outcome } from './inquiry.ts';
+import type { ApplicantOutcome } from './report-outcome.ts';
 
 type OutcomeAnswer = Pick<Outcome, 'outcome' | 'reference' | 'applicants'>;
 
