@@ -1,9 +1,9 @@
 /** Recognizes made-up applicants by their SSN, so that they are never sent to a real gateway. Pure. */
 
-import { isSampleApplicant } from '../messages/sample-applicants.ts';
 import type { Applicant } from '../model/applicant.ts';
 import type { Problem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
+import { isSampleApplicant } from './sample-applicants.ts';
 
 /**
  * How a profile outside the sandbox treats an SSN that starts with 9. The administration issues none of these.

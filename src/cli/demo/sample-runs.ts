@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { loadVariable } from '../../config/environment.ts';
 import { findOtherEnvironment } from '../../config/rules.ts';
+import { ALEX, ALEX_UNANSWERED, BLAKE } from '../../gateway/sample-applicants.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { PullInput, PullProduct } from '../../messages/inputs/pull.ts';
-import { ALEX, ALEX_UNANSWERED, BLAKE } from '../../messages/sample-applicants.ts';
 import { UsageError } from '../output/errors.ts';
 
 /** The options that go with `--sample`. */
