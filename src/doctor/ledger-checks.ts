@@ -6,7 +6,7 @@ import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts
 import { inspect, type LedgerInspection } from '../ledger/inspect-ledger.ts';
 import { describePause } from '../ledger/pauses.ts';
 import { readRestore } from '../ledger/restores.ts';
-import type { HighWaterMark } from '../messages/ledger-watch.ts';
+import type { HighWaterMark } from '../model/ledger-watch.ts';
 import { createDataConverter } from '../protection/payloads/data-converter.ts';
 import { countWords } from '../words/writer.ts';
 import {

@@ -1,9 +1,9 @@
 /** The input and output of the ledger (types). Nothing here is a row; ledger.ts leads to the functions that use them. */
 
 import type { GrantKey, ShareObjection } from '../consent/consent-record.ts';
-import type { HighWaterMark } from '../messages/ledger-watch.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription, LATE_NEWS } from '../model/inquiry.ts';
+import type { HighWaterMark } from '../model/ledger-watch.ts';
 import type { MessageRefusal } from '../model/refusals.ts';
 import type { ClaimDecision } from './claim.ts';
 import type { Row } from './database/tables.ts';

@@ -3,7 +3,7 @@
  * that was seen and is missing here proves a restore. Then nothing is claimed until an operator has accepted it.
  */
 import { parseInstantMs } from '../base/instants.ts';
-import type { HighWaterMark, RestoreState } from '../messages/ledger-watch.ts';
+import type { HighWaterMark, RestoreState } from '../model/ledger-watch.ts';
 import { appendToChain } from './audit/audit-chain.ts';
 import type { Writes } from './database/columns.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';

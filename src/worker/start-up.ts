@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts';
 import { judgeDurability, readDurability } from '../ledger/database/durability.ts';
 import { inspect } from '../ledger/inspect-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type HighWaterMark, type LedgerWatchInput, toLedgerWatchId, WATCH_LEDGER } from '../messages/ledger-watch.ts';
+import { type HighWaterMark, type LedgerWatchInput, toLedgerWatchId, WATCH_LEDGER } from '../model/ledger-watch.ts';
 import type { Environment } from '../model/products.ts';
 import { KeyRingError } from '../protection/errors.ts';
 import { type KeyAge, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';

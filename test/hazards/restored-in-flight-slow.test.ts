@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { cp, rm } from 'node:fs/promises';
 import { test } from 'node:test';
-import { toLedgerWatchId } from '../../src/messages/ledger-watch.ts';
+import { toLedgerWatchId } from '../../src/model/ledger-watch.ts';
 import { runCli } from '../cli/run-cli.ts';
 import {
   assertOwnRecord,

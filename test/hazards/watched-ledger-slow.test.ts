@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { toLedgerWatchId } from '../../src/messages/ledger-watch.ts';
+import { toLedgerWatchId } from '../../src/model/ledger-watch.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { type Harness, journeyInput, startHarness, untilStatus } from '../support/journey-harness.ts';
 import { type LedgerStore, sqliteStore } from './ledger-store.ts';

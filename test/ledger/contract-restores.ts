@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LedgerChangedError, LedgerRestoredError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { HighWaterMark } from '../../src/messages/ledger-watch.ts';
+import type { HighWaterMark } from '../../src/model/ledger-watch.ts';
 import { attempted, claimOf, closeOf } from './fixtures.ts';
 import type { Open } from './ledger-backend.ts';
 

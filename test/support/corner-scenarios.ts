@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
-import { toLedgerWatchId } from '../../src/messages/ledger-watch.ts';
 import type { ShareInput } from '../../src/messages/request-share.ts';
+import { toLedgerWatchId } from '../../src/model/ledger-watch.ts';
 import { sqliteStore } from '../hazards/ledger-store.ts';
 import {
   eventsOf,

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { type HighWaterMark, toLedgerWatchId } from '../../messages/ledger-watch.ts';
 import { toWebhookDeliveryId } from '../../messages/webhooks/delivery.ts';
+import { type HighWaterMark, toLedgerWatchId } from '../../model/ledger-watch.ts';
 import { parseWorkflowId, toWorkflowId } from '../../model/run-key.ts';
 import { hasStatus, translateCallError } from './errors.ts';
 import { toLateConsentIdPrefix } from './run-messages.ts';

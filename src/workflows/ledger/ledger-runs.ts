@@ -1,6 +1,6 @@
 /** Watches the ledger from outside it: an older copy that is put back lacks the newest attempt. */
 import { continueAsNew, log, sleep, upsertMemo, workflowInfo } from '@temporalio/workflow';
-import type { HighWaterMark, LedgerWatchInput } from '../../messages/ledger-watch.ts';
+import type { HighWaterMark, LedgerWatchInput } from '../../model/ledger-watch.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { runUntilRecorded } from '../run/activity-stubs.ts';
 import { toUndecodableFailure } from '../run/failures.ts';
