@@ -31,10 +31,10 @@ function checkLatinText(value: string, maxLength: number): string | null {
   return checkPlainText(value, maxLength) ?? (NOT_LATIN.test(value) ? rule : checkBlank(value));
 }
 
-function checkPlainText(value: string, maxLength: number): string | null {
+export function checkPlainText(value: string, maxLength: number, hidden = CONTROL_CHARACTER): string | null {
   if (value.trim() === '') return 'must not be empty or blank';
   if (value.length > maxLength) return `must have at most ${maxLength} characters`;
-  if (CONTROL_CHARACTER.test(value)) return 'must not hold control characters';
+  if (hidden.test(value)) return 'must not hold control characters';
   return value.includes(MASKED) ? 'must not be masked' : null;
 }
 

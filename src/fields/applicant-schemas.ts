@@ -27,11 +27,8 @@ const FIRST_BIRTH_YEAR = 1900;
 
 const dateOfBirthSchema = z
   .string()
-  .refine(isRealDate, 'must be a calendar date YYYY-MM-DD')
-  .refine(
-    (text) => !isRealDate(text) || Number(text.slice(0, 4)) >= FIRST_BIRTH_YEAR,
-    `must be in ${FIRST_BIRTH_YEAR} or later`,
-  )
+  .refine(isRealDate, { error: 'must be a calendar date YYYY-MM-DD', abort: true })
+  .refine((text) => Number(text.slice(0, 4)) >= FIRST_BIRTH_YEAR, `must be in ${FIRST_BIRTH_YEAR} or later`)
   .refine((text) => text <= new Date().toISOString().slice(0, 10), 'must not be in the future')
   .meta({
     format: 'date',

@@ -17,7 +17,7 @@ import {
 } from '../model/opaque-id.ts';
 import { STAGES } from '../model/products.ts';
 import { checkConsentOwner } from '../model/run-key.ts';
-import { alphanumeric, code, MASKED, ruledText } from './alphanumeric.ts';
+import { alphanumeric, checkPlainText, code, ruledText } from './alphanumeric.ts';
 
 /** A limit on every wait of a gate, a share or a journey: far above any offer's validity. */
 const MAX_DURATION_DAYS = 3_650;
@@ -34,13 +34,10 @@ function opaqueId(maxLength: number, what: string) {
 
 /** A text for people, which is not blank and has no control characters. Fields of the interface are `alphanumeric`. */
 export function text(maxLength: number) {
-  return z
-    .string()
-    .refine((value) => value.trim() !== '', 'must not be empty or blank')
-    .refine((value) => value.length <= maxLength, `must have at most ${maxLength} characters`)
-    .refine((value) => !HIDDEN_CHARACTER.test(value), 'must not hold control characters')
-    .refine((value) => !value.includes(MASKED), 'must not be masked')
-    .meta({ maxLength, pattern: PRINTABLE });
+  return ruledText((value) => checkPlainText(value, maxLength, HIDDEN_CHARACTER)).meta({
+    maxLength,
+    pattern: PRINTABLE,
+  });
 }
 
 const reviewId = ruledText(checkReviewId).meta({
@@ -169,11 +166,9 @@ const secondaryUserFields = {
 };
 
 const consentWaits = {
-  /** How long the share waits for consent once its report exists: ISO 8601 in days and time. Default P30D. */
   awaitConsentFor: FIELDS.duration
     .describe(`How long the share waits for consent, once its report exists. Default P30D. ${DURATION_FORM}`)
     .optional(),
-  /** How old a grant may be when an attempt is scheduled. Default: any age. */
   consentValidFor: FIELDS.duration
     .describe(`How old a grant may be when an attempt is scheduled. Default: any age. ${DURATION_FORM}`)
     .optional(),
@@ -184,7 +179,6 @@ const share = requireSecondaryUser(
     /** Your own, unique in its journey, 1 to 40 characters. Consents name it. */
     shareId: FIELDS.shareId,
     ...secondaryUserFields,
-    /** Default: the journey's `permissiblePurposeCodes.SECONDUSE`. */
     permissiblePurposeCode: FIELDS.permissiblePurposeCode
       .describe('The permissible purpose. Default: the journey’s for SECONDUSE.')
       .optional(),

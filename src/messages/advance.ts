@@ -24,7 +24,6 @@ export function passGateSchema(applicants: z.ZodType<Applicant[]>) {
       to: stage.describe('The stage behind the gate.'),
       /** All applicants from this stage on. */
       applicants: z.optional(applicants),
-      /** Accepts a latest report that is older than `maxReportAge`; needs `by` and `reason`. */
       acceptAge: z
         .literal(true)
         .describe('Beside `to`: even if the latest report is older than maxReportAge. Needs by and reason.')

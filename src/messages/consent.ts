@@ -13,10 +13,8 @@ const schema = z.strictObject({
   shareId: fields.shareId,
   /** The applicant who decided, by the id in the journey's `applicants`. Each consents alone. */
   applicantId: fields.applicantId.describe('The applicant who decided.'),
-  /** The consent system's own id of this decision: another decision takes another id. */
   consentId: fields.consentId,
   decision: z.enum(['granted', 'denied', 'revoked']),
-  /** When the person decided, not when the message is sent: RFC 3339 with an offset. */
   decidedAt: requiredInstant(
     'is required: the time of sending, with decidedNow: true, where the sender has none',
   ).describe('When the person decided.'),

@@ -6,7 +6,6 @@ import { defineMessage, type MessageOf } from './message.ts';
 const { journeyId, shareId, stage, instant, signature } = getMessageFields();
 
 const extension = {
-  /** The wait lasts until then, at least: later than it would, RFC 3339 with an offset. */
   until: instant.describe('The wait lasts until then, at least: later than it would, RFC 3339.'),
   ...signature,
 };

@@ -21,7 +21,6 @@ const identity = {
   decisionId: fields.decisionId,
   /** The trace number in the hold. */
   customerTraceNumber: fields.customerTraceNumber,
-  /** The attempt that the decision is about, as the hold names it. */
   attempt: z.int().min(1).max(MAX_ATTEMPT).describe('The attempt that the decision is about, as the hold shows it.'),
 };
 
@@ -32,13 +31,8 @@ const reasons = {
    * decide", says which answer permits which action.
    */
   providerSaid: z.enum(PROVIDER_SAID),
-  /** For `accept`. */
   outcome: z.enum(REPORT_OUTCOMES).describe('For `accept`.').optional(),
   reference: fields.reference.describe('For `accept` with `outcome: "record"`.').optional(),
-  /**
-   * For `accept` with a reference whose `consumerId`s the ledger knows only from other people's inquiries: confirms
-   * that they are right.
-   */
   confirmConsumerIds: z
     .literal(true)
     .describe('Confirms the consumerIds of a reference, which the ledger has for other applicants only.')

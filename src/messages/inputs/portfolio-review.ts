@@ -20,17 +20,13 @@ const schema = z.strictObject({
   profile: fields.profileName.optional(),
   endUserCode: fields.endUserCode.describe('The end user of the reports.'),
   permissiblePurposeCode: fields.permissiblePurposeCode,
-  /** In the folder `<profile>/<endUserCode>` of the workers' PORTFOLIO_DIR, with `/`. */
   file: ruledText(checkPortfolioPath).meta({
     maxLength: MAX_PATH_LENGTH,
     pattern: RELATIVE_PATH.source,
     description: 'In the folder `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR.',
   }),
-  /** Default: by the extension of the file's name. */
   format: z.enum(PORTFOLIO_FORMATS).describe('By default that of the file’s name.').optional(),
-  /** Rows in progress at once, 1 to {@link MAX_WINDOW}. */
   window: z.int().min(1).max(MAX_WINDOW).describe(`Rows in progress at once. Default ${DEFAULT_WINDOW}.`).optional(),
-  /** If the file has more bad rows than this, the review sends nothing. */
   maxBadRows: z
     .int()
     .min(0)

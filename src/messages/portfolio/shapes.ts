@@ -42,7 +42,6 @@ export const portfolioStatusSchema = z
       ...outcome.options,
       ...TERMINAL_STATES,
     ]),
-    /** Its files cannot be reached. The worker keeps trying. */
     attention: z
       .literal(PORTFOLIO_UNAVAILABLE)
       .optional()
