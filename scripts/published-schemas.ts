@@ -10,7 +10,7 @@ import { consent } from '../src/messages/consent.ts';
 import { INPUTS } from '../src/messages/inputs/all-inputs.ts';
 import { completeSchema } from '../src/messages/inputs/parse-message.ts';
 import { invalidInputSchema, lateConsentResultSchema, updateRefusedSchema } from '../src/messages/journey/shapes.ts';
-import type { Checked, InputDefinition, Message } from '../src/messages/message.ts';
+import type { Checked, Message } from '../src/messages/message.ts';
 import { webhookEventSchema } from '../src/messages/webhooks/schemas.ts';
 import { RUN_KINDS, type RunKind } from '../src/model/run-key.ts';
 
@@ -75,9 +75,7 @@ const consentMessage = consent.schema().meta({ id: 'consent', allOf: consent.pub
 /** By the name of the file in `schemas/`. */
 const PUBLISHED: Record<string, Published> = {
   ...Object.fromEntries([
-    ...Object.values<InputDefinition>(INPUTS).flatMap((input) =>
-      publish(`Input of the ${listNames('workflow', input.workflows)}`, input),
-    ),
+    ...Object.entries(INPUTS).flatMap(([workflow, input]) => publish(`Input of the workflow ${workflow}`, input)),
     ...Object.values<Message>(MESSAGES).flatMap((message) => publish(messageTitle(message), message)),
   ]),
   'record-late-consent-input': {

@@ -1,5 +1,6 @@
 /** The client: starts runs, finds them, and reads the ledger if the run no longer exists. */
 import type { Client } from '@temporalio/client';
+import type { StartInput } from '../messages/inputs/all-inputs.ts';
 import type { LendingJourneyInput } from '../messages/inputs/lending-journey.ts';
 import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.ts';
 import type { PullInput } from '../messages/inputs/pull.ts';
@@ -16,7 +17,7 @@ import {
   type RunHandle,
   type ShareHandle,
 } from './runs/run-handle.ts';
-import { checkStart, type StartInputs, startRun } from './runs/start-run.ts';
+import { checkStart, startRun } from './runs/start-run.ts';
 
 /** The options of a start beside its input. */
 export interface StartOptions extends CallOptions {
@@ -85,7 +86,7 @@ export class CreditJourneys {
   start(input: PullInput, options?: StartOptions): Promise<Started<PullHandle>>;
   start(input: ShareReportInput, options?: StartOptions): Promise<Started<ShareHandle>>;
   start(input: PortfolioReviewInput, options?: StartOptions): Promise<Started<PortfolioHandle>>;
-  async start(input: StartInputs[RunKind], { workClass, ...options }: StartOptions = {}): Promise<never> {
+  async start(input: StartInput, { workClass, ...options }: StartOptions = {}): Promise<never> {
     const start = checkStart(input, workClass);
     const handle = createHandle(this.#parts, start.kind, start.id);
     const about = { runKey: start.runKey, late: createTimeoutError, defaultMs: MESSAGE_TIMEOUT_MS };

@@ -35,10 +35,6 @@ export interface Checked {
   rules?: (value: Loose) => Problem[];
 }
 
-export interface InputDefinition extends Checked {
-  workflows: readonly string[];
-}
-
 interface MessageDefinition extends Checked {
   to: RunKind;
   /** The member that names the run. Default: the one of its kind (model/run-key.ts). */
@@ -85,10 +81,6 @@ export const SIGNED_EXAMPLES: Readonly<Record<RunKind, object>> = {
   share: { shareId: 'S-1', by: 'ops', reason: 'asked for by mistake' },
   portfolio: { reviewId: 'REVIEW-1', by: 'ops', reason: 'the provider has asked for it' },
 };
-
-export function defineInput<D extends InputDefinition>(definition: D): D {
-  return definition;
-}
 
 export function defineMessage<D extends MessageDefinition>(definition: D): Message<D> {
   const { to, key, address = ID_NAMES[to], inTheClear } = definition;

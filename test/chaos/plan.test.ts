@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { INPUTS } from '../../src/messages/inputs/all-inputs.ts';
 import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
-import { choosePullInput } from '../../src/messages/inputs/pull.ts';
 import { makePlan, type SharePlan } from './plan.ts';
 import { STORM_KINDS } from './plan-storm.ts';
 import { portfolioText, runsOf } from './runs.ts';
@@ -62,10 +61,7 @@ test('the pulls, shares and reviews of a plan are valid inputs with SSNs of thei
       assert.equal(new Set(ssns).size, ssns.length);
       for (const { workflowType, input, atMs } of runsOf(plan)) {
         assert.ok(atMs >= 0 && atMs < one.lengthMs);
-        if (workflowType === 'lendingJourney') parseMessage(INPUTS.lendingJourney, input, { maxApplicants: 2 });
-        else if (workflowType === 'shareReport') parseMessage(INPUTS.shareReport, input);
-        else if (workflowType === 'portfolioReview') parseMessage(INPUTS.portfolioReview, input);
-        else parseMessage(choosePullInput(input), input, { maxApplicants: 2 });
+        parseMessage(INPUTS[workflowType as keyof typeof INPUTS], input, { maxApplicants: 2 });
       }
       for (const review of reviews) {
         const [header, ...rows] = portfolioText(review).trimEnd().split('\n');

@@ -5,10 +5,11 @@ import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applica
 import { Refusal } from '../../http/refusal.ts';
 import { advance, passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
 import { extend, extendShareReport } from '../../messages/extend.ts';
+import { chooseWorkflow, INPUTS } from '../../messages/inputs/all-inputs.ts';
 import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { type PortfolioReviewInput, portfolioReview } from '../../messages/inputs/portfolio-review.ts';
-import { choosePullInput, creditReport, failsafeCheck, type PullInput } from '../../messages/inputs/pull.ts';
+import { creditReport, failsafeCheck, type PullInput } from '../../messages/inputs/pull.ts';
 import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
 import { journeyResultSchema, stageStatusSchema } from '../../messages/journey/shapes.ts';
 import { readFolder, toPortfolioFolder } from '../../messages/portfolio/output-files.ts';
@@ -135,7 +136,7 @@ export const pullRoutes: readonly Route[] = createRunRoutes<PullInput>({
       failsafeCheck.schema(failsafeApplicantsSchema).meta({ id: 'startFailsafeCheck' }),
     ]),
     hasWorkClass: true,
-    findDefinition: choosePullInput,
+    findDefinition: (content) => INPUTS[chooseWorkflow('pull', content)],
   },
   messages: [
     {

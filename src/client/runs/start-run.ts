@@ -3,12 +3,8 @@ import type { Client } from '@temporalio/client';
 import { type Payload, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { isRecord } from '../../base/is-record.ts';
-import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
+import { chooseWorkflow, INPUTS, type StartInput } from '../../messages/inputs/all-inputs.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import { type PortfolioReviewInput, portfolioReview } from '../../messages/inputs/portfolio-review.ts';
-import { choosePullInput, type PullInput } from '../../messages/inputs/pull.ts';
-import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
-import type { InputDefinition } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { describeSecondaryUser } from '../../model/stage-end-user.ts';
@@ -17,24 +13,9 @@ import { readRedactedPointer } from '../../protection/redaction/redaction.ts';
 import { CallError } from '../connection/errors.ts';
 import { askRun } from '../connection/run-messages.ts';
 
-/** The input of each kind of run. */
-export interface StartInputs {
-  journey: LendingJourneyInput;
-  pull: PullInput;
-  portfolio: PortfolioReviewInput;
-  share: ShareReportInput;
-}
-
-const DEFINITIONS: Record<RunKind, (input: unknown) => InputDefinition> = {
-  journey: () => lendingJourney,
-  pull: choosePullInput,
-  portfolio: () => portfolioReview,
-  share: () => shareReport,
-};
-
 /** The text contains no personal data. */
 function describeStart({ kind, id, input }: CheckedStart): string {
-  const what = kind === 'pull' ? `${(input as PullInput).productCode} pull` : kind;
+  const what = 'productCode' in input ? `${input.productCode} pull` : kind;
   const user = describeSecondaryUser(input);
   return user === '' ? `${what} ${id}` : `${what} ${id} · ${user}`;
 }
@@ -47,7 +28,7 @@ type CheckedStart = ReturnType<typeof checkStart>;
  * @throws InvalidInputError
  */
 export function checkStart(given: unknown, workClass?: WorkClass) {
-  const kinds = Object.keys(DEFINITIONS) as RunKind[];
+  const kinds = Object.keys(ID_NAMES) as RunKind[];
   const kind = kinds.find((candidate) => isRecord(given) && ID_NAMES[candidate] in given) ?? 'journey';
   const input = parseInput(kind, given);
   const id = (input as unknown as Record<string, string>)[ID_NAMES[kind]] as string;
@@ -56,8 +37,8 @@ export function checkStart(given: unknown, workClass?: WorkClass) {
 }
 
 /** Normalizes two equivalent forms to one. */
-function parseInput(kind: RunKind, input: unknown): StartInputs[RunKind] {
-  return parseMessage(DEFINITIONS[kind](input), input) as StartInputs[RunKind];
+function parseInput(kind: RunKind, input: unknown): StartInput {
+  return parseMessage(INPUTS[chooseWorkflow(kind, input)], input);
 }
 
 /**
@@ -72,7 +53,7 @@ export async function startRun(
 ): Promise<boolean> {
   const { kind, runKey, input, workClass } = start;
   try {
-    await client.workflow.start(DEFINITIONS[kind](input).workflows[0] as string, {
+    await client.workflow.start(chooseWorkflow(kind, input), {
       workflowId: toWorkflowId(runKey),
       taskQueue,
       args: [input],

@@ -7,7 +7,7 @@ import type { Problem } from '../../model/problems.ts';
 import { COMPARED_STAGES, GATED_STAGES, STAGES, type StageCode } from '../../model/products.ts';
 import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
 import { COUNTED_CHANGES } from '../journey/change-summary.ts';
-import { defineInput, implies, type Loose, type MessageOf } from '../message.ts';
+import { type Checked, implies, type Loose, type MessageOf } from '../message.ts';
 
 const fields = getMessageFields();
 
@@ -179,8 +179,7 @@ const PURPOSE_CODES = [
   ),
 ];
 
-export const lendingJourney = defineInput({
-  workflows: ['lendingJourney'],
+export const lendingJourney = {
   published: {
     file: 'lending-journey-input',
     description:
@@ -191,7 +190,7 @@ export const lendingJourney = defineInput({
   applicants: 'report',
   schema: lendingJourneySchema,
   rules: findLendingJourneyProblems,
-});
+} satisfies Checked;
 
 export type LendingJourneyInput = MessageOf<typeof lendingJourney>;
 export type GateInput = z.infer<typeof gateSchema>;

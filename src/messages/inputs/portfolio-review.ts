@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ruledText } from '../../fields/alphanumeric.ts';
 import { getMessageFields } from '../../fields/fields.ts';
-import { defineInput, type MessageOf } from '../message.ts';
+import type { Checked, MessageOf } from '../message.ts';
 import {
   DEFAULT_MAX_BAD_ROWS,
   DEFAULT_WINDOW,
@@ -36,8 +36,7 @@ const schema = z.strictObject({
 });
 
 /** A worker checks the content of the file. */
-export const portfolioReview = defineInput({
-  workflows: ['portfolioReview'],
+export const portfolioReview = {
   published: {
     file: 'portfolio-review-input',
     description:
@@ -45,7 +44,7 @@ export const portfolioReview = defineInput({
       'its workflow id, which the schedule makes of its own id and the time.',
   },
   schema: () => schema,
-});
+} satisfies Checked;
 
 export type PortfolioReviewInput = MessageOf<typeof portfolioReview>;
 export type PortfolioFormat = NonNullable<PortfolioReviewInput['format']>;

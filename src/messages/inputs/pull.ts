@@ -1,10 +1,9 @@
 /** The inputs of single pulls (docs/pulls.md): one report product, or FAILSAFE. */
 import { z } from 'zod';
-import { isRecord } from '../../base/is-record.ts';
 import { getMessageFields } from '../../fields/fields.ts';
 import type { Applicant, FailsafeApplicant } from '../../model/applicant.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
-import { defineInput, type MessageOf } from '../message.ts';
+import type { Checked, MessageOf } from '../message.ts';
 
 const fields = getMessageFields();
 
@@ -14,8 +13,7 @@ const pullFields = {
   profile: fields.profileName.optional(),
 };
 
-export const creditReport = defineInput({
-  workflows: ['creditReport'],
+export const creditReport = {
   published: { file: 'credit-report-input', description: 'One report of one product.' },
   applicants: 'report',
   schema: (applicants: z.ZodType<Applicant[]>) =>
@@ -26,10 +24,9 @@ export const creditReport = defineInput({
       permissiblePurposeCode: fields.permissiblePurposeCode,
       applicants,
     }),
-});
+} satisfies Checked;
 
-export const failsafeCheck = defineInput({
-  workflows: ['failsafeCheck'],
+export const failsafeCheck = {
   published: {
     file: 'failsafe-check-input',
     description: 'The ledger keeps end user and purpose; the request to the gateway has neither.',
@@ -43,12 +40,7 @@ export const failsafeCheck = defineInput({
       permissiblePurposeCode: fields.permissiblePurposeCode.optional(),
       applicants,
     }),
-});
-
-/** The input that a value is, by its product. An unknown product gets the problems of a report's input. */
-export function choosePullInput(value: unknown): typeof creditReport | typeof failsafeCheck {
-  return isRecord(value) && value.productCode === 'FAILSAFE' ? failsafeCheck : creditReport;
-}
+} satisfies Checked;
 
 export type CreditReportInput = MessageOf<typeof creditReport>;
 /** Input of the workflow `failsafeCheck`. End user and purpose are for the ledger: FAILSAFE's request has neither. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isRecord } from '../../base/is-record.ts';
 import { getMessageFields, requireSecondaryUser } from '../../fields/fields.ts';
 import { REPORT_PRODUCTS } from '../../model/products.ts';
-import { defineInput, type MessageOf } from '../message.ts';
+import type { Checked, MessageOf } from '../message.ts';
 
 const fields = getMessageFields();
 
@@ -46,8 +46,7 @@ const FORMS = {
   reference: createForm(givenReportSchema),
 };
 
-export const shareReport = defineInput({
-  workflows: ['shareReport'],
+export const shareReport = {
   published: {
     file: 'share-report-input',
     description:
@@ -68,7 +67,7 @@ export const shareReport = defineInput({
     const isOwn = typeof ownUser === 'string' && ownUser === input.endUserCode;
     return isOwn ? [{ path: '/endUserCode', rule: 'must not be the report’s own end user' }] : [];
   },
-});
+} satisfies Checked;
 
 export type ShareReportInput = MessageOf<typeof shareReport>;
 export type GivenReportInput = Extract<ShareReportInput['report'], { reference: unknown }>;
