@@ -4,7 +4,6 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { parseWith } from '../fields/problems.ts';
 import {
   type AddressedEvent,
-  takesEvent,
   toWebhookDeliveryId,
   WEBHOOK_DELIVERY,
   WEBHOOK_FAILURES,
@@ -36,7 +35,7 @@ export function createQueueWebhooks(dependencies: ActivityDependencies) {
       }
       const { webhooks = [] } = profile;
       const addressed = events.map((event): AddressedEvent => {
-        const takers = webhooks.filter((endpoint) => takesEvent(endpoint, event.type));
+        const takers = webhooks.filter((endpoint) => endpoint.events?.includes(event.type) ?? true);
         return { ...event, endpoints: takers.map((endpoint) => endpoint.name) };
       });
       const taken = addressed.filter(({ endpoints }) => endpoints.length > 0);

@@ -51,7 +51,7 @@ export type ProvableRepeat = Omit<RepeatContent, 'environment' | 'contentDigest'
 
 export function decisionContent(environment: Environment, decision: ProvableDecision): DecisionContent {
   const { decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid } = decision;
-  const { outcome, confirmConsumerIds, reference, applicants } = decision;
+  const { outcome, confirmConsumerIds } = decision;
   return {
     environment,
     decisionId,
@@ -62,22 +62,18 @@ export function decisionContent(environment: Environment, decision: ProvableDeci
     reason,
     providerSaid,
     ...omitUndefined({ outcome, confirmConsumerIds }),
-    ...computeDigest({ reference, applicants }),
+    ...digestPersonalParts(decision),
   };
 }
 
 export function repeatContent(environment: Environment, repeated: ProvableRepeat): RepeatContent {
-  const { journeyId, repeat, occurrence, by, reason, applicants } = repeated;
-  return { environment, journeyId, repeat, occurrence, by, reason, ...computeDigest({ applicants }) };
+  const { journeyId, repeat, occurrence, by, reason } = repeated;
+  return { environment, journeyId, repeat, occurrence, by, reason, ...digestPersonalParts(repeated) };
 }
 
-function computeDigest(personal: {
-  reference?: ReportReference | undefined;
-  applicants?: readonly FailsafeApplicant[] | undefined;
-}): { contentDigest?: string } {
-  const { reference, applicants } = personal;
-  if (reference === undefined && applicants === undefined) return {};
-  return { contentDigest: contentDigest(personal) };
+function digestPersonalParts({ reference, applicants }: Pick<ProvableDecision, 'reference' | 'applicants'>) {
+  const isWithout = reference === undefined && applicants === undefined;
+  return isWithout ? {} : { contentDigest: contentDigest({ reference, applicants }) };
 }
 
 /** SHA-256 in hex of `{ "reference": … }` or `{ "applicants": … }` as canonical JSON (RFC 8785). */

@@ -42,6 +42,10 @@ export const STAGES = Object.keys(STAGE_RULES) as StageCode[];
 export const GATED_STAGES = STAGES.filter(hasGate);
 export const COMPARED_STAGES = STAGES.filter((stage) => STAGE_RULES[stage].isCompared);
 
+export function isStage(value: unknown): value is StageCode {
+  return (STAGES as unknown[]).includes(value);
+}
+
 /** @param stage perhaps of an input that was not checked yet */
 export function hasGate(stage: StageCode): stage is GatedStage {
   return STAGE_RULES[stage]?.hasGate === true;

@@ -4,7 +4,7 @@ import { isRecord } from '../../base/is-record.ts';
 import { getMessageFields, refuseRepeated } from '../../fields/fields.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import type { Problem } from '../../model/problems.ts';
-import { COMPARED_STAGES, GATED_STAGES, STAGES, type StageCode } from '../../model/products.ts';
+import { COMPARED_STAGES, GATED_STAGES, isStage, STAGES, type StageCode } from '../../model/products.ts';
 import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
 import { COUNTED_CHANGES } from '../journey/change-summary.ts';
 import { type Checked, implies, type Loose, type MessageOf } from '../message.ts';
@@ -99,13 +99,12 @@ function findLendingJourneyProblems(input: Loose): Problem[] {
 
 function readStages(value: unknown): readonly StageCode[] | null {
   if (value === undefined) return STAGES;
-  if (!Array.isArray(value) || !value.every((stage) => (STAGES as readonly unknown[]).includes(stage))) return null;
-  return value as StageCode[];
+  return Array.isArray(value) && value.every(isStage) ? value : null;
 }
 
 function findStageOrderProblems(value: unknown): Problem[] {
   if (!Array.isArray(value)) return [];
-  const ranks = value.map((stage) => (STAGES as readonly unknown[]).indexOf(stage));
+  const ranks = value.map((stage) => STAGES.indexOf(stage));
   const misplaced = ranks.findIndex(
     (rank, index) => rank >= 0 && ranks.slice(0, index).some((earlier) => earlier >= rank),
   );
@@ -153,8 +152,7 @@ function findShareProblems(share: unknown, path: string, { input, stages }: Jour
   if (typeof share.endUserCode === 'string' && own.includes(share.endUserCode)) {
     problems.push({ path: `${path}/endUserCode`, rule: OWN_END_USER });
   }
-  const isStage = (STAGES as readonly unknown[]).includes(share.reportOf);
-  if (stages && isStage && !stages.includes(share.reportOf as StageCode)) {
+  if (stages && isStage(share.reportOf) && !stages.includes(share.reportOf)) {
     problems.push({ path: `${path}/reportOf`, rule: 'must be a stage that is listed' });
   }
   return problems;

@@ -71,7 +71,7 @@ export interface ChosenEvents {
   events: number;
 }
 
-export interface EndpointStatus {
+interface EndpointStatus {
   endpoint: string;
   delivered: number;
   waiting: number;
@@ -100,8 +100,4 @@ export interface WebhookEndpoint {
   /** Absent: all types. */
   events?: readonly WebhookEventType[];
   allowPrivateAddresses: boolean;
-}
-
-export function takesEvent({ events }: WebhookEndpoint, type: WebhookEventType): boolean {
-  return events === undefined || events.includes(type);
 }
