@@ -28,13 +28,11 @@ GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, run_decisions, 
   TO ledger_worker;
 
 -- Whose inquiry it is, for what and under which number stays as the claim has written it.
-GRANT UPDATE (digest, workflow_id, run_id, applicant_ids, permitted_repeat, paused_at, abandoned_at, disposed_at, disposed_by,
-  disposed_reason)
+GRANT UPDATE (digest, applicant_ids, permitted_repeat, paused_at, abandoned_at, disposed_at)
   ON inquiries TO ledger_worker;
 -- How it ended; never its place, when it was claimed, until when its answer may come, or who permitted it.
 GRANT UPDATE (state, requested_at, recorded_at, http_status, failure_type, retry_after_ms, answer_kind, outcome, return_code,
-  return_reason_code, applicant_outcomes, answer, accepted_by, accepted_answer, late_at, late_state, late_requested_at,
-  late_http_status, late_failure_type, late_outcome, late_return_code, late_return_reason_code, late_applicant_outcomes,
+  return_reason_code, applicant_outcomes, answer, accepted_by, accepted_answer, late_at, late_state, late_news,
   late_answer) ON attempts TO ledger_worker;
 GRANT UPDATE (last_position) ON attempt_counter TO ledger_worker;
 GRANT UPDATE (entries, hash, mac) ON audit_head TO ledger_worker;

@@ -99,7 +99,7 @@ export type DecisionVerdict =
 export type ConsentVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] };
 
 /** An inquiry with all of its attempts, for people and programs that read. */
-export type InquiryView = Omit<Row<'inquiries'>, 'digest' | 'disposedReason'> & {
+export type InquiryView = Omit<Row<'inquiries'>, 'digest'> & {
   attempts: (AttemptView & { requestedAt?: string; lateAnswerAt?: string; answeredLate?: true })[];
   decisions: DecisionRecord[];
 };

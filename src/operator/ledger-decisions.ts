@@ -39,7 +39,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
     refuseIf(customerTraceNumber, refuseDifferences(findDecisionDifferences(same, record)));
     return { duplicate: true };
   }
-  const isRunning = await isRunOpen(journeys.getSdkClient(), row.workflowId ?? '');
+  const isRunning = await isRunOpen(journeys.getSdkClient(), toWorkflowId(row.runKey));
   const refusal = isRunning
     ? // The run has the inquiry in hand, and would not learn of it.
       refuse('notNow', `${formatRunName(row.runKey)} is running: send the decision to the run instead`)

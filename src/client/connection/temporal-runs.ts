@@ -33,7 +33,6 @@ export function isOpen({ status }: Pick<WorkflowExecutionDescription, 'status'>)
  * @internal
  */
 export async function isRunOpen(client: Client, workflowId: string): Promise<boolean> {
-  if (workflowId === '') return false;
   try {
     const run = await describeRun(client, workflowId);
     return run !== undefined && isOpen(run);

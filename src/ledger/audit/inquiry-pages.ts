@@ -130,7 +130,7 @@ async function describeAttempts(
     outcome: readOutcome(row),
     ...judgeAttempt(row, decisions),
     applicants: row.applicantIds?.length,
-    late: row.lateAt === undefined ? undefined : { at: row.lateAt, ...readLateAnswer(tx.cipher, row) },
+    late: row.lateNews && { at: row.lateAt ?? '', ...readAnswer(tx.cipher, row, 'lateAnswer', row.lateNews) },
     consents: (grants.get(toAttemptKey(row)) ?? []).map((grant) => pick(grant, ofGrants)),
     legalHolds: holdsOn(row.runKey),
   }));
@@ -197,15 +197,6 @@ function findPermit(
 
 function toDecision(row: DecisionRow | undefined): AuditDecision | undefined {
   return row && pick(row, ['decisionId', 'action', 'by', 'reason', 'providerSaid', 'decidedAt', 'provenBy']);
-}
-
-function readLateAnswer(cipher: LedgerCipher, row: FoundRow) {
-  return readAnswer(cipher, row, 'lateAnswer', {
-    outcome: row.lateOutcome,
-    returnCode: row.lateReturnCode,
-    returnReasonCode: row.lateReturnReasonCode,
-    applicantOutcomes: row.lateApplicantOutcomes,
-  });
 }
 
 /**

@@ -46,6 +46,18 @@ const endUser = { end_user_code: optional(text()), end_user: optional(text()) };
 const authorization = { by: text(), reason: text() };
 const ofShare = { journey_id: text(), share_id: text(), applicant_id: text(), consent_id: text() };
 
+/** The part of an attempt's end that is readable without a key. */
+const news = {
+  requested_at: optional(instant()),
+  http_status: optional(int()),
+  failure_type: optional(text<FailureType>()),
+  outcome: optional(text<ReportOutcome>()),
+  return_code: optional(text()),
+  return_reason_code: optional(text()),
+  // NULL: no applicant was answered by itself.
+  applicant_outcomes: optional(json<ApplicantOutcome[]>()),
+};
+
 export const TABLES = {
   // The ledger's identity, the version of its tables, and how it finds that it was restored.
   ledger_identity: {
@@ -94,14 +106,10 @@ export const TABLES = {
       // NULL until the first claim: an inquiry that only has decisions takes no key. See repeatOf in claim.ts.
       permitted_repeat: optional(int()),
       created_at: stamp(),
-      workflow_id: optional(text()),
-      run_id: optional(text()),
       // When a pause last refused its claim. NULL: never, or its run was woken since.
       paused_at: optional(instant()),
       abandoned_at: optional(instant()),
       disposed_at: optional(instant()),
-      disposed_by: optional(text()),
-      disposed_reason: optional(text()),
     },
     key: ['customer_trace_number'],
     guard: 'keepRows',
@@ -134,30 +142,17 @@ export const TABLES = {
       permitted_by: optional(text()),
       // NULL: under the inquiry's own number. See toResendNumber in trace-number.ts.
       sent_trace_number: optional(text()),
-      requested_at: optional(instant()),
       recorded_at: optional(instant()),
-      http_status: optional(int()),
-      failure_type: optional(text<FailureType>()),
       retry_after_ms: optional(int()),
       answer_kind: optional(text<Answer['kind']>()),
-      outcome: optional(text<ReportOutcome>()),
-      return_code: optional(text()),
-      return_reason_code: optional(text()),
-      // NULL: no applicant was answered by itself.
-      applicant_outcomes: optional(json<ApplicantOutcome[]>()),
+      ...news,
       answer: optional(bytes()),
       accepted_by: optional(text()),
       accepted_answer: optional(bytes()),
       // An answer that came after its attempt was superseded.
       late_at: optional(instant()),
       late_state: optional(text<AttemptState>()),
-      late_requested_at: optional(instant()),
-      late_http_status: optional(int()),
-      late_failure_type: optional(text<FailureType>()),
-      late_outcome: optional(text<ReportOutcome>()),
-      late_return_code: optional(text()),
-      late_return_reason_code: optional(text()),
-      late_applicant_outcomes: optional(json<ApplicantOutcome[]>()),
+      late_news: optional(json<RowOf<Table, typeof news>>()),
       late_answer: optional(bytes()),
     },
     key: ['customer_trace_number', 'attempt'],

@@ -282,7 +282,7 @@ export async function readInquiries(
 }
 
 function toInquiryView(
-  { digest: _, disposedReason: __, ...inquiry }: InquiryRow,
+  { digest: _, ...inquiry }: InquiryRow,
   { attempts, decisions }: Pick<InquiryState, 'attempts' | 'decisions'>,
   cipher: LedgerCipher,
 ): InquiryView {

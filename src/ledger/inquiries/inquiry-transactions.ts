@@ -502,13 +502,11 @@ async function insertAttempt(
  */
 async function markClaimed(
   session: SqlSession,
-  { inquiry: { customerTraceNumber }, run, digest, applicantIds }: ClaimRequest,
+  { inquiry: { customerTraceNumber }, digest, applicantIds }: ClaimRequest,
   known: InquiryRow | undefined,
   permittedRepeat: number,
 ): Promise<void> {
   const claimed = {
-    workflowId: run.workflowId,
-    runId: run.runId,
     digest: orKeep('digest', digest),
     applicantIds: applicantIds ? [...applicantIds] : known?.applicantIds,
     permittedRepeat: orKeep('permitted_repeat', permittedRepeat),
@@ -523,8 +521,9 @@ function orKeep(column: string, value: SqlValue): Expression {
 
 /** Writes news as the attempt's outcome. Status and request stay unchanged if the news lacks them. */
 async function writeOutcome(tx: Transaction, record: OutcomeRecord): Promise<void> {
-  const { httpStatus, requestedAt, ...news } = toLateOutcome(record);
+  const { httpStatus, requestedAt, ...news } = toNews(record);
   await updateRows(tx, 'attempts', pick(record, ATTEMPT_KEY), {
+    state: record.state,
     ...news,
     ...omitUndefined({ httpStatus, requestedAt }),
     retryAfterMs: record.retryAfterMs,
@@ -536,18 +535,16 @@ async function writeOutcome(tx: Transaction, record: OutcomeRecord): Promise<voi
 
 /** Writes news beside an attempt that was superseded; `withAnswer` is false where the inquiry was disposed of. */
 async function writeLate(tx: Transaction, record: OutcomeRecord, withAnswer: boolean): Promise<void> {
-  const news = Object.entries(toLateOutcome(record));
-  const late = news.map(([name, value]) => [`late${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, value]);
-  const lateAnswer = sealAnswer(tx.cipher, withAnswer ? record.answer : undefined, record, 'lateAnswer');
   await updateRows(tx, 'attempts', pick(record, ATTEMPT_KEY), {
-    ...Object.fromEntries(late),
-    lateAnswer,
+    lateState: record.state,
+    lateNews: toNews(record),
+    lateAnswer: sealAnswer(tx.cipher, withAnswer ? record.answer : undefined, record, 'lateAnswer'),
     lateAt: NOW,
   });
 }
 
-function toLateOutcome({ state, failureType, httpStatus, requestedAt, answer }: OutcomeRecord) {
-  return { state, failureType, httpStatus, requestedAt, ...toReadable(answer) };
+function toNews({ failureType, httpStatus, requestedAt, answer }: OutcomeRecord) {
+  return { failureType, httpStatus, requestedAt, ...toReadable(answer) };
 }
 
 /** Becomes part of a statement: only a whole number of milliseconds is permitted. */

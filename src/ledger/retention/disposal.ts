@@ -234,9 +234,9 @@ export async function dispose(
   // Also destroys the digest: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not
   // compared any more.
   await tx.rows(
-    `UPDATE inquiries SET digest = NULL, disposed_at = ${tx.dialect.now}, disposed_by = $2, disposed_reason = $3
+    `UPDATE inquiries SET digest = NULL, disposed_at = ${tx.dialect.now}
      WHERE customer_trace_number IN (${undisposed})`,
-    [runKey, authorization.by, authorization.reason],
+    [runKey],
   );
   // Last, since every consent waits for this lock. A hold that came since the view takes all of it back.
   const holds = await writeUnlessHeld(tx, runKey, async (insert) => {
