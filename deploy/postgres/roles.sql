@@ -22,7 +22,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api;
 
 -- ledger_worker ------------------------------------------------------------------------------------------------------
 
-GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, run_decisions, consents, attempt_consents,
+GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, consents, attempt_consents,
   report_shares, sealed_bodies, report_references, report_consumers, report_accesses,
   audit_chain, audit_head, orders, operator_tasks
   TO ledger_worker;
@@ -55,8 +55,6 @@ END $$;
 
 -- It can claim no attempt, and so cause no inquiry; nor can it dispose of anything, accept a restored ledger, or change a
 -- consent, a report or a table.
--- Of what people decide about runs it writes who cancelled a review or has seen a flag, and why.
-GRANT INSERT ON run_decisions TO ledger_api;
 -- A decision, its entry in the audit chain, and what it does: an accepted attempt, an abandoned inquiry. The row of the
 -- inquiry is written where it is missing; without one in `attempts` nothing is sent under it.
 GRANT INSERT ON decisions, inquiries, audit_chain, report_references, report_consumers TO ledger_api;
@@ -64,7 +62,7 @@ GRANT INSERT, UPDATE (entries, hash, mac) ON audit_head TO ledger_api;
 -- A decision also notes that an answer can no longer come (failure_type).
 GRANT UPDATE (state, failure_type, accepted_by, accepted_answer, outcome, applicant_outcomes) ON attempts TO ledger_api;
 GRANT UPDATE (abandoned_at) ON inquiries TO ledger_api;
--- Pauses and legal holds. A pause locks the counter of attempts: that takes a right to update a column, and a CHECK keeps
+-- Pauses, legal holds, and who cancelled a review or has seen a flag, and why. A pause locks the counter of attempts: that takes a right to update a column, and a CHECK keeps
 -- this one as it is. The end of a pause forgets whose runs it has woken.
 GRANT INSERT ON orders TO ledger_api;
 GRANT UPDATE (only_row) ON attempt_counter TO ledger_api;
@@ -75,7 +73,7 @@ DROP POLICY IF EXISTS orders_by_grants ON orders;
 CREATE POLICY orders_by_grants ON orders USING (true) WITH CHECK (true);
 DROP POLICY IF EXISTS orders_of_api ON orders;
 CREATE POLICY orders_of_api ON orders AS RESTRICTIVE FOR INSERT TO ledger_api
-  WITH CHECK (kind IN ('pauseBegun', 'pauseEnded', 'legalHoldSet', 'legalHoldReleased'));
+  WITH CHECK (kind IN ('pauseBegun', 'pauseEnded', 'legalHoldSet', 'legalHoldReleased', 'cancel', 'seen'));
 -- What needs a person, and what a person has seen.
 GRANT INSERT, UPDATE (closed_at, closed_how, closed_by) ON operator_tasks TO ledger_api;
 GRANT UPDATE (seen_at, seen_by, seen_reason) ON consents TO ledger_api;

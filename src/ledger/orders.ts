@@ -1,6 +1,6 @@
 /**
- * Orders: what people decide about the data of runs, or about the ledger as a whole. These are disposals, legal holds,
- * pauses, and older copies of the ledger that they accept. Each is a row with person, time and reason that nothing
+ * Orders: what people decide about runs, about their data, or about the ledger as a whole. These are decisions about runs
+ * (run-decisions.ts), disposals, legal holds, pauses, and older copies of the ledger that they accept. Each is a row with person, time and reason that nothing
  * changes. A pause or a legal hold is in force until another order ends it.
  */
 import { randomUUID } from 'node:crypto';

@@ -6,7 +6,7 @@ import type { Answer, AttemptState, AttemptView, InquiryDescription, LATE_NEWS }
 import type { HighWaterMark } from '../model/ledger-watch.ts';
 import type { MessageRefusal } from '../model/refusals.ts';
 import type { ClaimDecision } from './claim.ts';
-import type { Row } from './database/tables.ts';
+import type { Row, RunDecisionAction } from './database/tables.ts';
 
 export type LedgerIdentity = Pick<Row<'ledger_identity'>, 'ledgerId' | 'environment' | 'createdAt' | 'schemaVersion'>;
 
@@ -142,9 +142,8 @@ export interface ConsentsQuery {
  * `seen`: a person has seen the run's flags. `withdraw`: nothing more is ever sent for the run; its claims read that.
  * `pause`, `resume` and `cancel`: of a portfolio review. `decidedAt`: when the run received it.
  */
-export type RunDecision = Omit<Row<'run_decisions'>, 'version' | 'recordedAt' | 'decidedAt'> & {
-  decidedAt: string;
-};
+export type RunDecision = Required<Pick<Row<'orders'>, 'runKey' | 'decisionId' | 'decidedAt' | 'by' | 'reason'>> &
+  Pick<Row<'orders'>, 'customerTraceNumber' | 'stage' | 'shareId' | 'until'> & { action: RunDecisionAction };
 
 /** A share that is to be taken back: by whom, and why. */
 export type ShareWithdrawal = Pick<RunDecision, 'runKey' | 'by' | 'reason'> & { shareId: string };

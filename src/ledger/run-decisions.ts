@@ -1,18 +1,21 @@
 /**
- * Rows of `run_decisions`: what people decided about runs. They permit nothing. A claim reads whether its run was withdrawn.
+ * Decisions of people about runs: orders that have the id of a decision. They permit nothing. A claim reads whether its
+ * run was withdrawn.
  *
  * A withdrawal takes the lock of the counter of attempts, as a pause does (pauses.ts). So each claim either comes before
  * the withdrawal, and counts as in flight, or finds it.
  */
 
+import { pick } from '../base/defined.ts';
 import { appendToChain } from './audit/audit-chain.ts';
 import { readRows } from './database/rows.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import { toClaimOwners } from './inquiries/inquiries.ts';
+import { appendOrder } from './orders.ts';
 import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 
 /** The members that tell two decisions under one id apart: a repeated message may come at another time. */
-const CONTENT = ['action', 'stage', 'shareId', 'customerTraceNumber', 'until', 'by', 'reason'] as const;
+const CONTENT = ['kind', 'stage', 'shareId', 'customerTraceNumber', 'until', 'by', 'reason'] as const;
 
 /**
  * Append-only, idempotent by (runKey, decisionId) and content: other content under the same key is kept beside the
@@ -20,11 +23,11 @@ const CONTENT = ['action', 'stage', 'shareId', 'customerTraceNumber', 'until', '
  */
 export async function recordRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<void> {
   await appendToChain(tx, async (insert) => {
-    for (const decision of decisions) {
-      const { runKey, decisionId } = decision;
-      const standing = await readRows(tx, 'run_decisions', { runKey, decisionId });
-      if (standing.some((row) => CONTENT.every((name) => row[name] === decision[name]))) continue;
-      await insert('run_decisions', { ...decision, version: String(standing.length + 1) });
+    for (const { action: kind, ...decision } of decisions) {
+      const order = { ...decision, kind };
+      const standing = await readRows(tx, 'orders', pick(decision, ['runKey', 'decisionId']));
+      if (standing.some((row) => CONTENT.every((name) => row[name] === order[name]))) continue;
+      await appendOrder(tx, insert, order);
     }
   });
   const isWithdrawal = decisions.some(({ action }) => action === 'withdraw');
@@ -34,8 +37,7 @@ export async function recordRunDecisions(tx: Transaction, decisions: readonly Ru
 /** The first withdrawal of the run that an inquiry belongs to. */
 export async function readWithdrawal(session: SqlSession, runKey: string): Promise<RunWithdrawal> {
   const [row] = await session.read<RunWithdrawal>(
-    `SELECT by, reason FROM run_decisions WHERE action = 'withdraw' AND run_key IN ($1, $2)
-     ORDER BY recorded_at, version LIMIT 1`,
+    `SELECT by, reason FROM orders WHERE kind = 'withdraw' AND run_key IN ($1, $2) ORDER BY recorded_at LIMIT 1`,
     toClaimOwners(runKey),
   );
   if (!row) throw new Error('a withdrawal that is not in the ledger');
@@ -49,7 +51,7 @@ export async function readWithdrawal(session: SqlSession, runKey: string): Promi
 export async function hasEndingMessage(session: SqlSession, message: EndingMessage): Promise<boolean> {
   const { runKey, action, shareId, by, reason } = message;
   const found = await session.rows(
-    `SELECT 1 FROM run_decisions WHERE run_key = $1 AND action = $2 AND coalesce($3, '') = coalesce(share_id, '')
+    `SELECT 1 FROM orders WHERE run_key = $1 AND kind = $2 AND coalesce($3, '') = coalesce(share_id, '')
        AND by = $4 AND reason = $5`,
     [runKey, shareId === undefined ? action : 'withdrawShare', shareId, by, reason],
   );

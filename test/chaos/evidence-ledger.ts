@@ -44,11 +44,12 @@ export async function readLedger({
     decisions: tables.decisions.map(decisionOf),
     consents: tables.consents.map(consentOf),
     orders: tables.orders.length,
-    runDecisions: tables.runDecisions.length,
-    withdrawnShares: tables.withdrawnShares.map((row) => ({
-      ...{ runKey: String(row.run_key), shareId: String(row.share_id) },
-      recordedAtMs: Number(row.recorded_at),
-    })),
+    withdrawnShares: tables.orders
+      .filter(({ kind }) => kind === 'withdrawShare')
+      .map((row) => ({
+        ...{ runKey: String(row.run_key), shareId: String(row.share_id) },
+        recordedAtMs: Number(row.recorded_at),
+      })),
     open,
     views,
     reports: await readReports(ledger, tables),
@@ -69,11 +70,7 @@ async function readTables(url: string) {
         closed: await session.rows('SELECT customer_trace_number, attempt FROM closed_attempts'),
         decisions: await session.rows('SELECT * FROM decisions ORDER BY recorded_at'),
         consents: await session.rows('SELECT * FROM consents ORDER BY recorded_at'),
-        orders: await session.rows('SELECT order_id FROM orders'),
-        runDecisions: await session.rows("SELECT decision_id FROM run_decisions WHERE action <> 'withdrawShare'"),
-        withdrawnShares: await session.rows(
-          "SELECT run_key, share_id, recorded_at FROM run_decisions WHERE action = 'withdrawShare'",
-        ),
+        orders: await session.rows('SELECT kind, run_key, share_id, recorded_at FROM orders'),
         attemptConsents: await session.rows('SELECT * FROM attempt_consents'),
         reports: await session.rows(
           "SELECT customer_trace_number, attempt, late FROM sealed_bodies WHERE kind = 'report'",

@@ -191,10 +191,8 @@ export interface LedgerEvidence {
   claimsSinceMigration?: { customerTraceNumber: string; attempt: number; keepsFence: boolean }[];
   decisions: LedgerDecision[];
   consents: LedgerConsent[];
-  /** How many beginnings and ends of pauses it has. */
+  /** How many beginnings and ends of pauses, and decisions about runs, it has. */
   orders: number;
-  /** How many decisions about runs it has. */
-  runDecisions: number;
   withdrawnShares: { runKey: string; shareId: string; recordedAtMs: number }[];
   /** Inquiries that need an operator, by the rules of `test/support/open-inquiries.ts`. */
   open: {

@@ -50,7 +50,6 @@ class Storm {
         ledgerId: 'ledger-1',
         ...{ inquiries: [], attempts: [], closed: [], decisions: [], consents: [], open: [], views: [], reports: [] },
         orders: 0,
-        runDecisions: 0,
         withdrawnShares: [],
         chain: { entries: 0, head: '', findings: [] },
       },

@@ -66,7 +66,7 @@ export function runDecisionTests(opened: Open, backend: LedgerBackend): void {
     const { entries, findings } = await ledger.verifyChain();
     assert.deepEqual([entries, findings], [2, []]);
     assert.equal((await listed(ledger)).length, 2);
-    for (const change of ["UPDATE run_decisions SET reason = 'x'", 'DELETE FROM run_decisions']) {
+    for (const change of ["UPDATE orders SET reason = 'x'", 'DELETE FROM orders']) {
       await assert.rejects(backend.execute(url, change), /kept as they are/);
     }
     await assert.rejects(ledger.recordRunDecisions('another-ledger', [SKIPPED]), LedgerChangedError);

@@ -131,7 +131,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     assert.equal(listed.length, 1);
     const { entries, findings } = await ledger.verifyChain();
     assert.deepEqual([entries, findings], [1, []]);
-    for (const change of ["UPDATE run_decisions SET reason = 'x'", 'DELETE FROM run_decisions']) {
+    for (const change of ["UPDATE orders SET reason = 'x'", 'DELETE FROM orders']) {
       await assert.rejects(backend.execute(url, change), /kept as they are/);
     }
     const mismatched = ledger.withdrawShare('another-ledger', { ...TYPING_ERROR, shareId: 'S3' });

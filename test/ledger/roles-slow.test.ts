@@ -213,7 +213,7 @@ describe('the database role of the HTTP API', () => {
       'UPDATE inquiries SET permitted_repeat = 0',
       'INSERT INTO consents DEFAULT VALUES',
       'UPDATE consents SET told_to = NULL',
-      ...['disposalBegun', 'historyDeleted', 'disposed', 'restoreFound', 'restoreAccepted'].map(
+      ...['disposalBegun', 'historyDeleted', 'disposed', 'restoreFound', 'restoreAccepted', 'withdraw', 'skip'].map(
         (kind) =>
           `INSERT INTO orders (order_id, kind, by, reason, recorded_at) VALUES ('${kind}', '${kind}', 'ops', 'old', 0)`,
       ),

@@ -31,10 +31,10 @@ export const RECORD_PAGES = {
         i.run_key, i.product_code, i.profile, i.share_id, i.end_user_code, i.end_user, NULL AS until
       FROM decisions d JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number
     UNION ALL
-    SELECT r.recorded_at, r.run_key || ' ' || r.decision_id || ' ' || r.version, r.customer_trace_number, r.decision_id,
-        NULL, r.action, r.by, r.reason, NULL, NULL, r.decided_at, NULL, r.run_key, coalesce(r.stage, i.product_code),
+    SELECT r.recorded_at, r.order_id, r.customer_trace_number, r.decision_id, NULL, r.kind, r.by, r.reason, NULL, NULL, r.decided_at, NULL, r.run_key, coalesce(r.stage, i.product_code),
         i.profile, coalesce(r.share_id, i.share_id), i.end_user_code, i.end_user, r.until
-      FROM run_decisions r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number`,
+      FROM orders r LEFT JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+      WHERE r.decision_id IS NOT NULL`,
   ),
 
   /** Consents and refusals, including those under which nothing was sent. */
@@ -57,7 +57,7 @@ export const RECORD_PAGES = {
   /** Disposals that were begun or finished, and legal holds set or released. */
   disposalsBetween: createReader(
     RECORDS.disposals.output,
-    'SELECT e.*, e.order_id AS row_key FROM orders e WHERE e.run_key IS NOT NULL',
+    'SELECT e.*, e.order_id AS row_key FROM orders e WHERE e.run_key IS NOT NULL AND e.decision_id IS NULL',
   ),
 
   /** Readings of sealed content. */
@@ -105,7 +105,7 @@ const NAMED = `SELECT 'inquiry' AS what, run_key, customer_trace_number, share_i
     FROM decisions d JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number WHERE d.decision_id = $1
   UNION ALL
   SELECT DISTINCT 'decision', d.run_key, d.customer_trace_number, coalesce(d.share_id, i.share_id)
-    FROM run_decisions d LEFT JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number WHERE d.decision_id = $1`;
+    FROM orders d LEFT JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number WHERE d.decision_id = $1`;
 
 /** Reads only: at most 20 records with exactly this name, which is a trace number or the id of a share or a decision. */
 export function readNamed(session: SqlSession, name: string): Promise<NamedRecord[]> {

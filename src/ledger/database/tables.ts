@@ -31,6 +31,16 @@ type FlagReason =
   | typeof SSN_MISMATCH
   | typeof REPORT_CHANGED
   | typeof PORTFOLIO_UNAVAILABLE;
+export type RunDecisionAction =
+  | 'extend'
+  | 'skip'
+  | 'acceptAge'
+  | 'seen'
+  | 'withdraw'
+  | 'withdrawShare'
+  | 'pause'
+  | 'resume'
+  | 'cancel';
 /** Details of a hold that only the run has. */
 type HoldDetails = Pick<
   HoldStatus,
@@ -182,8 +192,7 @@ export const TABLES = {
     constraints: [OF_INQUIRY],
   },
 
-  // Decisions of operators: about attempts, about runs, and acknowledgements of flags.
-  /** The answer of an `accept` is kept with its attempt, where it can be destroyed: a decision is never changed. */
+  /** Decisions of operators about attempts. The answer of an `accept` is kept with its attempt, where it can be destroyed: a decision is never changed. */
   decisions: {
     columns: {
       // The attempt that is judged. It is unclaimed where the hold came before a claim, and 0 for `repeat`.
@@ -207,30 +216,6 @@ export const TABLES = {
     constraints: [OF_INQUIRY, 'UNIQUE (customer_trace_number, permits_attempt)'],
     indexes: ['decisions_by_id ON decisions (decision_id)'],
   },
-  run_decisions: {
-    columns: {
-      run_key: text(),
-      decision_id: text(),
-      // From 1. Another one only where other content came under the id: a run that was reset has forgotten the first.
-      version: text(),
-      action: text<
-        'extend' | 'skip' | 'acceptAge' | 'seen' | 'withdraw' | 'withdrawShare' | 'pause' | 'resume' | 'cancel'
-      >(),
-      // The inquiry whose flags were seen. NULL: the decision is about the run.
-      customer_trace_number: optional(text()),
-      stage: optional(text<StageCode>()),
-      share_id: optional(text()),
-      // The new end of a wait.
-      until: optional(text()),
-      ...authorization,
-      decided_at: optional(text()),
-      recorded_at: stamp(),
-    },
-    key: ['run_key', 'decision_id', 'version'],
-    isChained: true,
-    indexes: ['run_decisions_by_id ON run_decisions (decision_id)'],
-  },
-
   // Consents as they were given, with their state; and those that a claim was made under.
   consents: {
     columns: {
@@ -366,7 +351,7 @@ export const TABLES = {
     key: ['only_row'],
     guard: 'keepRows',
   },
-  /** Orders about the data of runs, or about the ledger as a whole (orders.ts). */
+  /** Orders of people about runs, about their data, or about the ledger as a whole (orders.ts, run-decisions.ts). */
   orders: {
     columns: {
       order_id: text(),
@@ -380,9 +365,19 @@ export const TABLES = {
         | 'disposed'
         | 'restoreFound'
         | 'restoreAccepted'
+        | RunDecisionAction
       >(),
-      // A disposal or a legal hold is about a run. A hold on a review covers every row that it has or will have.
+      // NULL: it is about no run. A hold on a review covers every row that it has or will have.
       run_key: optional(text()),
+      // A decision about a run has an id. Other content under it is another order: a run that was reset has forgotten the first.
+      decision_id: optional(text()),
+      // The inquiry whose flags were seen.
+      customer_trace_number: optional(text()),
+      stage: optional(text<StageCode>()),
+      share_id: optional(text()),
+      // The new end of a wait.
+      until: optional(text()),
+      decided_at: optional(text()),
       // A pause is about a profile. NULL: all profiles.
       profile: optional(text()),
       // The pause or the legal hold that the order ends. Each is ended once.
@@ -401,7 +396,11 @@ export const TABLES = {
     key: ['order_id'],
     isChained: true,
     uniqueIndexes: ['orders_ended ON orders (ends) WHERE ends IS NOT NULL'],
-    indexes: ['orders_of_run ON orders (run_key, kind)', 'orders_by_kind ON orders (kind, recorded_at)'],
+    indexes: [
+      'orders_of_run ON orders (run_key, kind)',
+      'orders_by_kind ON orders (kind, recorded_at)',
+      'orders_by_decision ON orders (decision_id) WHERE decision_id IS NOT NULL',
+    ],
   },
 
   /** Work for operators: runs that hold, and flags. */

@@ -156,8 +156,8 @@ export async function recordSeen(
   // If the run is gone, no decision can close a hold but the one that the ledger itself needs.
   const undecided = runIsGone ? await readUndecided(tx, customerTraceNumber) : undefined;
   const ofGone = undecided ? "OR (kind = 'held' AND NOT (attempt = $2 AND reason = $3))" : "OR kind = 'held'";
-  const query = { action: 'seen', customerTraceNumber, decisionId } as const;
-  const [known] = await readRows(tx, 'run_decisions', query, 'ORDER BY version');
+  const query = { kind: 'seen', customerTraceNumber, decisionId } as const;
+  const [known] = await readRows(tx, 'orders', query, 'ORDER BY recorded_at');
   if (known) return { kind: 'known', paths: findDifferingPaths(pick(known, ['by', 'reason']), { by, reason }) };
   const [row] = await tx.read<{ runKey: string; decidedAt: string }>(
     `SELECT run_key, ${tx.dialect.now} AS decided_at FROM inquiries WHERE customer_trace_number = $1`,

@@ -91,7 +91,7 @@ export function toClaimOwners(runKey: string): [runKey: string, owner: string] {
 
 /** The withdrawals of these owners, given as parameters. */
 export const selectWithdrawals = (runKey: string, runId: string) =>
-  `SELECT 1 FROM run_decisions w WHERE w.action = 'withdraw' AND w.run_key IN (${runKey}, ${runId})`;
+  `SELECT 1 FROM orders w WHERE w.kind = 'withdraw' AND w.run_key IN (${runKey}, ${runId})`;
 
 type StateRow = Partial<InquiryRow> & {
   ledgerId: string;

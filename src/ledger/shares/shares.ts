@@ -18,9 +18,9 @@ import {
 } from '../consents/consents.ts';
 import { insertRow, readRows } from '../database/rows.ts';
 import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
-import type { Row } from '../database/tables.ts';
 import { drawAttention } from '../holds/holds.ts';
 import { isDisposalBegun, listWords, lockInquiry } from '../inquiries/inquiries.ts';
+import { appendOrder, type OrderRow } from '../orders.ts';
 import type { ClaimRequest, ConsentsQuery, ReportOrigin, ShareWithdrawal } from '../records.ts';
 import { computeReferenceDigest } from '../reports/report-references.ts';
 import { readHolds } from '../retention/legal-holds.ts';
@@ -72,8 +72,8 @@ export async function readShareFacts(tx: Transaction, { runKey, shareId, reportR
   }
   // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
   const withdrawn = await tx.rows(
-    `SELECT 1 FROM run_decisions
-     WHERE action = 'withdrawShare' AND share_id = $1 AND run_key IN (${listPlaceholders(owners, 2)}) LIMIT 1`,
+    `SELECT 1 FROM orders
+     WHERE kind = 'withdrawShare' AND share_id = $1 AND run_key IN (${listPlaceholders(owners, 2)}) LIMIT 1`,
     [shareId, ...owners],
   );
   return { owners, stored, position, reportIsGone, isWithdrawn: withdrawn.length > 0, nowMs };
@@ -157,7 +157,7 @@ export function toObjection(share: Awaited<ReturnType<typeof readClaimedShare>>)
   };
 }
 
-// Withdrawn shares are rows of `run_decisions`: they are never posted again, under any number and by any run.
+// Withdrawals of shares are orders: such shares are never posted again, under any number and by any run.
 //
 // A withdrawal takes the lock of the chain's head, which a share's claim takes before it reads what permits it. So each
 // claim either comes before the withdrawal, which then is refused, or finds it.
@@ -171,17 +171,16 @@ export function withdrawShare(
   tx: Transaction,
   withdrawal: ShareWithdrawal,
 ): Promise<
-  | { kind: 'withdrawn'; standing: Pick<Row<'run_decisions'>, 'by' | 'reason' | 'recordedAt'> }
-  | ({ kind: 'claimed' } & ReportOrigin)
+  { kind: 'withdrawn'; standing: Pick<OrderRow, 'by' | 'reason' | 'recordedAt'> } | ({ kind: 'claimed' } & ReportOrigin)
 > {
   const { runKey, shareId } = withdrawal;
   return appendToChain(tx, async (insert) => {
-    const isThis = { runKey, shareId, action: 'withdrawShare' } as const;
-    let [row] = await readRows(tx, 'run_decisions', isThis);
+    const isThis = { runKey, shareId, kind: 'withdrawShare' } as const;
+    let [row] = await readRows(tx, 'orders', isThis);
     const sent = row ? undefined : await readSentAttempt(tx, withdrawal);
     if (sent) return { kind: 'claimed', ...sent };
-    const named = { decisionId: `withdrawShare ${shareId}`, version: '1' };
-    row ??= (await insert('run_decisions', { ...withdrawal, ...isThis, ...named })) as Row<'run_decisions'>;
+    const decisionId = `withdrawShare ${shareId}`;
+    row ??= await appendOrder(tx, insert, { ...withdrawal, ...isThis, decisionId });
     return { kind: 'withdrawn', standing: pick(row, ['by', 'reason', 'recordedAt']) };
   });
 }
