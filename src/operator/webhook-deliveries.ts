@@ -16,6 +16,9 @@ import { listRegisteredSearchAttributes } from '../temporal/registered-search-at
 
 const AT_ONCE = 8;
 
+/** Each delivery takes one query. */
+export const MOST_DELIVERIES = 500;
+
 interface OpenDelivery extends WebhookDeliveryStatus {
   /** The key (model/run-key.ts) of the run that the events are about. */
   runKey: string;
@@ -33,7 +36,7 @@ export class NothingToDeliverError extends CreditJourneyError {
 }
 
 /**
- * Lists the unfinished deliveries of this task queue, the oldest first.
+ * Lists the unfinished deliveries of this task queue, at most `MOST_DELIVERIES`, the oldest first.
  *
  * @param failed only those that have given an event up
  * @throws CallError
@@ -41,11 +44,11 @@ export class NothingToDeliverError extends CreditJourneyError {
 export async function openDeliveries(
   client: Client,
   taskQueue: string,
-  { failed, limit }: { failed: boolean; limit: number },
+  { failed }: { failed: boolean },
 ): Promise<OpenDeliveries> {
   const unanswered: string[] = [];
   try {
-    const workflowIds = await listRunningDeliveries(client, taskQueue, { failed, limit });
+    const workflowIds = await listRunningDeliveries(client, taskQueue, failed);
     const found = await runInParallel(workflowIds, AT_ONCE, async (workflowId): Promise<OpenDelivery[]> => {
       const runKey = parseDeliveryId(workflowId);
       // Each time-out takes long. After this many without an answer, no worker is assumed to answer.
@@ -77,11 +80,7 @@ export function hasFailed({ endpoints }: WebhookDeliveryStatus): boolean {
   return endpoints.some((endpoint) => endpoint.failed.length > 0);
 }
 
-async function listRunningDeliveries(
-  client: Client,
-  taskQueue: string,
-  { failed, limit }: { failed: boolean; limit: number },
-): Promise<string[]> {
+async function listRunningDeliveries(client: Client, taskQueue: string, failed: boolean): Promise<string[]> {
   const { connection, options, workflow } = client;
   const registered = failed ? await listRegisteredSearchAttributes(connection, options.namespace)() : [];
   const query = [
@@ -94,7 +93,7 @@ async function listRunningDeliveries(
   const workflowIds: string[] = [];
   for await (const { workflowId } of workflow.list({ query })) {
     workflowIds.push(workflowId);
-    if (workflowIds.length >= limit) break;
+    if (workflowIds.length >= MOST_DELIVERIES) break;
   }
   return workflowIds.reverse();
 }

@@ -5,9 +5,6 @@ import type { Environment } from '../../../model/products.ts';
 import { EXIT, getErrorType, UsageError } from '../../output/errors.ts';
 import { type Answer, type CommandRow, type Context, RUN_ID } from '../command.ts';
 
-/** Each delivery takes one query. */
-const MOST_LISTED = 500;
-
 export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'webhooks list',
@@ -17,7 +14,7 @@ export const COMMANDS: readonly CommandRow[] = [
     async run({ options: { failed = false }, connect }: Context<{ failed?: boolean }>) {
       const journeys = await connect();
       const { openDeliveries, hasFailed } = await import('../../../operator/webhook-deliveries.ts');
-      const answer = await openDeliveries(journeys.getSdkClient(), journeys.taskQueue, { failed, limit: MOST_LISTED });
+      const answer = await openDeliveries(journeys.getSdkClient(), journeys.taskQueue, { failed });
       return { answer, exitCode: answer.deliveries.some(hasFailed) ? EXIT.needsPerson : EXIT.done };
     },
   },
@@ -51,9 +48,8 @@ export const COMMANDS: readonly CommandRow[] = [
 async function resendAll({ connect }: Pick<Context, 'connect'>): Promise<Answer> {
   const journeys = await connect();
   const client = journeys.getSdkClient();
-  const { openDeliveries, resendEvents } = await import('../../../operator/webhook-deliveries.ts');
-  const given = { failed: true, limit: MOST_LISTED };
-  const { deliveries, unanswered } = await openDeliveries(client, journeys.taskQueue, given);
+  const { MOST_DELIVERIES, openDeliveries, resendEvents } = await import('../../../operator/webhook-deliveries.ts');
+  const { deliveries, unanswered } = await openDeliveries(client, journeys.taskQueue, { failed: true });
   const resent: { runKey: string; events: number }[] = [];
   const failed: { runKey: string; error: { type: string; message: string } }[] = [];
   for (const { runKey } of deliveries) {
@@ -66,7 +62,7 @@ async function resendAll({ connect }: Pick<Context, 'connect'>): Promise<Answer>
       failed.push({ runKey, error: { type: getErrorType(error), message: error.message } });
     }
   }
-  const more = deliveries.length + unanswered.length >= MOST_LISTED;
+  const more = deliveries.length + unanswered.length >= MOST_DELIVERIES;
   const isDone = failed.length + unanswered.length === 0;
   return { answer: { resent, failed, unanswered, more }, exitCode: isDone ? EXIT.done : EXIT.failed };
 }
