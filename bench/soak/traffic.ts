@@ -3,8 +3,9 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CreditJourneys, JourneyHandle, JourneyResult } from '../../src/client.ts';
+import { loadLedgerAccess } from '../../src/config/ledger.ts';
 import { openConfiguredLedger } from '../../src/operator/configured-ledger.ts';
-import { describeHold, type Hold, readOpenTasks } from '../../src/operator/holds.ts';
+import { describeHold, type Hold } from '../../src/operator/holds.ts';
 import { grant, newJourneyId, person, prequal } from '../load/inputs.ts';
 import { writePortfolio } from '../load/portfolio-file.ts';
 import type { PostedInquiry, Site } from '../load/site.ts';
@@ -25,6 +26,9 @@ export interface Traffic {
   /** Starts no more, and waits for runs in progress. */
   stop(): Promise<void>;
 }
+
+/** Far more than the runs that are open. */
+const MOST_HOLDS = 500;
 
 /** With more than this the machine is slower than the rate: further runs would only wait. */
 const MOST_OPEN = 150;
@@ -223,10 +227,10 @@ async function resolveHolds(site: Site): Promise<number> {
 }
 
 async function listHolds(site: Site): Promise<Hold[]> {
-  const ledger = await openConfiguredLedger(site.env);
+  const ledger = await openConfiguredLedger(loadLedgerAccess(site.env));
   try {
-    const pages = await Array.fromAsync(readOpenTasks(ledger, { kind: 'held' }));
-    return pages.flatMap(({ rows }) => rows.map(describeHold));
+    const { rows } = await ledger.tasks.open({ kind: 'held', limit: MOST_HOLDS });
+    return rows.map(describeHold);
   } finally {
     await ledger.close();
   }

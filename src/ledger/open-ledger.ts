@@ -18,7 +18,7 @@ import { createLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError, LedgerUnavailableError } from './errors.ts';
 import { type Ledger, makeLedger } from './ledger.ts';
 
-interface OpenLedgerOptions {
+export interface OpenLedgerOptions {
   /** `file:<path>` (relative, absolute, or `file:///…`) or `postgres://…`. */
   url: string;
   environment: Environment;

@@ -16,19 +16,14 @@ import { describeHold } from './holds.ts';
 import { decideInLedger, describeLeftBehind, refuseIf } from './ledger-decisions.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
 
-/** Names an inquiry on hold. */
-export interface NamedInquiry {
-  runKey: string;
-  customerTraceNumber: string;
-}
-
 /**
  * Reads an inquiry of this run that waits for a decision, with its allowed actions. Returns `undefined` if the ledger
  * has no such row.
  */
 export async function readDecidable(
   journeys: LedgerJourneys,
-  { runKey, customerTraceNumber }: NamedInquiry,
+  runKey: string,
+  customerTraceNumber: string,
 ): Promise<JudgedHold | undefined> {
   const ledger = await journeys.getLedger();
   const { rows } = await ledger.tasks.open({ customerTraceNumber, kind: 'held', limit: 1 });
@@ -47,27 +42,13 @@ export async function readDecidable(
   return isOpen ? { ...hold, allowedActions, heldBy: 'run' } : { ...hold, allowedActions: ['seen'], heldBy: 'ledger' };
 }
 
-interface DecisionMade {
-  accepted: true;
-  /** An equal decision was made before. */
-  duplicate: boolean;
-  /** Whether the ledger has the decision. */
-  recorded: boolean;
-  /** The open run takes the decision up, or else the run's next start. */
-  heldBy: 'run' | 'ledger';
-}
-
 /**
- * Sends the decision to the run. If the run has closed, writes a decision about its inquiry into the ledger.
+ * Sends the decision to the run. If the run has closed, writes a decision about its inquiry into the ledger. The answer is
+ * that of `POST /v1/runs/{runKey}/decisions`.
  *
  * @throws InvalidInputError, CallError
  */
-export async function decide(
-  journeys: LedgerJourneys,
-  runKey: string,
-  decision: Decision,
-  options: CallOptions = {},
-): Promise<DecisionMade> {
+export async function decide(journeys: LedgerJourneys, runKey: string, decision: Decision, options: CallOptions = {}) {
   try {
     const { duplicate, recorded = true } = await journeys.run(runKey).send('resolveInquiry', decision, options);
     return { accepted: true, duplicate, recorded, heldBy: 'run' };
@@ -89,15 +70,6 @@ function isOwnRun(runKey: string, found: string): boolean {
   return found === runKey || (runKey.startsWith('portfolio:') && found.startsWith(`${runKey}/`));
 }
 
-/** The decision about the attempt that was made earlier and remains in force. */
-interface EarlierDecision {
-  decisionId: string;
-  action: string;
-  by: string;
-  /** RFC 3339. */
-  at: string;
-}
-
 /**
  * Judges a decision by the ledger's row and by whether its run is open. Decides nothing, and needs no worker.
  *
@@ -105,11 +77,11 @@ interface EarlierDecision {
  */
 export async function requireDecidable(
   journeys: LedgerJourneys,
-  named: NamedInquiry,
-  decision: JudgedDecision,
+  runKey: string,
+  { customerTraceNumber, ...decision }: JudgedDecision & { customerTraceNumber: string },
 ): Promise<JudgedHold> {
-  const hold = await readDecidable(journeys, named);
-  refuseIf(named.customerTraceNumber, hold ? judgeDecision(hold, decision, Date.now()) : NOTHING_WAITS);
+  const hold = await readDecidable(journeys, runKey, customerTraceNumber);
+  refuseIf(customerTraceNumber, hold ? judgeDecision(hold, decision, Date.now()) : NOTHING_WAITS);
   return hold as JudgedHold;
 }
 
@@ -122,14 +94,15 @@ const PAUSE_MS = 200;
 type AboutAttempt = Pick<Decision, 'customerTraceNumber' | 'attempt'> & Partial<Pick<Decision, 'decisionId'>>;
 
 /**
- * Finds the decision that came before a refused one. Returns `undefined` if there is none, and if the ledger cannot say.
+ * Finds the decision about the attempt that came before a refused one and remains in force. Returns `undefined` if there
+ * is none, and if the ledger cannot say.
  */
 export async function findEarlier(
   journeys: LedgerJourneys,
   runKey: string,
   { customerTraceNumber, attempt, decisionId }: AboutAttempt,
   tries = TRIES,
-): Promise<EarlierDecision | undefined> {
+) {
   const ledger = await journeys.getLedger();
   for (let left = tries; left > 0; left--) {
     const found = await ledger.inquiry(customerTraceNumber).catch((error: unknown) => {

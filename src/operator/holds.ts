@@ -1,7 +1,6 @@
-/** The rows that need a person: how they are read, their schema, their meaning, and the effect of each decision. */
+/** The rows that need a person: their schema, their meaning, and the effect of each decision. */
 import { z } from 'zod';
-import type { OperatorTask, TaskQuery } from '../ledger/holds/holds.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { OperatorTask } from '../ledger/holds/holds.ts';
 import { holdStatusSchema, optionalText } from '../messages/journey/shapes.ts';
 import { FAILURES, HOLD_ACTIONS, isFailureType } from '../model/failure-types.ts';
 import { LASTING_FLAGS } from '../model/inquiry.ts';
@@ -132,18 +131,4 @@ function writeGuide({ runKey, reason, productCode, shareId, customerTraceNumber,
     providerWords: { ...PROVIDER_WORDS },
     actions: hold.allowedActions.map((action) => describeAction(action, { run, ...inquiry })),
   };
-}
-
-/** Reads the open rows page by page, the oldest first. */
-export async function* readOpenTasks(
-  ledger: Ledger,
-  { after: first, limit = 500, ...filters }: Partial<TaskQuery> = {},
-): AsyncGenerator<{ rows: OperatorTask[]; hasMore: boolean }> {
-  let after = first;
-  let page: { rows: OperatorTask[]; hasMore: boolean };
-  do {
-    page = await ledger.tasks.open({ ...filters, limit, after });
-    yield page;
-    after = page.rows.at(-1);
-  } while (page.hasMore);
 }

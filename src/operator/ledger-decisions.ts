@@ -22,13 +22,8 @@ import { formatRunName, toWorkflowId } from '../model/run-key.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
 
-/** `duplicate`: the ledger already had the same decision. */
-interface Written {
-  duplicate: boolean;
-}
-
-/** @throws InvalidInputError, CallError */
-export async function decideInLedger(journeys: LedgerJourneys, given: Decision): Promise<Written> {
+/** `duplicate`: the ledger already had the same decision. @throws InvalidInputError, CallError */
+export async function decideInLedger(journeys: LedgerJourneys, given: Decision): Promise<{ duplicate: boolean }> {
   const { customerTraceNumber, decisionId } = given;
   const ledger = await journeys.getLedger();
   const row = await readRow(ledger, customerTraceNumber);
@@ -73,14 +68,13 @@ export function describeLeftBehind(
  *
  * @throws CallError where there is nothing to see to
  */
-export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Promise<Written> {
+export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Promise<{ duplicate: boolean }> {
   const ledger = await journeys.getLedger();
   const { customerTraceNumber } = seen;
   const { runKey } = await readRow(ledger, customerTraceNumber);
   const verdict = await ledger.recordSeen(ledger.identity.ledgerId, { ...seen, ...(await readEnd(journeys, runKey)) });
   if (verdict.kind === 'nothingToSee') {
-    const reason = 'it has no open flag of a late answer';
-    throw toRefusal(customerTraceNumber, refuse('notNow', reason));
+    refuseIf(customerTraceNumber, refuse('notNow', 'it has no open flag of a late answer'));
   }
   if (verdict.kind === 'known') refuseIf(customerTraceNumber, refuseDifferences(verdict.paths));
   return { duplicate: verdict.kind === 'known' };

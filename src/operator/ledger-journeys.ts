@@ -29,7 +29,7 @@ export class LedgerJourneys extends CreditJourneys {
    * @throws ConfigError, InvalidInputError, KeyRingError, CallError
    */
   static override async connect(options: LedgerConnectOptions = {}): Promise<LedgerJourneys> {
-    const { openLedger = () => openConfiguredLedger(process.env) } = options;
+    const { openLedger = () => openConfiguredLedger() } = options;
     const loadTracing = async () => (await import('../telemetry/client-tracing.ts')).createClientTracing();
     return new LedgerJourneys(await connectParts(options, loadTracing), openLedger);
   }

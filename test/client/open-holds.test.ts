@@ -144,7 +144,7 @@ describe('a decision', { concurrency: 4 }, () => {
     const one = await held('4002');
     await one.handle.terminate('gone');
     const { customerTraceNumber } = one;
-    const open = await readDecidable(journeys, { runKey: one.input.journeyId, customerTraceNumber });
+    const open = await readDecidable(journeys, one.input.journeyId, customerTraceNumber);
     assert.deepEqual([open?.heldBy, open?.allowedActions], ['ledger', ['resend', 'accept', 'abandon']]);
     const ofAnother = { ...REFERENCE, applicants: [{ applicantId: '2A', consumerId: 'C-2' }] };
     const accepted = { action: 'accept', outcome: 'record' };

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import type { PayloadCodec } from '@temporalio/common';
 import { loadDataConverter } from '../../src/client/connection/connect.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import { openLedgerAccess } from '../../src/operator/configured-ledger.ts';
+import { openConfiguredLedger } from '../../src/operator/configured-ledger.ts';
 import { createKeyRing, loadKeyRing, rotateKeys } from '../../src/protection/keys/key-ring.ts';
 import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
 import { attempted, RECORD, readSealedReport } from '../ledger/fixtures.ts';
@@ -45,7 +45,7 @@ test('an open ledger reads a report that is sealed under the next ledger key, af
   const made = await openLedger({ url, environment, keyRing: await loadKeyRing(file), create: true });
   await made.close();
   const access = { ledger: { url, expectedId: undefined }, environment, keyRingFile: file };
-  const running = await openLedgerAccess(access as unknown as Parameters<typeof openLedgerAccess>[0]);
+  const running = await openConfiguredLedger(access as unknown as Parameters<typeof openConfiguredLedger>[0]);
   t.after(() => running.close());
   await rotateKeys(file);
   const worker = await openLedger({ url, environment, keyRing: await loadKeyRing(file), create: false });

@@ -1,8 +1,8 @@
 /** Opens operator tasks as runs do, and reads them page by page, as the work queue page does. */
 
+import { iteratePages } from '../../src/ledger/database/pages.ts';
 import type { OperatorTask, RunHold, TaskFilters } from '../../src/ledger/holds/holds.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { readOpenTasks } from '../../src/operator/holds.ts';
 import { INQUIRY } from './fixtures.ts';
 
 /** A hold, with the fields that differ from the inquiry of the fixtures. */
@@ -20,6 +20,9 @@ export async function openHolds(ledger: Ledger, holds: readonly HeldWork[]): Pro
 
 /** Reads all open rows, the oldest first, in pages of `limit`. */
 export async function openWork(ledger: Ledger, filters: TaskFilters = {}, limit = 3): Promise<OperatorTask[]> {
-  const pages = await Array.fromAsync(readOpenTasks(ledger, { ...filters, limit }));
-  return pages.flatMap(({ rows }) => rows);
+  const pages = iteratePages(async (after: OperatorTask | undefined) => {
+    const { rows, hasMore } = await ledger.tasks.open({ ...filters, limit, after });
+    return { items: rows, end: hasMore ? rows.at(-1) : undefined };
+  });
+  return (await Array.fromAsync(pages)).flat();
 }

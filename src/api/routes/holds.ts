@@ -1,5 +1,6 @@
 /** Work that needs an operator: listed, counted, decided about one by one or many at once, and marked as seen. */
 import { z } from 'zod';
+import { pick } from '../../base/defined.ts';
 import { runInParallel } from '../../base/in-parallel.ts';
 import { hasCode } from '../../client/connection/errors.ts';
 import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
@@ -15,7 +16,7 @@ import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import type { JudgedDecision } from '../../model/provider-word.ts';
 import { decide, findEarlier, requireDecidable } from '../../operator/decide.ts';
-import { describeHold, holdSchema, readOpenTasks } from '../../operator/holds.ts';
+import { describeHold, holdSchema } from '../../operator/holds.ts';
 import { markRunSeen, markSeen } from '../../operator/ledger-decisions.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { afterParameter, createPageSchema, limitParameter, readPage } from '../lists/pages.ts';
@@ -183,11 +184,13 @@ export const holdRoutes: readonly Route[] = [
       const page = await readPage<OperatorTask, NonNullable<TaskQuery['after']>>(call, {
         name: 'holds',
         query,
-        async *read(after, limit) {
-          for await (const { rows, hasMore } of readOpenTasks(ledger, { ...filters, limit, after })) {
-            const { since = '', workId = '' } = rows.at(-1) ?? {};
-            yield { rows, next: hasMore ? { since, workId } : undefined };
-          }
+        async *read(first, limit) {
+          let after = first;
+          do {
+            const { rows, hasMore } = await ledger.tasks.open({ ...filters, limit, after });
+            after = hasMore ? pick(rows.at(-1) as OperatorTask, ['since', 'workId']) : undefined;
+            yield { rows, next: after };
+          } while (after);
         },
       });
       return { asOf, ...page, data: page.data.map(describeHold) };
@@ -357,7 +360,7 @@ async function previewDecision(
   content: JudgedDecision & Omit<Named, 'runKey'>,
 ) {
   const { customerTraceNumber, attempt } = content;
-  const hold = await requireDecidable(journeys, { runKey, customerTraceNumber }, content).catch((error) =>
+  const hold = await requireDecidable(journeys, runKey, content).catch((error) =>
     throwRefusal(error, journeys, runKey, { customerTraceNumber, attempt }, 1),
   );
   return hold.heldBy;

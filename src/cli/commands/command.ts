@@ -149,7 +149,7 @@ async function runCommand(row: CommandRow, given: readonly unknown[]): Promise<v
       },
       async openLedger() {
         const { openConfiguredLedger } = await import('../../operator/configured-ledger.ts');
-        const ledger = await openConfiguredLedger(process.env);
+        const ledger = await openConfiguredLedger();
         resources.defer(() => ledger.close());
         return ledger;
       },

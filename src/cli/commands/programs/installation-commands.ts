@@ -100,20 +100,12 @@ export const COMMANDS: readonly CommandRow[] = [
 async function setUpLedger(output: Output): Promise<LedgerIdentity> {
   const { loadLedgerAccess } = await import('../../../config/ledger.ts');
   const access = loadLedgerAccess(process.env, { needsId: false });
-  const [{ openLedger }, { openKeyRing }] = await Promise.all([
-    import('../../../ledger/open-ledger.ts'),
+  const [{ openConfiguredLedger }, { makeMissingKeyRing }] = await Promise.all([
+    import('../../../operator/configured-ledger.ts'),
     import('../../../protection/keys/key-ring.ts'),
   ]);
-  const { url, expectedId } = access.ledger;
-  const ledger = await openLedger({
-    url,
-    environment: access.environment,
-    keyRing: await openKeyRing(access),
-    create: true,
-    migrate: true,
-    onProgress: (step) => output.progress(step),
-    expectedId,
-  });
+  await makeMissingKeyRing(access);
+  const ledger = await openConfiguredLedger(access, { create: true, migrate: true, onProgress: output.progress });
   await ledger.close();
   return ledger.identity;
 }

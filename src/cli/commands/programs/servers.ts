@@ -124,13 +124,13 @@ docs/http-api.md lists the claims, the scopes and the operations.`,
       const { loadApiSettings } = await import('../../../api/settings.ts');
       const settings = loadApiSettings(process.env, { host, port });
       const { options, ledgerAccess, decisionKeyFile } = settings;
-      const [{ startApi }, { openLedgerAccess }, { LedgerJourneys }] = await Promise.all([
+      const [{ startApi }, { openConfiguredLedger }, { LedgerJourneys }] = await Promise.all([
         import('../../../api/server.ts'),
         import('../../../operator/configured-ledger.ts'),
         import('../../../operator/ledger-journeys.ts'),
       ]);
       const signer = decisionKeyFile ? await loadSigner(decisionKeyFile) : undefined;
-      const openLedger = () => openLedgerAccess(ledgerAccess);
+      const openLedger = () => openConfiguredLedger(ledgerAccess);
       const journeys = resources.use(await LedgerJourneys.connect({ besideLedger: true, openLedger }));
       const telemetry = await openTelemetry('api', settings, resources);
       if (options.portfolioDirectory === undefined) {
