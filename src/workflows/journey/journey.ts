@@ -51,6 +51,8 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
   readonly persons = new NamedPersons(this.state.persons);
   /** Messages that are being checked, and may bring a share or a repeat: the journey does not close meanwhile. */
   checksOfMessages = 0;
+  /** Whether the task of the stages runs. It ends when no stage is left, and another one begins for a repeat. */
+  isRunningStages = false;
 
   /**
    * The input is not checked yet, so nothing here may fail on any input.

@@ -13,7 +13,7 @@ import type { ShownDetails } from '../run/run-details.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { Journey, type JourneyRunState } from './journey.ts';
 import { handleMessages } from './journey-handlers.ts';
-import { runStages } from './stages.ts';
+import { mustRunStages, runStages } from './stages.ts';
 
 function writeJourneyDetails(journey: Journey): ShownDetails {
   const { gate, openUntil, shares } = journey.state;
@@ -63,25 +63,65 @@ async function prepareJourney(journey: Journey): Promise<RunConfig> {
 }
 
 async function runToTheEnd(journey: Journey): Promise<JourneyOutcome> {
-  const { continuation } = journey;
-  planInquiries(journey);
-  const parts = [continuation.part(() => runStages(journey)), continuation.part(() => runShares(journey))] as const;
-  // A cancellation is passed on only when the attempts in flight on both sides have landed.
-  await continuation.waitFor(Promise.race([Promise.allSettled(parts), waitForFailure(parts)]));
-  const ofStages = await parts[0];
-  await parts[1];
-  const outcome = journey.state.withdrawal ? 'withdrawn' : ofStages;
+  const { continuation, state } = journey;
+  await runParts(journey);
+  const outcome = state.withdrawal ? 'withdrawn' : (state.stagesEndedAs ?? 'completed');
   // The step is idempotent, and the next run repeats it.
   await continuation.waitFor(drainConsents(journey));
   journey.end(outcome);
   return outcome;
 }
 
-/** Settles only by failing: if a part has failed, the run does not wait for the others. */
-function waitForFailure(parts: readonly Promise<unknown>[]): Promise<never> {
-  return new Promise((_, reject) => {
-    for (const part of parts) part.catch((error: unknown) => isCancellation(error) || reject(error));
-  });
+/** Carries the stages, and every share as it becomes known, to their end, until all have settled and none may follow. */
+async function runParts(journey: Journey): Promise<void> {
+  const { continuation, state } = journey;
+  const tasks: Promise<void>[] = [];
+  const failed = Promise.withResolvers<never>();
+  const begin = (work: () => Promise<void>) => {
+    const task = continuation.part(work);
+    task.catch((error: unknown) => isCancellation(error) || failed.reject(error));
+    tasks.push(task);
+  };
+  const started = new Set<string>();
+  const { sharesOpenFor = '', repeatsOpenFor = '' } = journey.input;
+  const openForMs = Math.max(parseDurationMs(sharesOpenFor) ?? 0, parseDurationMs(repeatsOpenFor) ?? 0);
+  let openUntilMs = parseInstantMs(state.openUntil ?? '') ?? undefined;
+  let pulls = journey.stages.length;
+  const isChecking = () => journey.checksOfMessages > 0 || journey.decided.isBusy;
+  const isSettled = () => journey.stagesAreSettled && journey.sharesAreSettled && !isChecking();
+  const hasNews = () => mustRunStages(journey) || journey.shares.size > started.size;
+  try {
+    for (;;) {
+      planInquiries(journey);
+      if (mustRunStages(journey)) begin(() => runStages(journey));
+      for (const share of state.shares) {
+        const { shareId } = share.input;
+        if (started.has(shareId)) continue;
+        started.add(shareId);
+        // An earlier run may have settled it.
+        if (isOpen(share)) begin(() => runShare(journey, share));
+      }
+      await Promise.race([continuation.wait(() => hasNews() || isSettled()), failed.promise]);
+      if (hasNews()) continue;
+      if (journey.stages.length > pulls) openUntilMs = undefined;
+      pulls = journey.stages.length;
+      openUntilMs ??= Date.now() + openForMs;
+      const leftMs = openUntilMs - Date.now();
+      if (journey.isEnding || leftMs <= 0) break;
+      state.openUntil = new Date(openUntilMs).toISOString();
+      journey.publish();
+      const isOver = () => journey.isEnding || hasNews();
+      const isTold = await continuation.wait(isOver, leftMs, { summary: 'open for further shares and repeats' });
+      if (!isTold && !isChecking()) break;
+      if (!journey.stagesAreSettled) delete state.openUntil;
+    }
+  } catch (error) {
+    // A cancellation is passed on only when the attempts in flight have landed. After a failure, the run waits for none.
+    if (isCancellation(error)) await continuation.waitFor(Promise.allSettled(tasks));
+    throw error;
+  }
+  state.isClosing = true;
+  await Promise.all(tasks);
 }
 
 async function runShare(journey: Journey, share: ShareRecord): Promise<void> {
@@ -90,49 +130,6 @@ async function runShare(journey: Journey, share: ShareRecord): Promise<void> {
   const { shareId } = share.input;
   const { customerTraceNumber } = share;
   journey.events.emit('share.ended', [shareId, outcome], { shareId, outcome, customerTraceNumber });
-}
-
-/** Carries every share to its end as it becomes known, until the stages and all of them have settled and none may follow. */
-async function runShares(journey: Journey): Promise<void> {
-  const { continuation, state } = journey;
-  const tasks: Promise<void>[] = [];
-  const started = new Set<string>();
-  const { sharesOpenFor = '', repeatsOpenFor = '' } = journey.input;
-  const openForMs = Math.max(parseDurationMs(sharesOpenFor) ?? 0, parseDurationMs(repeatsOpenFor) ?? 0);
-  let openUntilMs = parseInstantMs(state.openUntil ?? '') ?? undefined;
-  let pulls = journey.stages.length;
-  try {
-    for (;;) {
-      planInquiries(journey);
-      for (const share of state.shares) {
-        const { shareId } = share.input;
-        if (started.has(shareId)) continue;
-        started.add(shareId);
-        // An earlier run may have settled it.
-        if (isOpen(share)) tasks.push(continuation.part(() => runShare(journey, share)));
-      }
-      const isChecking = () => journey.checksOfMessages > 0 || journey.decided.isBusy;
-      const isSettled = () => journey.stagesAreSettled && journey.sharesAreSettled && !isChecking();
-      const hasNews = () => journey.shares.size > started.size;
-      const change = continuation.wait(() => hasNews() || isSettled());
-      await (tasks.length > 0 ? Promise.race([change, waitForFailure(tasks)]) : change);
-      if (hasNews()) continue;
-      if (journey.stages.length > pulls) openUntilMs = undefined;
-      pulls = journey.stages.length;
-      openUntilMs ??= Date.now() + openForMs;
-      const leftMs = openUntilMs - Date.now();
-      const isOver = () => journey.isEnding || hasNews() || !journey.stagesAreSettled;
-      if (journey.isEnding || leftMs <= 0) break;
-      state.openUntil = new Date(openUntilMs).toISOString();
-      journey.publish();
-      const isTold = await continuation.wait(isOver, leftMs, { summary: 'open for further shares and repeats' });
-      if (!isTold && !isChecking()) break;
-      if (!journey.stagesAreSettled) delete state.openUntil;
-    }
-    state.isClosing = true;
-  } finally {
-    if (tasks.length > 0) await continuation.waitFor(Promise.allSettled(tasks));
-  }
 }
 
 // The trace numbers that a journey's inquiries will have: they are found by them before anything was sent.

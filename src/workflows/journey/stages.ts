@@ -14,22 +14,20 @@ import type { InquiryEnd } from '../inquiry/inquiry-spec.ts';
 import { passGate, recordRepeat } from './advances.ts';
 import type { Journey, StageRecord } from './journey.ts';
 
-/**
- * Runs the stages in their order, and the repeats that people ask for until the run closes. Returns the journey's
- * outcome as far as stages decide it.
- */
-export async function runStages(journey: Journey): Promise<JourneyOutcome> {
-  const { state, continuation, decided } = journey;
-  // An earlier run has ended the stages.
-  if (state.stagesEndedAs) return state.stagesEndedAs;
-  for (;;) {
-    const stage = journey.stages.find(({ inquiry }) => inquiry !== undefined) ?? journey.nextStage;
-    if (!stage) {
-      publishConsentWaits(journey);
-      await continuation.wait(() => journey.nextStage !== undefined || journey.isEnding || state.isClosing === true);
-      if (journey.nextStage) continue;
-      return 'completed';
-    }
+/** Whether the stages have work that no task of them does: a first pull, a repeat, or a pull that an earlier run began. */
+export function mustRunStages(journey: Journey): boolean {
+  return !journey.isRunningStages && findStage(journey) !== undefined;
+}
+
+function findStage({ stages, nextStage }: Journey): StageRecord | undefined {
+  return stages.find(({ inquiry }) => inquiry !== undefined) ?? nextStage;
+}
+
+/** Runs the stages in their order until none is left, or one of them ends the journey. */
+export async function runStages(journey: Journey): Promise<void> {
+  const { continuation, decided } = journey;
+  journey.isRunningStages = true;
+  for (let stage = findStage(journey); stage; stage = findStage(journey)) {
     if (!stage.inquiry) {
       const passed = await passGate(journey, stage);
       if (journey.isEnding) return skipRest(journey, 'withdrawn');
@@ -56,6 +54,7 @@ export async function runStages(journey: Journey): Promise<JourneyOutcome> {
     // An abandoned repeat leaves the stage unchanged.
     if (stage.status.state === 'abandoned' && applicantsBefore) journey.setApplicants(applicantsBefore);
   }
+  finishStages(journey);
 }
 
 function takeApplicants(journey: Journey, stage: StageRecord): void {
@@ -65,17 +64,17 @@ function takeApplicants(journey: Journey, stage: StageRecord): void {
   if (applicants) journey.setApplicants(applicants);
 }
 
-function skipRest(journey: Journey, outcome: JourneyOutcome): JourneyOutcome {
+function skipRest(journey: Journey, outcome: JourneyOutcome): void {
   journey.state.stagesEndedAs = outcome;
   for (const stage of journey.stages) {
     if (stage.status.state === 'pending') journey.changeStage(stage, { state: 'skipped' });
   }
-  publishConsentWaits(journey);
-  return outcome;
+  finishStages(journey);
 }
 
-/** A share that waits is listed once no stage runs. */
-function publishConsentWaits(journey: Journey): void {
+/** Shares that wait are listed once no stage runs. */
+function finishStages(journey: Journey): void {
+  journey.isRunningStages = false;
   if (journey.sharesInWait.length > 0) journey.publish();
 }
 

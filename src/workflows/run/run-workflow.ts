@@ -123,7 +123,7 @@ export interface RunDefinition<R extends AnyRun> {
   details(run: R): ShownDetails;
   /** Asks an activity to check the input. */
   prepare(run: R): Promise<R['accepted']>;
-  /** Runs from the input to an outcome. Then no request is in flight, and every handler has answered. */
+  /** Runs from the input to an outcome. Then no request is in flight, every handler has answered, and the task is at rest. */
   work(run: R): Promise<Outcome<R>>;
   /** Called after an operator's reset: the run has lost the messages that it received after the reset point. */
   onReset?(run: R): void;
@@ -162,7 +162,6 @@ async function runToEnd<R extends AnyRun>(
   run: R,
 ): Promise<Awaited<ReturnType<R['result']>>> {
   const drainMessages = async () => {
-    await waitUntilUpdatesTaken();
     await run.decided.waitUntilSettled(run);
     await definition.drainMessages?.(run);
     await waitUntilAnswered();
@@ -170,7 +169,10 @@ async function runToEnd<R extends AnyRun>(
   const finish = async (outcome: Outcome<R> | TerminalState) => {
     run.emitEnded(outcome);
     // Waits until Temporal has the event, never for an endpoint.
-    if (!run.events.areOut) await run.events.flush();
+    if (!run.events.areOut) {
+      await run.events.flush();
+      await waitUntilUpdatesTaken();
+    }
     // Messages after this event do not change the end that it names.
     await drainMessages();
     await closeRows(run);
@@ -184,6 +186,7 @@ async function runToEnd<R extends AnyRun>(
     run.endedAs = toTerminalState(error);
     run.inputProblems = readInputProblems(error);
     if (run.endedAs) {
+      await waitUntilUpdatesTaken();
       await drainMessages();
       await finish(run.endedAs);
     }
