@@ -138,7 +138,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/workflows/run/run-workflow.ts',
-        find: '    await run.decided.waitUntilSettled(run);\n',
+        find: '    await run.decided.waitUntilSettled();\n',
         replace: '',
       },
     ],

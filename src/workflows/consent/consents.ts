@@ -18,7 +18,7 @@ import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import type { RunKind } from '../../model/run-key.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
 import { computeBackOffMs, runUntilRecorded } from '../run/activity-stubs.ts';
-import { runInBackground } from '../run/around-the-sdk.ts';
+import { createBackgroundWork, runInBackground } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import type { EventsOut } from '../run/events-out.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
@@ -92,6 +92,13 @@ export class Consents {
   #keyWaits = 0;
   /** Counts the messages, so that a new one ends the wait for those that the ledger could not take. */
   #received = 0;
+  /** Counts the writes in a row that the ledger could not take. */
+  #failedWrites = 0;
+  /** Writes messages and faults, for as long as there are some. Called also once the run has a configuration. */
+  readonly write = createBackgroundWork(
+    () => this.#isReady,
+    () => this.#writeBatch(),
+  );
 
   constructor(host: ConsentHost, state: CarriedConsents = { standings: [] }) {
     this.#host = host;
@@ -106,11 +113,6 @@ export class Consents {
       standings: [...this.#standings.values()].filter(({ shareId }) => !this.#stale.has(shareId)),
       faults: this.#faults,
     };
-  }
-
-  /** Starts writing. Runs for as long as the workflow does, and no cancellation stops it. */
-  begin(): void {
-    runInBackground(() => CancellationScope.nonCancellable(() => this.#writeAll()));
   }
 
   get isFull(): boolean {
@@ -140,6 +142,7 @@ export class Consents {
     this.#received++;
     // An attempt that is not on the wire yet is called back.
     if (list === this.#refusals) this.#host.inFlight.recheck();
+    this.write();
     return { waiting, isDuplicate: false };
   }
 
@@ -228,6 +231,7 @@ export class Consents {
   fault({ journeyId, shareId, applicantId, consentId, fault }: FaultyGrant): void {
     if (this.#faults.some((candidate) => candidate.shareId === shareId && candidate.consentId === consentId)) return;
     this.#faults.push({ journeyId, shareId, applicantId, consentId, fault });
+    this.write();
     refuseConsent(this.#host, GRANT_FAULTS[fault], consentId);
   }
 
@@ -236,6 +240,7 @@ export class Consents {
     for (const applicant of this.#standings.get(shareId)?.applicants ?? []) {
       if (applicant.stands !== 'none' || applicant.fault !== 'tooOld' || !applicant.grant) continue;
       this.#faults.push({ ...applicant.grant, fault: 'tooOld' });
+      this.write();
     }
   }
 
@@ -262,28 +267,26 @@ export class Consents {
     return isRefusal(judgeConsents(this, share, this.#host.listApplicants(share), 0));
   }
 
-  async #writeAll(): Promise<never> {
-    for (let round = 0; ; ) {
-      await condition(() => this.#isReady);
-      const received = this.#received;
-      if (await this.#write()) {
-        round = 0;
-        continue;
-      }
-      const waitMs = computeBackOffMs(round++);
-      const summary = 'consents wait for the ledger of the run: the run records them later';
-      await condition(() => this.#received > received || this.#faults.length > 0, waitMs, { summary });
-    }
-  }
-
   /** An unprepared run does not know which grants count. It asks the ledger about their shares later. */
   get #isReady(): boolean {
     if (this.#refusals.size > 0) return true;
     return this.#host.config !== undefined && (this.#grants.size > this.#unjudged.size || this.#faults.length > 0);
   }
 
+  /** Waits if the ledger can take nothing, and the run keeps no grant back for its keys. */
+  async #writeBatch(): Promise<void> {
+    const received = this.#received;
+    if (await this.#hasWritten()) {
+      this.#failedWrites = 0;
+      return;
+    }
+    const waitMs = computeBackOffMs(this.#failedWrites++);
+    const summary = 'consents wait for the ledger of the run: the run records them later';
+    await condition(() => this.#received > received || this.#faults.length > 0, waitMs, { summary });
+  }
+
   /** Returns whether the ledger has taken anything, or the run keeps a grant back for its keys. */
-  async #write(): Promise<boolean> {
+  async #hasWritten(): Promise<boolean> {
     const { config, shares } = this.#host;
     const unwritten = config ? this.#waiting : [...this.#refusals.values()];
     const batch = selectNextBatch(unwritten.filter((waitingConsent) => !this.#unjudged.has(waitingConsent)));
@@ -319,6 +322,7 @@ export class Consents {
     runInBackground(async () => {
       await sleep(computeBackOffMs(this.#keyWaits++), { summary });
       this.#unjudged.clear();
+      this.write();
     });
   }
 

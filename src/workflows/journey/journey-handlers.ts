@@ -18,14 +18,7 @@ import type { ShareRecord } from '../consent/share-record.ts';
 import { answerWithdrawal, checkReportWithdrawal } from '../machine/share-posting.ts';
 import { runUntilDone } from '../run/activity-stubs.ts';
 import { readInputProblems } from '../run/failures.ts';
-import {
-  createRefusal,
-  handleQueries,
-  handleUnknownSignals,
-  handleUpdate,
-  refuseFor,
-  toAccepted,
-} from '../run/message-answers.ts';
+import { createRefusal, handleQueries, handleUpdate, refuseFor, toAccepted } from '../run/message-answers.ts';
 import { handleExtensions, type RunDecisionEffect, takeExtension } from '../run/run-decisions.ts';
 import { handleDecisions, handleWithdrawals } from '../run/run-workflow.ts';
 import { checkAdvance, checkPassGate, findKnownRepeat, findNewDecisions, takeAdvance } from './advances.ts';
@@ -39,9 +32,6 @@ export function handleMessages(journey: Journey): void {
   handleWithdrawals(journey, withdrawJourney);
   handleDecisions(journey, resolveInquiry);
   handleQueries(journey, QUERIES.journey);
-  handleUnknownSignals(journey);
-  journey.decided.begin(journey, (effect) => takeDecided(journey, effect));
-  journey.consents.begin();
 }
 
 function handleGates(journey: Journey): void {
@@ -80,7 +70,7 @@ function takeAnyAdvance(journey: Journey, message: AdvanceMessage, receivedAt: s
 }
 
 /** Applies a decision that the ledger has by now; returns why the run no longer can, or `null`. */
-function takeDecided(journey: Journey, effect: RunDecisionEffect): MessageRefusal | null {
+export function takeDecided(journey: Journey, effect: RunDecisionEffect): MessageRefusal | null {
   if (effect.update === 'extend') return takeExtension(journey, effect.message);
   const objection = checkPassGate(journey, effect.message);
   if (objection === null) takeAnyAdvance(journey, effect.message, effect.receivedAt);

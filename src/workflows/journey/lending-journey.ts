@@ -12,7 +12,7 @@ import { runActivities } from '../run/activity-stubs.ts';
 import type { ShownDetails } from '../run/run-details.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { Journey, type JourneyRunState } from './journey.ts';
-import { handleMessages } from './journey-handlers.ts';
+import { handleMessages, takeDecided } from './journey-handlers.ts';
 import { mustRunStages, runStages } from './stages.ts';
 
 function writeJourneyDetails(journey: Journey): ShownDetails {
@@ -46,6 +46,7 @@ const DEFINITION: RunDefinition<Journey> = {
   handleMessages,
   details: writeJourneyDetails,
   prepare: prepareJourney,
+  takeEffect: takeDecided,
   onReset: ({ consents }) => consents.markAllStale(),
   work: runToTheEnd,
   drainMessages: drainShares,

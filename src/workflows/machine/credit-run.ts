@@ -73,6 +73,11 @@ export abstract class CreditRun<
     this.consents = new Consents(this, state.consents);
   }
 
+  override begin(config: NonNullable<State['config']>): void {
+    super.begin(config);
+    this.consents.write();
+  }
+
   override toState(): State {
     return { ...super.toState(), consents: this.consents.carried };
   }

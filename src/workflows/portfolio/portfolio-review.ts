@@ -11,7 +11,7 @@ import { runActivities } from '../run/activity-stubs.ts';
 import { pinIfVersioned } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import { findApplicationFailure } from '../run/failures.ts';
-import { handleUnknownSignals, handleUpdate, toAccepted } from '../run/message-answers.ts';
+import { handleUpdate, toAccepted } from '../run/message-answers.ts';
 import { findTakenDecision } from '../run/run-decisions.ts';
 import {
   handleDecisions,
@@ -33,8 +33,6 @@ function handleReviewMessages(review: Review): void {
     });
   }
   setHandler(defineQuery<PortfolioStatus>('status'), () => review.status(), { description: QUERIES.portfolio.status });
-  handleUnknownSignals(review);
-  review.decided.begin(review);
 }
 
 /** Takes effect at once, and answers once the ledger has who paused or resumed the review, and why. */

@@ -18,7 +18,7 @@ import { CreditRun, type CreditRunState, createCreditRunState, type StepRecord }
 import { runActivities } from '../run/activity-stubs.ts';
 import { pinIfVersioned } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
-import { handleQueries, handleUnknownSignals } from '../run/message-answers.ts';
+import { handleQueries } from '../run/message-answers.ts';
 import { handleDecisions, handleWithdrawals, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
 type PullStep = StepRecord<PullProduct, NonNullable<Outcome['flagged']>>;
@@ -101,8 +101,6 @@ function handlePullMessages(pull: Pull): void {
   handleWithdrawals(pull, withdrawPull);
   handleDecisions(pull, resolvePull);
   handleQueries(pull, QUERIES.pull);
-  handleUnknownSignals(pull);
-  pull.decided.begin(pull);
 }
 
 /**

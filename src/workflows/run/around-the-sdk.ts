@@ -1,5 +1,11 @@
 /** Wrappers of SDK functions that every workflow uses. */
-import { inWorkflowContext, setCurrentDetails, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  inWorkflowContext,
+  setCurrentDetails,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
 
 /**
  * Begins work that nothing waits for. A bug in it fails the workflow task, as elsewhere.
@@ -11,6 +17,26 @@ export function runInBackground(work: () => Promise<unknown>): void {
   work().catch((error: unknown) => {
     if (inWorkflowContext()) throw error;
   });
+}
+
+/**
+ * Makes a function that begins work in the background, unless it is under way or there is none. No cancellation stops it.
+ *
+ * @param work does one piece; it is called until `hasWork` is false
+ */
+export function createBackgroundWork(hasWork: () => boolean, work: () => Promise<void>): () => void {
+  let isUnderWay = false;
+  const workThrough = async () => {
+    // Lets the other messages of the workflow task come first.
+    await undefined;
+    while (hasWork()) await work();
+    isUnderWay = false;
+  };
+  return () => {
+    if (isUnderWay || !hasWork()) return;
+    isUnderWay = true;
+    runInBackground(() => CancellationScope.nonCancellable(workThrough));
+  };
 }
 
 /**

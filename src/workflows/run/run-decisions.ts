@@ -17,7 +17,7 @@ import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { runUntilRecorded } from './activity-stubs.ts';
-import { runInBackground } from './around-the-sdk.ts';
+import { createBackgroundWork } from './around-the-sdk.ts';
 import type { EventsOut } from './events-out.ts';
 import {
   type Accepted,
@@ -63,10 +63,19 @@ interface DecidedRun {
 }
 
 export class RunDecisions {
+  readonly #run: DecidedRun;
   /** In the order in which they were asked for. */
   readonly #asked: AskedRecord[];
+  /** Writes what was asked for, for as long as there is some. Called also once the run has a configuration. */
+  readonly write = createBackgroundWork(
+    () => this.#asked.length > 0 && this.#run.config !== undefined,
+    () => this.#writeNext(),
+  );
+  /** Returns why a decision cannot take effect any more, or `null`. */
+  takeEffect: (effect: RunDecisionEffect) => MessageRefusal | null = () => null;
 
-  constructor(asked: AskedRecord[]) {
+  constructor(run: DecidedRun, asked: AskedRecord[]) {
+    this.#run = run;
     this.#asked = asked;
   }
 
@@ -105,53 +114,47 @@ export class RunDecisions {
 
   #ask(wanted: AskedDecision): AskedDecision {
     const known = this.#find(wanted.decisions.map(({ decisionId }) => decisionId));
-    if (!known) this.#asked.push(wanted);
-    return known ?? wanted;
+    return known ?? this.#add(wanted);
   }
 
   /** Raises or lowers a flag. */
   flag(flag: RunFlag): void {
-    this.#asked.push({ flag });
+    this.#add({ flag });
   }
 
-  /**
-   * Starts writing. Runs for as long as the workflow does, and no cancellation stops it.
-   *
-   * @param takeEffect returns why it cannot take effect any more, or `null`
-   */
-  begin(run: DecidedRun, takeEffect: (effect: RunDecisionEffect) => MessageRefusal | null = () => null): void {
-    runInBackground(() => CancellationScope.nonCancellable(() => this.#writeAll(run, takeEffect)));
+  #add<Asked extends AskedRecord>(asked: Asked): Asked {
+    this.#asked.push(asked);
+    this.write();
+    return asked;
   }
 
   /** Waits until the ledger has everything of a run that ends. A run that ends unchecked has no ledger to ask. */
-  async waitUntilSettled(run: DecidedRun): Promise<void> {
-    if (!run.config) {
+  async waitUntilSettled(): Promise<void> {
+    if (!this.#run.config) {
       for (const asked of this.#asked.splice(0))
-        this.#settle(run, asked, refuse('notNow', 'the run has ended before its input was checked'));
+        this.#settle(asked, refuse('notNow', 'the run has ended before its input was checked'));
     }
     if (this.#asked.length > 0) await CancellationScope.nonCancellable(() => condition(() => this.#asked.length === 0));
   }
 
-  async #writeAll(run: DecidedRun, takeEffect: (effect: RunDecisionEffect) => MessageRefusal | null): Promise<never> {
-    for (;;) {
-      await condition(() => this.#asked.length > 0 && run.config !== undefined);
-      const [asked] = this.#asked;
-      if (!asked || !run.config) continue;
-      const isRecorded = (await writeRecord(run.config, asked)) !== 'ledgerChanged';
-      this.#asked.shift();
-      const effect = 'decisions' in asked && isRecorded ? asked.effect : undefined;
-      const objection = effect && (run.endedAs ? refuse('notNow', 'the run has ended') : takeEffect(effect));
-      const late = 'it is recorded, but came too late to take effect';
-      const refusal = objection && refuse(objection.cause, `${late}: ${objection.reason}`);
-      this.#settle(run, asked, refusal ?? (isRecorded ? 'recorded' : OF_ANOTHER_LEDGER));
-    }
+  async #writeNext(): Promise<void> {
+    const { config } = this.#run;
+    const [asked] = this.#asked;
+    if (!asked || !config) return;
+    const isRecorded = (await writeRecord(config, asked)) !== 'ledgerChanged';
+    this.#asked.shift();
+    const effect = 'decisions' in asked && isRecorded ? asked.effect : undefined;
+    const objection = effect && (this.#run.endedAs ? refuse('notNow', 'the run has ended') : this.takeEffect(effect));
+    const late = 'it is recorded, but came too late to take effect';
+    const refusal = objection && refuse(objection.cause, `${late}: ${objection.reason}`);
+    this.#settle(asked, refusal ?? (isRecorded ? 'recorded' : OF_ANOTHER_LEDGER));
   }
 
   /** A decision that has taken effect already cannot be refused: no ledger will have it. */
-  #settle(run: DecidedRun, asked: AskedRecord, verdict: Verdict): void {
+  #settle(asked: AskedRecord, verdict: Verdict): void {
     const effect = 'decisions' in asked ? asked.effect : undefined;
     asked.verdict = isRefused(verdict) && !effect ? 'inNoLedger' : verdict;
-    if (effect && asked.isAnswered && isRefused(verdict)) refuseMessage(run, effect.update, verdict.reason);
+    if (effect && asked.isAnswered && isRefused(verdict)) refuseMessage(this.#run, effect.update, verdict.reason);
   }
 }
 

@@ -24,9 +24,15 @@ import { refuseForeignState } from './continuation.ts';
 import { createInvalidInput, findApplicationFailure, readInputProblems, toUndecodableFailure } from './failures.ts';
 import type { DecisionMessage } from './holds.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
-import { answerUnderway, handleUpdate, refuseMessage, type UpdateHandler } from './message-answers.ts';
+import {
+  answerUnderway,
+  handleUnknownSignals,
+  handleUpdate,
+  refuseMessage,
+  type UpdateHandler,
+} from './message-answers.ts';
 import type { Run, RunState } from './run.ts';
-import { findTakenDecision } from './run-decisions.ts';
+import { findTakenDecision, type RunDecisionEffect } from './run-decisions.ts';
 import { describeRun, type ShownDetails } from './run-details.ts';
 
 type AnyRun = Run<object, RunState, string>;
@@ -125,6 +131,8 @@ export interface RunDefinition<R extends AnyRun> {
   prepare(run: R): Promise<R['accepted']>;
   /** Runs from the input to an outcome. Then no request is in flight, every handler has answered, and the task is at rest. */
   work(run: R): Promise<Outcome<R>>;
+  /** Takes the effect of a decision that the ledger has by now. Returns why the run no longer can, or `null`. */
+  takeEffect?(run: R, effect: RunDecisionEffect): MessageRefusal | null;
   /** Called after an operator's reset: the run has lost the messages that it received after the reset point. */
   onReset?(run: R): void;
   /** Waits for further messages that were accepted and must not be lost, however the run ends. */
@@ -150,6 +158,8 @@ export async function runWorkflow<R extends AnyRun>(
   handleResumption(run.inFlight);
   handleInputDifferences(run.input);
   definition.handleMessages(run);
+  handleUnknownSignals(run);
+  run.decided.takeEffect = (effect) => definition.takeEffect?.(run, effect) ?? null;
   showDetails(() => describeRun(run, () => definition.details(run)));
   return run.continuation.run(() => runToEnd(definition, run), {
     state: () => run.toState(),
@@ -162,7 +172,7 @@ async function runToEnd<R extends AnyRun>(
   run: R,
 ): Promise<Awaited<ReturnType<R['result']>>> {
   const drainMessages = async () => {
-    await run.decided.waitUntilSettled(run);
+    await run.decided.waitUntilSettled();
     await definition.drainMessages?.(run);
     await waitUntilAnswered();
   };

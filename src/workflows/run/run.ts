@@ -66,7 +66,7 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
     this.state = state;
     this.events = new EventsOut(state.events);
     this.holds = new Holds(this, state.holds);
-    this.decided = new RunDecisions(state.asked);
+    this.decided = new RunDecisions(this, state.asked);
   }
 
   /** Returns the state for the next run. */
@@ -78,6 +78,7 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
   begin(config: NonNullable<State['config']>): void {
     this.state.config = config;
     this.events.begin(config, this.subject);
+    this.decided.write();
   }
 
   get config(): State['config'] {

@@ -29,7 +29,7 @@ import {
   executeShare,
 } from '../machine/share-posting.ts';
 import { runActivities } from '../run/activity-stubs.ts';
-import { handleQueries, handleUnknownSignals } from '../run/message-answers.ts';
+import { handleQueries } from '../run/message-answers.ts';
 import { handleExtensions, takeExtension } from '../run/run-decisions.ts';
 import { handleDecisions, handleWithdrawalMessages, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
@@ -138,10 +138,6 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState
 
 function handleShareReportMessages(share: ReportShare): void {
   handleConsents(share, consentToShare);
-  share.decided.begin(share, (effect) => {
-    if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
-    return takeExtension(share, effect.message);
-  });
   handleExtensions(share, extendShareReport);
   // The run is withdrawn as a journey's share is: it ends once the ledger keeps the share from ever being sent.
   handleWithdrawalMessages(share, withdrawShareReport, {
@@ -152,8 +148,6 @@ function handleShareReportMessages(share: ReportShare): void {
   // No hold of a share allows `amend`: there are no applicants in its request.
   handleDecisions(share, resolveShareReport);
   handleQueries(share, QUERIES.share);
-  handleUnknownSignals(share);
-  share.consents.begin();
 }
 
 /**
@@ -179,6 +173,10 @@ const DEFINITION: RunDefinition<ReportShare> = {
     return config;
   },
   onReset: ({ consents }) => consents.markAllStale(),
+  takeEffect: (share, effect) => {
+    if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
+    return takeExtension(share, effect.message);
+  },
   work: async (share) => {
     const { record } = share;
     if (isOpen(record)) changeShare(record, await executeShare(share, record));
