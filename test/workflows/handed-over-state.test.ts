@@ -149,7 +149,6 @@ test('the next run of a journey restores each member of its state', () => {
     openUntil: AT,
   };
   const next = new Journey(input, copied(past));
-  next.begin(RUN);
   assert.deepEqual(copied(next.toState()), copied(past));
 });
 

@@ -102,7 +102,8 @@ export class Consents {
 
   constructor(host: ConsentHost, state: CarriedConsents = { standings: [] }) {
     this.#host = host;
-    for (const { record } of state.waiting ?? []) this.take(record, { isAnswered: true });
+    for (const { record } of state.waiting ?? [])
+      this.#listFor(record).set(toContent(record), { record, isAnswered: true });
     this.#standings = new Map(state.standings.map((standing) => [standing.shareId, standing]));
     this.#faults = [...(state.faults ?? [])];
   }

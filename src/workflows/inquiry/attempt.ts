@@ -2,7 +2,7 @@
  * One attempt as the workflow sees it: one activity. If the activity has no result, the ledger's row says what to do
  * next.
  */
-import { CancellationScope, log, sleep, workflowInfo } from '@temporalio/workflow';
+import { type ApplicationFailure, CancellationScope, log, sleep, workflowInfo } from '@temporalio/workflow';
 import type {
   AnsweredAttempt,
   CarriedOutcome,
@@ -35,18 +35,22 @@ export async function makeAttempt(host: InquiryHost, request: AttemptRequest): P
   const run = { environment, profile, customerId, profileFingerprint, ledgerId, accents, highWaterMark };
   const { taskQueue } = workflowInfo();
   const begunAt = new Date().toISOString();
-  const ended = await inFlight.run(shouldStop, () =>
-    submitInquiryFor(config, {
-      taskQueue: args.onWorkflowQueue ? taskQueue : toGatewayQueue(taskQueue, profile),
-      summary: describeAttempt(args),
-      priority: toInquiryPriority(args.inquiry),
-    })({ ...args, run, settings }),
-  );
-  if (ended.kind === 'completed') {
-    if (ended.value.kind === 'answered') config.highWaterMark = ended.value.highWaterMark;
-    return toResultStep(host, ended.value);
+  const submitInquiry = submitInquiryFor(config, {
+    taskQueue: args.onWorkflowQueue ? taskQueue : toGatewayQueue(taskQueue, profile),
+    summary: describeAttempt(args),
+    priority: toInquiryPriority(args.inquiry),
+  });
+  const scope = inFlight.begin(shouldStop);
+  let result: SubmitInquiryResult | undefined;
+  let failure: ApplicationFailure | undefined;
+  try {
+    result = await scope.run(() => submitInquiry({ ...args, run, settings }));
+  } catch (error) {
+    failure = findApplicationFailure(error);
+  } finally {
+    inFlight.end(scope);
   }
-  const failure = findApplicationFailure(ended.error);
+  if (result) return toResultStep(host, result);
   const details = failure?.details?.[0] as Partial<SubmitFailureDetails> | undefined;
   if (details?.highWaterMark) config.highWaterMark = details.highWaterMark;
   // An activity that reports its own failure before a claim has ended; after any other failure of that type it may
@@ -71,6 +75,7 @@ function toResultStep(host: InquiryHost, result: SubmitInquiryResult): AttemptSt
     host.withdraw(result);
     return { kind: 'stop', end: { kind: 'stopped' } };
   }
+  if (result.kind === 'answered') host.accepted.highWaterMark = result.highWaterMark;
   if (result.kind !== 'latest') return result;
   const step = toStep(result.latest);
   return step.kind === 'answered' ? { ...step, changes: result.changes } : step;

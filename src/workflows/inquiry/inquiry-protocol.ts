@@ -5,7 +5,6 @@
 import { CancellationScope, CancelledFailure, workflowInfo } from '@temporalio/workflow';
 import type { AnsweredAttempt, InquiryFailure, RunConfig } from '../../activities/contract.ts';
 import type { GrantKey } from '../../consent/consent-record.ts';
-import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { FAILURES } from '../../model/failure-types.ts';
 import type { Answer, InquiryContent, InquiryDescription } from '../../model/inquiry.ts';
 import { parseProblem, selectShownProblems } from '../../model/problems.ts';
@@ -34,23 +33,17 @@ function toAnswerFailure(
     : { ...known, failureType: 'UnexpectedResponse', problems: answer.problems.map(parseProblem) };
 }
 
-type Taken = { end: RunEnd } | { next?: AttemptStep };
-type RunEnd = InquiryEnd | { kind: 'amend'; applicants: FailsafeApplicant[] };
+type Taken = { end: InquiryEnd | Promise<InquiryEnd> } | { next?: AttemptStep };
 
-/** Carries one inquiry, and those that amend it, to an end. Waits for as long as it takes. */
-export async function runInquiry(host: InquiryHost, spec: InquirySpec): Promise<InquiryEnd> {
+/**
+ * Carries one inquiry, and those that amend it, to an end. Waits for as long as it takes. It is not `async`: each
+ * promise of workflow code costs a stack trace.
+ */
+export function runInquiry(host: InquiryHost, spec: InquirySpec, amended?: string): Promise<InquiryEnd> {
+  const { ordinal = spec.firstOrdinal ?? 0, amends = amended } = spec.part.inquiry ?? {};
   const { workflowType } = workflowInfo();
-  const { part } = spec;
-  let { applicants } = spec;
-  let amends = part.inquiry?.amends;
-  for (let ordinal = part.inquiry?.ordinal ?? spec.firstOrdinal ?? 0; ; ordinal++) {
-    const inquiry = describeInquiry({ ...host.accepted, workflowType }, spec, ordinal, amends);
-    const end: RunEnd = await new InquiryRun(host, { ...spec, applicants }, inquiry).runToEnd();
-    if (end.kind !== 'amend') return end;
-    amends = inquiry.customerTraceNumber;
-    applicants = end.applicants;
-    delete part.inquiry;
-  }
+  const inquiry = describeInquiry({ ...host.accepted, workflowType }, spec, ordinal, amends);
+  return new InquiryRun(host, spec, inquiry).runToEnd();
 }
 
 class InquiryRun {
@@ -78,7 +71,7 @@ class InquiryRun {
       host.accepted.submitsOnWorkflowQueue === true && !isBatch(workflowType, priority?.priorityKey);
   }
 
-  async runToEnd(): Promise<RunEnd> {
+  async runToEnd(): Promise<InquiryEnd> {
     const { held, retry } = this.#state;
     if (!held) this.#reportProgress('running');
     if (retry) await this.#waitForRetry(retry);
@@ -86,8 +79,11 @@ class InquiryRun {
     let result: Taken = held ? await this.#hold(held.failure, held.since) : {};
     for (;;) {
       if ('end' in result) return result.end;
-      const step: AttemptStep = result.next ?? (await this.#takeStep());
-      // Each further promise costs a stack trace, so a step that needs no wait is made without one.
+      const { continuation } = this.#host;
+      // Continues as new before the claim, so that the next run knows every claim.
+      if (!result.next && continuation.isDue) await continuation.wait(() => this.#findStop() !== null);
+      const step: AttemptStep = result.next ?? (await this.#makeStep());
+      // A step that needs no wait is taken without a promise.
       result = step.kind === 'answered' && step.recorded ? this.#takeAnswered(step) : await this.#take(step);
     }
   }
@@ -121,10 +117,7 @@ class InquiryRun {
     return this.#state.pausedSinceMs !== undefined && this.#host.inFlight.resumptions > this.#resumptions;
   }
 
-  async #takeStep(): Promise<AttemptStep> {
-    const { continuation } = this.#host;
-    // Continues as new before the claim, so that the next run knows every claim.
-    if (continuation.isDue) await continuation.wait(() => this.#findStop() !== null);
+  #makeStep(): AttemptStep | Promise<AttemptStep> {
     const stop = this.#findStopNow();
     if (stop) return { kind: 'stop', end: stop };
     this.#resumptions = this.#host.inFlight.resumptions;
@@ -294,13 +287,19 @@ class InquiryRun {
       case 'abandon':
         return { end: { kind: 'abandoned' } };
       case 'amend':
-        // If only the configuration was wrong, the applicants stay unchanged.
-        return { end: { kind: 'amend', applicants: decision.applicants ?? this.#spec.applicants ?? [] } };
+        return { end: this.#amend(decision.applicants) };
       case 'accept':
         return { next: { kind: 'answered', attempt: failure.attempt, answer: recorded.accepted, recorded: true } };
       case 'resend':
         return {};
     }
+  }
+
+  /** @param applicants if only the configuration was wrong, they stay unchanged */
+  #amend(applicants = this.#spec.applicants): Promise<InquiryEnd> {
+    const { customerTraceNumber, ordinal } = this.#inquiry;
+    delete this.#spec.part.inquiry;
+    return runInquiry(this.#host, { ...this.#spec, applicants, firstOrdinal: ordinal + 1 }, customerTraceNumber);
   }
 
   #endWait(): void {

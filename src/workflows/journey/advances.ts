@@ -242,19 +242,20 @@ export async function passGate(journey: Journey, stage: StageRecord): Promise<Pa
   const gate = journey.findGateBefore(productCode);
   if (!gate || stage.repeat) return 'passed';
   const isOpen = (nowMs: number) => journey.isEnding || mayPass(journey, productCode, gate, nowMs);
-  if (isOpen(Date.now())) {
-    leaveGate(journey);
-    return 'passed';
-  }
-  const reached = reachGate(journey, productCode, gate.expiresAfter ?? DEFAULT_GATE_EXPIRY);
-  const passage = await waitAtGate(journey, stage, reached, isOpen);
+  const passage = isOpen(Date.now())
+    ? 'passed'
+    : await waitAtGate(journey, stage, reachGate(journey, productCode, gate), isOpen);
   leaveGate(journey);
   return passage;
 }
 
 type ReachedGate = NonNullable<Journey['state']['gate']>;
 
-function reachGate(journey: Journey, productCode: StageCode, expiresAfter: string): ReachedGate {
+function reachGate(
+  journey: Journey,
+  productCode: StageCode,
+  { expiresAfter = DEFAULT_GATE_EXPIRY }: GateInput,
+): ReachedGate {
   const { gate, extensions } = journey.state;
   // An earlier run may have reached the gate.
   if (gate?.before === productCode) return gate;

@@ -79,7 +79,7 @@ function finishStages(journey: Journey): void {
 }
 
 /** Carries the stage's inquiry to its end; returns `undefined` if the stage is skipped instead. */
-async function pullStage(journey: Journey, stage: StageRecord): Promise<InquiryEnd | undefined> {
+function pullStage(journey: Journey, stage: StageRecord): Promise<InquiryEnd> | undefined {
   const { status, inquiry, repeat } = stage;
   const firstOrdinal = inquiry?.ordinal ?? journey.computeNextOrdinal(status.productCode);
   if (firstOrdinal > MAX_ORDINAL) {
@@ -88,19 +88,19 @@ async function pullStage(journey: Journey, stage: StageRecord): Promise<InquiryE
     return undefined;
   }
   const asked = toStageInquiry(journey.input, status.productCode);
-  if (repeat && !inquiry) {
-    const { workflowType } = workflowInfo();
-    const repeated = describeInquiry({ ...journey.accepted, workflowType }, asked, firstOrdinal);
-    if (!(await recordRepeat(journey.accepted, repeated, repeat))) return { kind: 'abandoned' };
-  }
-  return runInquiry(journey, {
-    ...asked,
-    applicants: inquiry?.applicants ?? journey.state.applicants,
-    firstOrdinal,
-    compareWith: findPreviousReport(journey, stage),
-    part: stage,
-    onProgress: (progress) => journey.noteProgress(stage, progress),
-  });
+  const pull = () =>
+    runInquiry(journey, {
+      ...asked,
+      applicants: inquiry?.applicants ?? journey.state.applicants,
+      firstOrdinal,
+      compareWith: findPreviousReport(journey, stage),
+      part: stage,
+      onProgress: (progress) => journey.noteProgress(stage, progress),
+    });
+  if (!repeat || inquiry) return pull();
+  const { workflowType } = workflowInfo();
+  const repeated = describeInquiry({ ...journey.accepted, workflowType }, asked, firstOrdinal);
+  return recordRepeat(journey.accepted, repeated, repeat).then((isMade) => (isMade ? pull() : { kind: 'abandoned' }));
 }
 
 /** Returns the journey's outcome if the stage ends the journey. */

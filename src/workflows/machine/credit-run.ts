@@ -78,6 +78,10 @@ export abstract class CreditRun<
     this.consents.write();
   }
 
+  override get isIdle(): boolean {
+    return super.isIdle && this.consents.isIdle && this.state.shares.every(({ withdrawal }) => !withdrawal);
+  }
+
   override toState(): State {
     return { ...super.toState(), consents: this.consents.carried };
   }

@@ -34,6 +34,7 @@ interface Played {
   /** The size of the history at the task at hand. */
   bytesByNow: number;
   onReset?: () => void;
+  onGrown?: () => void;
   /** The waits of `waitUntilAtRest`: their conditions say nothing about the rest of the task. */
   rests: { made: number; blocked: number; ended: number };
 }
@@ -71,7 +72,7 @@ export function areMessagesAnswered(): boolean {
 export async function waitUntilMessagesAnswered(isDone = () => true): Promise<void> {
   const isOver = () => areMessagesAnswered() && isDone();
   do {
-    await condition(isOver);
+    if (!isOver()) await condition(isOver);
     await waitUntilAtRest();
   } while (!isOver());
 }
@@ -107,11 +108,11 @@ export async function waitUntilAtRest(quietRounds = 1): Promise<void> {
   rests.ended++;
 }
 
-async function waitUntilNextRound(rests: Played['rests']): Promise<void> {
+function waitUntilNextRound(rests: Played['rests']): Promise<void> {
   let isNext = false;
   rests.made++;
   rests.blocked++;
-  await condition(() => {
+  return condition(() => {
     if (isNext) rests.blocked--;
     const isOver = isNext;
     isNext = true;
@@ -124,20 +125,17 @@ async function waitUntilNextRound(rests: Played['rests']): Promise<void> {
  * size are still those of the last task. The server reports 0 if it does not know the size. By its size alone, a task
  * that brought nothing but a refused update is like the next one: the server forgets it.
  */
-class TaskWatch {
-  #events = 0;
-  #task = '';
-
-  isBetweenTasks({ historyLength, historySizeBytes, timestamp, jobs }: Activation): boolean {
+function createTaskWatch(): (activation: Activation) => boolean {
+  let last = { events: 0, task: '' };
+  return ({ historyLength, historySizeBytes, timestamp, jobs }) => {
     const events = Number(historyLength ?? 0);
     const bytes = Number(historySizeBytes ?? 0);
     const task = [bytes, timestamp?.seconds, timestamp?.nanos].join();
     const playsAnEvent = !!jobs?.some(({ queryWorkflow, removeFromCache }) => !queryWorkflow && !removeFromCache);
-    const isBetween = bytes > 0 && task === this.#task && events > this.#events && playsAnEvent;
-    this.#events = events;
-    this.#task = task;
+    const isBetween = bytes > 0 && task === last.task && events > last.events && playsAnEvent;
+    last = { events, task };
     return isBetween;
-  }
+  };
 }
 
 // Measures how much of its history a run has played. The SDK's figures (`workflowInfo().historyLength` and others) also
@@ -158,6 +156,11 @@ const EVENTS_OF_UPDATE = 4;
 export function isHistoryLong(maxEvents: number = DEFAULT_MAX_EVENTS): boolean {
   const { events, bytes } = getPlayed();
   return events >= maxEvents || bytes >= MAX_BYTES;
+}
+
+/** @param listener called whenever the history has grown */
+export function onGrown(listener: () => void): void {
+  getPlayed().onGrown = listener;
 }
 
 function notePlayed(events: number): void {
@@ -199,7 +202,7 @@ function renameReserved(jobs: readonly Job[]): void {
 }
 
 export const interceptors = (): WorkflowInterceptors => {
-  const tasks = new TaskWatch();
+  const isBetweenTasks = createTaskWatch();
   let seed = getActivator().randomnessSeed;
 
   const activate: NonNullable<WorkflowInternalsInterceptor['activate']> = (input, next) => {
@@ -208,12 +211,13 @@ export const interceptors = (): WorkflowInterceptors => {
     const played = getPlayed();
     renameReserved(jobs);
     // Fails the query alone. The worker forgets the run, so that the next task finds it unchanged.
-    if (tasks.isBetweenTasks(activation)) throw new Error('the query came between two tasks of the run: ask again');
+    if (isBetweenTasks(activation)) throw new Error('the query came between two tasks of the run: ask again');
     const play = (some: Job[]) => {
       played.bytesByNow = Number(activation.historySizeBytes ?? 0);
       const events = some.reduce((sum, job) => sum + countEvents(job), 0);
       if (events > 0) notePlayed(events);
       next({ ...input, activation: { ...activation, jobs: some } });
+      played.onGrown?.();
       const seedByNow = getActivator().randomnessSeed;
       // A run that is reset to its first task listens from now on.
       if (seedByNow === seed || !played.onReset) return;
@@ -238,6 +242,7 @@ export const interceptors = (): WorkflowInterceptors => {
         // Called for accepted updates alone. Not `async`: a promise more would delay the handler in some tasks.
         handleUpdate: (input, next) => {
           notePlayed(EVENTS_OF_UPDATE);
+          getPlayed().onGrown?.();
           return next(input);
         },
       },

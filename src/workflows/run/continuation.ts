@@ -9,7 +9,7 @@
  */
 import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { areMessagesAnswered, isHistoryLong, waitUntilAtRest } from './as-replayed.ts';
+import { areMessagesAnswered, isHistoryLong, onGrown, waitUntilAtRest } from './as-replayed.ts';
 import { createInvalidInput, toUndecodableFailure } from './failures.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 
@@ -29,6 +29,8 @@ export class Continuation {
   readonly #rests = new Set<{ isOver: () => boolean }>();
   #busy = 0;
   #isLeaving = false;
+  /** Begins to hand over; absent once it has. */
+  #begin: (() => void) | undefined;
 
   /** @param maxEvents events in a history before the run hands over; `undefined` until the configuration is known */
   constructor(inFlight: InFlightActivities, maxEvents: () => number | undefined) {
@@ -51,7 +53,18 @@ export class Continuation {
     body: () => Promise<T>,
     { state, continueWith }: { state(): State; continueWith(state: State): Promise<never> },
   ): Promise<T> {
-    return Promise.race([this.part(body), this.#leave(state).then(continueWith)]);
+    return new Promise((resolve, reject) => {
+      this.#begin = () => void this.#leave(state).then(continueWith).catch(reject);
+      onGrown(() => this.leaveIfDue());
+      this.part(body).then(resolve, reject);
+    });
+  }
+
+  /** Called when the history has grown, and when the run has its configuration. */
+  leaveIfDue(): void {
+    if (!this.isDue) return;
+    this.#begin?.();
+    this.#begin = undefined;
   }
 
   /** Runs a part of the run, which is busy until it ends, but for its rests. */
@@ -65,24 +78,23 @@ export class Continuation {
   }
 
   /** Waits as the SDK's `condition` does. The run may hand over meanwhile: the next run must reach the same wait. */
-  async wait(isOver: () => boolean, timeoutMs?: number, options: { summary?: string } = {}): Promise<boolean> {
-    const rest = { isOver };
-    this.#rests.add(rest);
-    try {
-      return await this.waitFor(
-        timeoutMs === undefined ? condition(isOver).then(() => true) : condition(isOver, timeoutMs, options),
-      );
-    } finally {
-      this.#rests.delete(rest);
-    }
+  wait(isOver: () => boolean): Promise<void>;
+  wait(isOver: () => boolean, timeoutMs: number, options: { summary: string }): Promise<boolean>;
+  wait(isOver: () => boolean, timeoutMs?: number, options?: { summary: string }): Promise<unknown> {
+    const work: Promise<unknown> =
+      timeoutMs === undefined ? condition(isOver) : condition(isOver, timeoutMs, options ?? {});
+    return this.waitFor(work, isOver);
   }
 
   /** Waits for work that the next run does again, or for parts that are counted by themselves. */
-  async waitFor<T>(work: Promise<T>): Promise<T> {
+  async waitFor<T>(work: Promise<T>, isOver = () => false): Promise<T> {
+    const rest = { isOver };
+    this.#rests.add(rest);
     this.#busy--;
     try {
       return await work;
     } finally {
+      this.#rests.delete(rest);
       this.#busy++;
       if (this.#isLeaving) await new Promise<never>(() => {});
     }
@@ -92,7 +104,6 @@ export class Continuation {
   async #leave<State>(state: () => State): Promise<State> {
     const root = CancellationScope.current();
     try {
-      await condition(() => this.isDue);
       // Calls back attempts that are not on the wire yet: the next run sends them.
       this.#inFlight.recheck();
       for (;;) {

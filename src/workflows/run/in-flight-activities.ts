@@ -1,34 +1,24 @@
-/** The activities of a run that are in flight. */
 import { CancellationScope } from '@temporalio/workflow';
-
-interface InFlightActivity {
-  scope: CancellationScope;
-  shouldStop: () => boolean;
-}
-
-type ActivityEnd<T> = { kind: 'completed'; value: T } | { kind: 'threw'; error: unknown };
 
 /** Activities in flight that a message may still cancel: a revocation or a withdrawal before the first byte. */
 export class InFlightActivities {
-  readonly #activities = new Set<InFlightActivity>();
+  readonly #shouldStop = new Map<CancellationScope, () => boolean>();
   /** Number of signals to the run about the end of a pause. */
   resumptions = 0;
 
-  /** Runs `body` in a scope of its own, which is cancelled once `shouldStop` holds after a message. */
-  async run<T>(shouldStop: () => boolean, body: () => Promise<T>): Promise<ActivityEnd<T>> {
-    const activity: InFlightActivity = { scope: new CancellationScope({ cancellable: true }), shouldStop };
-    this.#activities.add(activity);
-    try {
-      return { kind: 'completed', value: await activity.scope.run(body) };
-    } catch (error) {
-      return { kind: 'threw', error };
-    } finally {
-      this.#activities.delete(activity);
-    }
+  /** Returns the scope for an activity. It is cancelled once `shouldStop` holds after a message, until `end`. */
+  begin(shouldStop: () => boolean): CancellationScope {
+    const scope = new CancellationScope({ cancellable: true });
+    this.#shouldStop.set(scope, shouldStop);
+    return scope;
+  }
+
+  end(scope: CancellationScope): void {
+    this.#shouldStop.delete(scope);
   }
 
   /** Every message handler calls it if its message may have revoked a permission. */
   recheck(): void {
-    for (const activity of this.#activities) if (activity.shouldStop()) activity.scope.cancel();
+    for (const [scope, shouldStop] of this.#shouldStop) if (shouldStop()) scope.cancel();
   }
 }

@@ -184,8 +184,8 @@ async function runToEnd<R extends AnyRun>(
       await waitUntilUpdatesTaken();
     }
     // Messages after this event do not change the end that it names.
-    await drainMessages();
-    await closeRows(run);
+    if (!run.isIdle || !areMessagesAnswered()) await drainMessages();
+    if (run.state.mayLeaveRows) await closeRows(run);
   };
   try {
     if (!run.config) run.begin(await run.continuation.waitFor(prepareRun(run, () => definition.prepare(run))));
@@ -205,8 +205,8 @@ async function runToEnd<R extends AnyRun>(
 }
 
 /** Closes the rows of operator work that an ending run leaves open. No cancellation stops the write. */
-async function closeRows({ state: { config, mayLeaveRows }, runKey }: AnyRun): Promise<void> {
-  if (!config || !mayLeaveRows) return;
+async function closeRows({ config, runKey }: AnyRun): Promise<void> {
+  if (!config) return;
   const args = { ledgerId: config.ledgerId, runKey, until: new Date().toISOString() };
   const summary = 'closing the rows that the run leaves';
   await CancellationScope.nonCancellable(() => runUntilRecorded('closeWork', { summary }, args));

@@ -79,6 +79,7 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
     this.state.config = config;
     this.events.begin(config, this.subject);
     this.decided.write();
+    this.continuation.leaveIfDue();
   }
 
   get config(): State['config'] {
@@ -120,6 +121,11 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
   /** Whether the run is about to end, and begins nothing more. */
   get isEnding(): boolean {
     return this.state.withdrawal !== undefined;
+  }
+
+  /** Whether the ledger has everything that the run received, or all that it will have. */
+  get isIdle(): boolean {
+    return this.state.asked.length === 0;
   }
 
   /** Whether the run sends no inquiry now. */
