@@ -47,7 +47,6 @@ const DEFINITION: RunDefinition<Journey> = {
   details: writeJourneyDetails,
   prepare: prepareJourney,
   takeEffect: takeDecided,
-  onReset: ({ consents }) => consents.markAllStale(),
   work: runToTheEnd,
   drainMessages: drainShares,
 };

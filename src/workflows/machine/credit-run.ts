@@ -78,6 +78,11 @@ export abstract class CreditRun<
     this.consents.write();
   }
 
+  override onReset(): void {
+    super.onReset();
+    this.consents.markAllStale();
+  }
+
   override get isIdle(): boolean {
     return super.isIdle && this.consents.isIdle && this.state.shares.every(({ withdrawal }) => !withdrawal);
   }

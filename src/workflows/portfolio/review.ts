@@ -30,7 +30,7 @@ import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import type { InquiryState } from '../inquiry/inquiry-spec.ts';
-import { hasRunOut, waitToTryAgain } from '../run/activity-stubs.ts';
+import { repeatUntilDone } from '../run/activity-stubs.ts';
 import { fitsNextRun } from '../run/continuation.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import { createRunState, Run, type RunAttributes, type RunState } from '../run/run.ts';
@@ -192,21 +192,20 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
     summary: string,
     args: Parameters<PortfolioActivities[K]>[0],
   ): Promise<Awaited<ReturnType<PortfolioActivities[K]>>> {
-    type Activity = ActivityFunctionWithOptions<(args: unknown) => ReturnType<PortfolioActivities[K]>>;
+    const run = (round: number) => {
+      const stubs = round === 0 ? firstTries : triesForAnHour;
+      // The compiler would want arguments that fit every function of the union.
+      const activity = stubs[name] as unknown as ActivityFunctionWithOptions<
+        (args: unknown) => ReturnType<PortfolioActivities[K]>
+      >;
+      return activity.executeWithOptions({ summary }, [args]);
+    };
+    const onOutage = (error: unknown) => {
+      this.#causes.set(name, describeCause(error));
+      this.#updateFilesFlag();
+    };
     try {
-      for (let round = 0; ; round++) {
-        const stubs = round === 0 ? firstTries : triesForAnHour;
-        // The compiler would want arguments that fit every function of the union.
-        const activity = stubs[name] as unknown as Activity;
-        try {
-          return await activity.executeWithOptions({ summary }, [args]);
-        } catch (error) {
-          if (!hasRunOut(error)) throw error;
-          this.#causes.set(name, describeCause(error));
-          this.#updateFilesFlag();
-        }
-        await waitToTryAgain(name, round);
-      }
+      return await repeatUntilDone(name, run, onOutage);
     } finally {
       if (this.#causes.delete(name)) this.#updateFilesFlag();
     }

@@ -47,9 +47,26 @@ export const runActivities = proxyActivities<RunActivities>({
  * retries without the run's knowledge (`temporal activity update-options`, the server's default policy). If an outage
  * outlasts them, the run does not end: it schedules the activity again.
  *
+ * @param onOutage called whenever the retries have run out
  * @throws ActivityFailure what the policy names as final, or a cancellation
  */
-export async function runUntilDone<K extends keyof RunActivities>(
+export async function repeatUntilDone<T>(
+  what: string,
+  run: (round: number) => Promise<T>,
+  onOutage?: (error: unknown) => void,
+): Promise<T> {
+  for (let round = 0; ; round++) {
+    try {
+      return await run(round);
+    } catch (error) {
+      if (!hasRunOut(error)) throw error;
+      onOutage?.(error);
+      await sleep(computeBackOffMs(round), { summary: `${what} has run out of retries: it is tried again` });
+    }
+  }
+}
+
+export function runUntilDone<K extends keyof RunActivities>(
   name: K,
   { summary }: { summary: string },
   args: Parameters<RunActivities[K]>[0],
@@ -58,14 +75,7 @@ export async function runUntilDone<K extends keyof RunActivities>(
   const activity = runActivities[name] as unknown as ActivityFunctionWithOptions<
     (args: unknown) => Promise<Awaited<ReturnType<RunActivities[K]>>>
   >;
-  for (let round = 0; ; round++) {
-    try {
-      return await activity.executeWithOptions({ summary }, [args]);
-    } catch (error) {
-      if (!hasRunOut(error)) throw error;
-      await waitToTryAgain(name, round);
-    }
-  }
+  return repeatUntilDone(name, () => activity.executeWithOptions({ summary }, [args]));
 }
 
 /** Runs `runUntilDone`; returns `ledgerChanged`, with nothing written, if another ledger answers than the run has used. */
@@ -83,7 +93,7 @@ export async function runUntilRecorded<K extends keyof RunActivities>(
 }
 
 /** Whether an activity's retries have run out, so that the same call could still succeed. */
-export function hasRunOut(error: unknown): boolean {
+function hasRunOut(error: unknown): boolean {
   if (!(error instanceof ActivityFailure) || isCancellation(error)) return false;
   return error.retryState === 'MAXIMUM_ATTEMPTS_REACHED' || error.cause instanceof TimeoutFailure;
 }
@@ -91,10 +101,6 @@ export function hasRunOut(error: unknown): boolean {
 /** 2 s at first, 5 minutes at most: an outage does not fill the history even if the server bounds all retries. */
 export function computeBackOffMs(round: number): number {
   return Math.min(2_000 * 2 ** round, 300_000);
-}
-
-export function waitToTryAgain(what: string, round: number): Promise<void> {
-  return sleep(computeBackOffMs(round), { summary: `${what} has run out of retries: it is tried again` });
 }
 
 /** `submitInquiry`, with the figures that `prepareJourney` fixed for the run. */

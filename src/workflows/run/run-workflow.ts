@@ -17,7 +17,7 @@ import type { TerminalState } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { hasRunOut, runUntilRecorded, waitToTryAgain } from './activity-stubs.ts';
+import { repeatUntilDone, runUntilRecorded } from './activity-stubs.ts';
 import { showDetails } from './around-the-sdk.ts';
 import { areMessagesAnswered, onReset, waitUntilUpdatesTaken } from './as-replayed.ts';
 import { refuseForeignState } from './continuation.ts';
@@ -133,8 +133,6 @@ export interface RunDefinition<R extends AnyRun> {
   work(run: R): Promise<Outcome<R>>;
   /** Takes the effect of a decision that the ledger has by now. Returns why the run no longer can, or `null`. */
   takeEffect?(run: R, effect: RunDecisionEffect): MessageRefusal | null;
-  /** Called after an operator's reset: the run has lost the messages that it received after the reset point. */
-  onReset?(run: R): void;
   /** Waits for further messages that were accepted and must not be lost, however the run ends. */
   drainMessages?(run: R): Promise<void>;
 }
@@ -150,10 +148,7 @@ export async function runWorkflow<R extends AnyRun>(
 ): Promise<Awaited<ReturnType<R['result']>>> {
   refuseForeignState(state);
   const run = new definition.State(input, state);
-  onReset(() => {
-    run.holds.onReset();
-    definition.onReset?.(run);
-  });
+  onReset(() => run.onReset());
   if (run.config) run.begin(run.config);
   handleResumption(run.inFlight);
   handleInputDifferences(run.input);
@@ -246,18 +241,16 @@ export async function prepareRun<T>(
 ): Promise<T> {
   if (isUndecodable(run.input)) throw toUndecodableFailure(run.input);
   const waits = WAITS_FOR_A_PROFILE.values();
-  for (let round = 0; ; round++) {
+  for (;;) {
     try {
-      const prepared = await prepare();
+      const prepared = await repeatUntilDone('the check of the input', prepare);
       run.inputProblems = undefined;
       return prepared;
     } catch (error) {
+      run.inputProblems = readInputProblems(error);
       const wait = isOfOneWorker(error) ? waits.next().value : undefined;
-      if (wait !== undefined) {
-        run.inputProblems = readInputProblems(error);
-        await sleep(wait, { summary: 'no worker that was asked has the gateway profile: another one is asked' });
-      } else if (hasRunOut(error)) await waitToTryAgain('the check of the input', round);
-      else throw unwrapRefusal(error);
+      if (wait === undefined) throw unwrapRefusal(error);
+      await sleep(wait, { summary: 'no worker that was asked has the gateway profile: another one is asked' });
     }
   }
 }

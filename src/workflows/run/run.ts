@@ -82,6 +82,11 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
     this.continuation.leaveIfDue();
   }
 
+  /** Called after an operator's reset: the run has lost the messages that it received after the reset point. */
+  onReset(): void {
+    this.holds.onReset();
+  }
+
   get config(): State['config'] {
     return this.state.config;
   }

@@ -172,7 +172,6 @@ const DEFINITION: RunDefinition<ReportShare> = {
     consents.updateStandings(standings);
     return config;
   },
-  onReset: ({ consents }) => consents.markAllStale(),
   takeEffect: (share, effect) => {
     if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
     return takeExtension(share, effect.message);
