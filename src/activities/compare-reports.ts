@@ -10,19 +10,14 @@ import type { StageCode } from '../model/products.ts';
 import type { ComparedReport, RunIdentity, SubmitInquiryArgs } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
 
-interface ComparisonArgs {
-  run: Pick<RunIdentity, 'profile' | 'ledgerId'>;
-  earlier: ComparedReport;
-  later: ComparedReport;
-}
-
 /**
  * Compares two reports of the ledger, seals the whole list beside them, and returns only counts and sums. A repetition
  * seals the same list again. A missing or unreadable report is an answer, not an error.
  */
 export async function compareReports(
   dependencies: ActivityDependencies,
-  { run, earlier, later }: ComparisonArgs,
+  run: Pick<RunIdentity, 'profile' | 'ledgerId'>,
+  { earlier, later }: { earlier: ComparedReport; later: ComparedReport },
 ): Promise<StageChanges> {
   const { ledger } = dependencies;
   const comparedWith = earlier.productCode;
@@ -76,5 +71,5 @@ export async function compareWithEarlier(
   const later = { productCode: productCode as StageCode, customerTraceNumber };
   const notCompared = { comparedWith: earlier.productCode, unavailable: 'notCompared' } as const;
   const waitMs = Math.min(COMPARED_WITHIN_MS, untilMs - performance.now());
-  return finishWithin<StageChanges>(compareReports(dependencies, { run, earlier, later }), waitMs, notCompared);
+  return finishWithin<StageChanges>(compareReports(dependencies, run, { earlier, later }), waitMs, notCompared);
 }

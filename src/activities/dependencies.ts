@@ -1,4 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Config } from '../config/config.ts';
 import { PROFILE_NAME } from '../fields/fields.ts';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
@@ -43,25 +44,17 @@ export function findProfile({ config }: ActivityDependencies, name: string): Gat
 /** Thrown when this worker lacks the profile of a new run. The input is wrong unless another worker has the profile. */
 export class ProfileUnknownError extends InvalidInputError {}
 
-/** Thrown when this worker lacks the profile of a prepared run, for example during a deploy. */
-export class ProfileMissingError extends Error {
-  override readonly name = 'ProfileMissingError';
-
-  constructor() {
-    super('this worker lacks the gateway profile of the run: a worker that has the profile must take it');
-  }
-}
-
 /**
- * Finds the profile of a run whose input was accepted before. If this worker lacks it, Temporal repeats the activity
- * until a worker that has the profile takes it.
+ * Finds the profile of a run whose input was accepted before. If this worker lacks it, for example during a deploy,
+ * Temporal repeats the activity until a worker that has the profile takes it.
  *
- * @throws ProfileMissingError
+ * @throws `ActivityFailed` (repeated), with a message that the Temporal UI shows meanwhile
  */
 export function findPreparedProfile(dependencies: ActivityDependencies, name: string): GatewayProfile {
   const profile = dependencies.config.profiles.get(name);
-  if (!profile) throw new ProfileMissingError();
-  return profile;
+  if (profile) return profile;
+  const message = 'this worker lacks the gateway profile of the run: a worker that has the profile must take it';
+  throw ApplicationFailure.create({ type: 'ActivityFailed', message });
 }
 
 /** The run that called the activity, in the form that the ledger keeps. */

@@ -11,7 +11,7 @@ import { FAILURES, type FailureType } from '../model/failure-types.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/files.ts';
 import type { RefusedInput } from './contract.ts';
-import { ProfileMissingError, ProfileUnknownError } from './dependencies.ts';
+import { ProfileUnknownError } from './dependencies.ts';
 
 // The one place where errors become Temporal failures: a type of the catalogue, its constant message and no cause.
 // Messages and causes of failures stay readable in a history.
@@ -23,12 +23,7 @@ export function createFinalFailure(type: FailureType, details: object = {}): App
 
 /** A failure that Temporal's retry policy may repeat. Only for activities that send nothing to the gateway. */
 export function createRetryableFailure(type: FailureType, nextRetryDelayMs?: number): ApplicationFailure {
-  return ApplicationFailure.create({
-    type,
-    message: FAILURES[type].message,
-    nonRetryable: false,
-    nextRetryDelay: nextRetryDelayMs,
-  });
+  return ApplicationFailure.create({ type, message: FAILURES[type].message, nextRetryDelay: nextRetryDelayMs });
 }
 
 /**
@@ -58,14 +53,8 @@ export function translateFailure(error: unknown): unknown {
       ? createRetryableFailure(error.code, error.retryAfterMs)
       : createFinalFailure(error.code);
   }
-  // `ProfileMissingError` keeps its message, which is constant: the Temporal UI shows it while another worker is awaited.
-  const message = error instanceof ProfileMissingError ? error.message : FAILURES.ActivityFailed.message;
-  return ApplicationFailure.create({
-    type: 'ActivityFailed',
-    message,
-    nonRetryable: false,
-    details: [findThrowSite(error)],
-  });
+  const { message } = FAILURES.ActivityFailed;
+  return ApplicationFailure.create({ type: 'ActivityFailed', message, details: [findThrowSite(error)] });
 }
 
 function findThrowSite(error: unknown): { error: string; at?: string } {

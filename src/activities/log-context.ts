@@ -2,16 +2,9 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { isRecord } from '../base/is-record.ts';
 
-interface InquiryNames {
-  customerTraceNumber?: string;
-  productCode?: string;
-  /** Differs from the SDK's `attempt`, which counts Temporal's retries of the activity. */
-  inquiryAttempt?: number;
-}
-
 /** Log lines that the SDK writes about an activity, such as its failure, have these fields too. */
 export const inquiryLogContext: ActivityInterceptorsFactory = () => {
-  let names: InquiryNames = {};
+  let names = {};
   return {
     inbound: {
       execute(input, next) {
@@ -24,13 +17,14 @@ export const inquiryLogContext: ActivityInterceptorsFactory = () => {
 };
 
 /** An activity's one argument contains an inquiry, or concerns an attempt of one. */
-function readNames(args: unknown): InquiryNames {
+function readNames(args: unknown) {
   const { inquiry, attempt, customerTraceNumber }: Record<string, unknown> = isRecord(args) ? args : {};
   const { productCode, customerTraceNumber: ofInquiry }: Record<string, unknown> = isRecord(inquiry) ? inquiry : {};
   const traceNumber = ofInquiry ?? customerTraceNumber;
   return {
     customerTraceNumber: typeof traceNumber === 'string' ? traceNumber : undefined,
     productCode: typeof productCode === 'string' ? productCode : undefined,
+    // Differs from the SDK's `attempt`, which counts Temporal's retries of the activity.
     inquiryAttempt: typeof attempt === 'number' ? attempt : undefined,
   };
 }

@@ -147,12 +147,6 @@ export function checkRequestCanBeBuilt(
   buildRequest(profile, toSentContent(profile, { ...content, inquiry }), new Date());
 }
 
-export interface ShareCheck {
-  profile: string;
-  message: RequestShareMessage;
-  journeyPurposeCode?: string;
-}
-
 /**
  * Creates the first activity of each kind of run. It checks the whole input and fixes the run's configuration before
  * anything can be posted. Also creates the checks of later requests to a running journey.
@@ -234,7 +228,8 @@ export function createStartActivities(dependencies: ActivityDependencies) {
      *
      * @throws `InvalidInput` (final) with paths under `/share`, or the journey's own purpose code.
      */
-    checkShare: async ({ profile, message, journeyPurposeCode }: ShareCheck) => {
+    checkShare: async (args: { profile: string; message: RequestShareMessage; journeyPurposeCode?: string }) => {
+      const { profile, message, journeyPurposeCode } = args;
       const entitlement = toShareEntitlement(parseMessage(requestShare, message).share, '/share', journeyPurposeCode);
       const problems = findEntitlementProblems(findPreparedProfile(dependencies, profile), entitlement);
       if (problems.length > 0) throw new InvalidInputError(problems);

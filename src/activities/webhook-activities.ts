@@ -69,12 +69,6 @@ async function signalDelivery(
   });
 }
 
-interface DeliverWebhookArgs {
-  profile: string;
-  endpoint: string;
-  event: WebhookEvent;
-}
-
 /** The activity of the webhooks queue. Temporal repeats it until the event is given up. */
 export function createWebhookActivities({ config }: Pick<ActivityDependencies, 'config'>, sender: WebhookSender) {
   return {
@@ -82,7 +76,8 @@ export function createWebhookActivities({ config }: Pick<ActivityDependencies, '
      * @throws a type of `WEBHOOK_FAILURE_TYPES`, with `details[0] = { httpStatus? }`. Final: `WebhookGone` and
      *   `WebhookInvalid`
      */
-    deliverWebhook: async ({ profile, endpoint: name, event }: DeliverWebhookArgs) => {
+    deliverWebhook: async (args: { profile: string; endpoint: string; event: WebhookEvent }) => {
+      const { profile, endpoint: name, event } = args;
       try {
         const endpoint = config.profiles.get(profile)?.webhooks?.find((webhook) => webhook.name === name);
         if (!endpoint) throw new WebhookError('WebhookNotConfigured');

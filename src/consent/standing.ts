@@ -74,12 +74,6 @@ export function toConsentStanding(
   return { decision, since, consentId: found.stands === 'granted' ? found.grant.consentId : found.consentId };
 }
 
-export interface JudgedGrant {
-  applicantId: string;
-  consentId: string;
-  worth: GrantFault | 'stands';
-}
-
 /**
  * Judges the grants that a claim names. An applicant without one is named with an empty `consentId`. The run that names a
  * grant has judged whether it needed a proof.
@@ -90,7 +84,7 @@ export function judgeGrants(
   stored: readonly StoredConsent[],
   terms: Omit<ShareTerms, 'consentTrust' | 'start'>,
   { grants, applicantIds, nowMs }: { grants: readonly GrantKey[]; applicantIds: readonly string[]; nowMs: number },
-): JudgedGrant[] {
+) {
   const share = judgeShare(stored, { ...terms, consentTrust: 'namespace' }, nowMs);
   const without = applicantIds.filter((id) => !grants.some(({ applicantId }) => applicantId === id));
   return [

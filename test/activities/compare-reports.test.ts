@@ -38,7 +38,7 @@ async function world(t: TestContext, reports: { earlier?: string; later?: string
   const profiles = new Map([['default', { changes: { balance: { amount: '100', percent: '0' } } }]]);
   const dependencies = { ledger, config: { profiles } } as unknown as ActivityDependencies;
   const compare = (ledgerId = ledger.identity.ledgerId) =>
-    compareReports(dependencies, { run: { profile: 'default', ledgerId }, earlier: EARLIER, later: LATER });
+    compareReports(dependencies, { profile: 'default', ledgerId }, { earlier: EARLIER, later: LATER });
   return { ledger, compare };
 }
 

@@ -19,7 +19,6 @@ import type { RunKind } from '../../model/run-key.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
 import { computeBackOffMs, runUntilRecorded } from '../run/activity-stubs.ts';
 import { createBackgroundWork, runInBackground } from '../run/around-the-sdk.ts';
-import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import type { EventsOut } from '../run/events-out.ts';
 import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import { type Accepted, answerUnderway, handleUpdate, refuseMessage, type Underway } from '../run/message-answers.ts';
@@ -455,11 +454,6 @@ function objectTo(run: ConsentHost, message: ConsentMessage): MessageRefusal | n
     return refuse('unproven', 'the proof is refused: missing');
   }
   return run.consents.isFull ? TOO_MANY_WAIT : null;
-}
-
-/** Waits until the ledger has every consent that the run received, and every handler has answered. */
-export async function drainConsents({ consents }: Pick<ConsentHost, 'consents'>): Promise<void> {
-  await waitUntilMessagesAnswered(() => consents.isIdle);
 }
 
 /**

@@ -180,7 +180,8 @@ function checkRepeat(journey: Journey, message: RepeatStageMessage): MessageRefu
   if (begun) return refuse('notNow', `/repeat must be the latest stage: ${begun.status.productCode} has begun`);
   const next = (latest.status.occurrence ?? 1) + 1;
   if (occurrence !== next) {
-    return refuse('notNow', `/occurrence must be ${next}: ${repeat} was asked for ${formatTimes(next - 1)}`);
+    const times = next === 2 ? 'once' : `${next - 1} times`;
+    return refuse('notNow', `/occurrence must be ${next}: ${repeat} was asked for ${times}`);
   }
   const waiting = journey.stages.filter(({ status }) => status.productCode === repeat && status.state === 'pending');
   if (journey.computeNextOrdinal(repeat) + waiting.length > MAX_ORDINAL) {
@@ -195,10 +196,6 @@ export function findKnownRepeat(
   { repeat, occurrence }: RepeatStageMessage,
 ): WantedRepeat | undefined {
   return stages.find(({ repeat: known }) => known?.repeat === repeat && known.occurrence === occurrence)?.repeat;
-}
-
-function formatTimes(count: number): string {
-  return count === 1 ? 'once' : `${count} times`;
 }
 
 /**

@@ -289,12 +289,7 @@ export interface StageRecord extends StepRecord {
 }
 
 /** A stage that is never pulled, with the decision to skip it. */
-export interface Skip {
-  skip: StageCode;
-  to: StageCode;
-  by: string;
-  reason: string;
-}
+export type Skip = Required<Pick<PassGateMessage, 'skip' | 'to' | 'by' | 'reason'>>;
 
 // The persons whom each `applicantId` has named, in order. A consent is by the person whom its id named when it came.
 
@@ -348,14 +343,9 @@ class NamedPersons {
     const asked = this.#findLatest(applicantId, length);
     if (!asked) return true;
     const atMs = parseInstantMs(receivedAt) ?? 0;
-    let speaker: Person | undefined;
-    for (const { applicantId: id, person, since } of this.list) {
-      if (id !== applicantId) continue;
-      const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : (parseInstantMs(since) ?? 0);
-      if (sinceMs === atMs) return false;
-      if (sinceMs < atMs) speaker = person;
-    }
-    return speaker !== undefined && isSame(asked.person, speaker);
+    const toSinceMs = ({ since = '' }: NamedPerson) => parseInstantMs(since) ?? Number.NEGATIVE_INFINITY;
+    const speaker = this.list.findLast((named) => named.applicantId === applicantId && toSinceMs(named) <= atMs);
+    return speaker !== undefined && toSinceMs(speaker) < atMs && isSame(asked.person, speaker.person);
   }
 
   #findLatest(applicantId: string, length = this.list.length): NamedPerson | undefined {

@@ -10,7 +10,6 @@ import { refuse } from '../../model/refusals.ts';
 import { runActivities } from '../run/activity-stubs.ts';
 import { pinIfVersioned } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
-import { findApplicationFailure } from '../run/failures.ts';
 import { handleUpdate, toAccepted } from '../run/message-answers.ts';
 import { findTakenDecision } from '../run/run-decisions.ts';
 import {
@@ -84,7 +83,12 @@ async function reviewRows(review: Review, file: FileState): Promise<PortfolioOut
   const rows = new ReviewRows(review, file);
   try {
     await rows.work();
-    if (!review.isStopping) await compareOnceMore(review, file);
+    if (!review.isStopping) {
+      // A reader of the results relies on the digest: finds a change of the file after the last rows were read.
+      const { known } = file;
+      const compared = review.ask('readPortfolioRowsAt', 'comparing the whole file', { known, places: [] });
+      await review.stopIfChanged(compared);
+    }
     await finish(review, file);
     if (review.isStopping) throw createPortfolioChanged(review);
     review.outcome = review.isEnding ? 'withdrawn' : 'completed';
@@ -96,16 +100,6 @@ async function reviewRows(review: Review, file: FileState): Promise<PortfolioOut
       await CancellationScope.nonCancellable(() => finish(review, file));
     }
     throw error;
-  }
-}
-
-/** Finds a change of the file after the last rows were read: a reader of the results relies on the digest. */
-async function compareOnceMore(review: Review, { known }: FileState): Promise<void> {
-  try {
-    await review.ask('readPortfolioRowsAt', 'comparing the whole file', { known, places: [] });
-  } catch (error) {
-    if (findApplicationFailure(error)?.type !== 'PortfolioChanged') throw error;
-    review.isStopping = true;
   }
 }
 

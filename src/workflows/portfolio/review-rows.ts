@@ -10,7 +10,6 @@ import { toAnsweredInquiry } from '../../model/consumer-results.ts';
 import { toRowInquiry } from '../../model/stage-end-user.ts';
 import { runInquiry } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryEnd, InquiryProgress } from '../inquiry/inquiry-spec.ts';
-import { findApplicationFailure } from '../run/failures.ts';
 import type { FileState, OpenRow, Review, WaitingRow } from './review.ts';
 
 /** Bounds the two windows that are read ahead: their rows are in memory, and in the history. */
@@ -35,8 +34,7 @@ export class ReviewRows {
   async work(): Promise<void> {
     const review = this.#review;
     // The file has the rows that an earlier run has begun, and an operator may have decided about them by now.
-    while (this.#file.carried.length > 0 && !review.isStopping)
-      await this.#readUnlessChanged(() => this.#readCarried());
+    while (this.#file.carried.length > 0 && !review.isStopping) await review.stopIfChanged(this.#readCarried());
     for (;;) {
       this.#stepForward();
       if (this.#isOver()) return;
@@ -58,7 +56,7 @@ export class ReviewRows {
     if (this.#failure) throw this.#failure.error;
     if (this.#review.isStopping) this.#releaseHolds();
     while (this.#mayBegin()) this.#begin(this.#review.queue.shift() as WaitingRow);
-    if (this.#mayRead()) this.#runInBackground('reading', () => this.#readUnlessChanged(() => this.#readNext()));
+    if (this.#mayRead()) this.#runInBackground('reading', () => this.#review.stopIfChanged(this.#readNext()));
     const { length } = this.#file.results;
     const isDue = length >= RESULTS_AT_ONCE || (length > 0 && this.#isQuiet());
     if (isDue && !this.#busy.has('writing')) this.#runInBackground('writing', () => this.#write());
@@ -166,16 +164,6 @@ export class ReviewRows {
 
   #readAhead(): number {
     return Math.min(this.#review.input.window ?? DEFAULT_WINDOW, MAX_READ_AT_ONCE);
-  }
-
-  async #readUnlessChanged(read: () => Promise<void>): Promise<void> {
-    try {
-      await read();
-    } catch (error) {
-      if (findApplicationFailure(error)?.type !== 'PortfolioChanged') throw error;
-      this.#review.isStopping = true;
-      this.#review.inFlight.recheck();
-    }
   }
 
   async #readNext(): Promise<void> {

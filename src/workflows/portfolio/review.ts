@@ -211,6 +211,17 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
     }
   }
 
+  /** Waits for a reading of the file. The review sends no further inquiry if the file has changed. */
+  async stopIfChanged(reading: Promise<unknown>): Promise<void> {
+    try {
+      await reading;
+    } catch (error) {
+      if (findApplicationFailure(error)?.type !== 'PortfolioChanged') throw error;
+      this.isStopping = true;
+      this.inFlight.recheck();
+    }
+  }
+
   /** Why the files cannot be reached: the code of the file error, such as `ENOENT`, without a path. */
   get cause(): string | undefined {
     const [code] = this.#causes.values();

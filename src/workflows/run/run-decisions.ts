@@ -48,13 +48,8 @@ interface AskedDecision extends Underway {
   effect?: RunDecisionEffect;
 }
 
-/** A flag that the ledger cannot find by itself. */
-interface AskedFlag extends Underway {
-  flag: RunFlag;
-}
-
-/** A row that the ledger is to get. Plain data for continue-as-new. */
-export type AskedRecord = AskedDecision | AskedFlag;
+/** A row that the ledger is to get: a decision, or a flag that it cannot find by itself. Plain data for continue-as-new. */
+export type AskedRecord = AskedDecision | (Underway & { flag: RunFlag });
 
 interface DecidedRun {
   readonly config: RunConfig | undefined;
@@ -66,7 +61,7 @@ export class RunDecisions {
   readonly #run: DecidedRun;
   /** In the order in which they were asked for. */
   readonly #asked: AskedRecord[];
-  /** Writes what was asked for, for as long as there is some. Called also once the run has a configuration. */
+  /** Writes the records that the ledger lacks, until it has them. Called also once the run has a configuration. */
   readonly write = createBackgroundWork(
     () => this.#asked.length > 0 && this.#run.config !== undefined,
     () => this.#writeNext(),

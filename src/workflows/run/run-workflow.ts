@@ -169,7 +169,10 @@ async function runToEnd<R extends AnyRun>(
   const drainMessages = async () => {
     await run.decided.waitUntilSettled();
     await definition.drainMessages?.(run);
-    await waitUntilAnswered();
+    // Without an answer, Temporal only reports to the sender that the run has ended.
+    const summary = 'answering the last messages';
+    const waitForAnswers = () => condition(areMessagesAnswered, LAST_ANSWERS_MS, { summary });
+    if (!areMessagesAnswered()) await CancellationScope.nonCancellable(waitForAnswers);
   };
   const finish = async (outcome: Outcome<R> | TerminalState) => {
     run.emitEnded(outcome);
@@ -209,13 +212,6 @@ async function closeRows({ config, runKey }: AnyRun): Promise<void> {
 
 /** The maximum time for a handler to answer. A stuck handler does not keep the run from ending. */
 const LAST_ANSWERS_MS = 10_000;
-
-/** Waits for the last answers: without one, Temporal only reports to the sender that the run has ended. */
-async function waitUntilAnswered(): Promise<void> {
-  if (areMessagesAnswered()) return;
-  const summary = 'answering the last messages';
-  await CancellationScope.nonCancellable(() => condition(areMessagesAnswered, LAST_ANSWERS_MS, { summary }));
-}
 
 /**
  * Returns the terminal state, which queries of a closed run must show. `undefined` if the error parks the run for a

@@ -7,7 +7,7 @@ import type { RefusedMessage, TerminalState } from '../../messages/journey/shape
 import type { Ended, WebhookRun } from '../../messages/webhooks/events.ts';
 import { type Problem, selectShownProblems } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
-import type { SearchAttributeName, WaitsFor } from '../../model/search-attributes.ts';
+import type { SEARCH_ATTRIBUTES, SearchAttributeName } from '../../model/search-attributes.ts';
 import type { AnyStatus } from '../../words/runs.ts';
 import { Continuation } from './continuation.ts';
 import { EventsOut, type EventsState } from './events-out.ts';
@@ -194,15 +194,9 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
   }
 }
 
-/** `null` removes an attribute; `undefined` keeps its value. */
-export interface RunAttributes {
-  NeedsAttention: string | null;
-  WaitsFor: WaitsFor | null;
-  JourneyStage?: string;
-  EndUserCode?: string;
-  GatewayProfile?: string;
-  /** All end users that the run may pull for. An empty list changes nothing. */
-  EndUserCodes?: readonly string[];
-  /** An empty list changes nothing. */
-  CustomerTraceNumber: string[];
-}
+/** `null` removes an attribute; `undefined` keeps its value, and so does an empty list. */
+export type RunAttributes = {
+  [Name in SearchAttributeName]?: (typeof SEARCH_ATTRIBUTES)[Name] extends 'Keyword'
+    ? string | null
+    : readonly string[];
+};

@@ -18,7 +18,7 @@ import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
-import { drainConsents, handleConsents } from '../consent/consents.ts';
+import { handleConsents } from '../consent/consents.ts';
 import { changeShare, isOpen, type ShareRecord } from '../consent/share-record.ts';
 import { CreditRun, type CreditRunState, createCreditRunState, type StepRecord } from '../machine/credit-run.ts';
 import {
@@ -29,6 +29,7 @@ import {
   executeShare,
 } from '../machine/share-posting.ts';
 import { runActivities } from '../run/activity-stubs.ts';
+import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import { handleQueries } from '../run/message-answers.ts';
 import { handleExtensions, takeExtension } from '../run/run-decisions.ts';
 import { handleDecisions, handleWithdrawalMessages, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
@@ -177,12 +178,12 @@ const DEFINITION: RunDefinition<ReportShare> = {
     return takeExtension(share, effect.message);
   },
   work: async (share) => {
-    const { record } = share;
+    const { record, consents, continuation } = share;
     if (isOpen(record)) changeShare(record, await executeShare(share, record));
     const outcome = record.state as ShareReportOutcome;
     share.end(outcome);
     // The step is idempotent, and the next run repeats it.
-    await share.continuation.waitFor(drainConsents(share));
+    await continuation.waitFor(waitUntilMessagesAnswered(() => consents.isIdle));
     return outcome;
   },
   drainMessages: drainShares,
