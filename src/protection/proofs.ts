@@ -37,40 +37,22 @@ export type ProofRefusal =
   /** No keys to check it with are configured. */
   | 'notCheckable';
 
-/** The signed content, before any comparison, and the key that signed it: its `kid`, else its thumbprint (RFC 7638). */
-interface SignedContent {
-  content: unknown;
-  keyId: string;
-}
-
-interface SignedForm {
-  /** The member of the payload that holds the content. */
-  member: string;
-  /**
-   * The required members beside it. Any other member is refused: it would be kept, readable, as if it had been proved.
-   */
-  required: readonly string[];
-  optional: readonly string[];
-}
-
-/**
- * Judges a proof as of the given instant.
- *
- * @throws Error where the keys cannot be read at the moment: nothing was judged
- */
-type SignedContentReader = (proof: string | undefined, at: Date) => Promise<SignedContent | ProofRefusal>;
-
 /** The difference between the clocks of two machines. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 /**
+ * Makes a function that judges a proof as of the given instant. It returns the signed content, before any comparison,
+ * and the key that signed it: its `kid`, else its thumbprint (RFC 7638).
+ *
  * @param keySet path of a JWKS file; without one no proof is accepted
- * @throws Error where the file cannot be used
+ * @param member of the payload that holds the content
+ * @throws Error where the file cannot be used; a later judgement throws where the keys cannot be read at the moment
  */
-function createSignedContentReader(keySet: string | undefined, form: SignedForm): SignedContentReader {
+function createSignedContentReader(keySet: string | undefined, member: string, requiredClaims: ('exp' | 'iat')[]) {
   const keys = keySet === undefined ? undefined : watchKeySetFile(keySet);
-  const known = new Set([form.member, ...form.required, ...form.optional]);
-  return async (proof, at) => {
+  // Any other member is refused: it would be kept, readable, as if it had been proved.
+  const known = new Set([member, 'exp', 'iat']);
+  return async (proof: string | undefined, at: Date): Promise<{ content: unknown; keyId: string } | ProofRefusal> => {
     if (proof === undefined) return 'missing';
     if (!keys) return 'notCheckable';
     try {
@@ -78,11 +60,11 @@ function createSignedContentReader(keySet: string | undefined, form: SignedForm)
         algorithms: [...ALGORITHMS],
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: at,
-        requiredClaims: [...form.required],
+        requiredClaims,
       });
       if (Object.keys(payload).some((name) => !known.has(name))) return 'malformed';
       const keyId = protectedHeader.kid ?? (await calculateJwkThumbprint(await exportJWK(key)));
-      return { content: payload[form.member], keyId };
+      return { content: payload[member], keyId };
     } catch (error) {
       // Any other error says nothing about the proof: the key set cannot be read, for example.
       const [, refusal] = REFUSALS.find(([kind]) => error instanceof kind) ?? [];
@@ -163,23 +145,17 @@ function toPublicKey(jwk: Record<string, unknown>): KeyObject {
 
 // Proofs of consents, made over the message itself. docs/journeys.md, "Consent that can be proved".
 
-export type ProofVerdict = { accepted: true } | { accepted: false; reason: ProofRefusal };
+type ProofVerdict = { accepted: true } | { accepted: false; reason: ProofRefusal };
+export type ConsentProofVerifier = ReturnType<typeof createConsentProofVerifier>;
 
 /**
- * Judges a message's proof as of the instant at which the run received it, so that a later call gives the same answer.
- * A proof counts for its own journey, share, applicant and secondary user alone, and only unaltered.
- *
- * @throws Error where the keys cannot be read at the moment: nothing was judged
+ * Makes a function that judges a message's proof. It judges as of the instant at which the run received the message,
+ * so that a later call gives the same answer. A proof counts for its own journey, share, applicant and secondary user
+ * alone, and only unaltered. Throws as `createSignedContentReader`.
  */
-export type ConsentProofVerifier = (consent: ConsentMessage, receivedAt: Date) => Promise<ProofVerdict>;
-
-/**
- * @param keySet path of a JWKS file; without one no proof is accepted
- * @throws Error where the file cannot be used
- */
-export function createConsentProofVerifier(keySet: string | undefined): ConsentProofVerifier {
-  const read = createSignedContentReader(keySet, { member: 'consent', required: ['exp'], optional: ['iat'] });
-  return async ({ proof, ...consent }, receivedAt) => {
+export function createConsentProofVerifier(keySet: string | undefined) {
+  const read = createSignedContentReader(keySet, 'consent', ['exp']);
+  return async ({ proof, ...consent }: ConsentMessage, receivedAt: Date): Promise<ProofVerdict> => {
     const signed = await read(proof, receivedAt);
     if (typeof signed === 'string') return { accepted: false, reason: signed };
     return isDeepStrictEqual(signed.content, consent) ? { accepted: true } : { accepted: false, reason: 'differs' };
@@ -194,25 +170,23 @@ export type DecisionProofVerdict =
   /** The rule that `/proof` breaks, for operators. */
   | { accepted: false; rule: string };
 
-/**
- * Judges a decision's proof as of the instant at which the run received it, so that a repeated activity gives the same
- * answer.
- *
- * @param trust of the inquiry's profile: whether a proof is needed; a proof that is given must be good in any case
- * @throws Error where the keys cannot be read at the moment: nothing was judged
- */
-export type DecisionProofVerifier = (
-  decision: { content: DecisionContent | RepeatContent; proof?: string | undefined; receivedAt: string },
-  trust: 'namespace' | 'proof',
-) => Promise<DecisionProofVerdict>;
+interface ProvedDecision {
+  content: DecisionContent | RepeatContent;
+  proof?: string | undefined;
+  receivedAt: string;
+}
+
+export type DecisionProofVerifier = ReturnType<typeof createDecisionProofVerifier>;
 
 /**
- * @param keySet path of a JWKS file; without one no proof is accepted
- * @throws Error where the file cannot be used
+ * Makes a function that judges a decision's proof. It judges as of the instant at which the run received the decision,
+ * so that a repeated activity gives the same answer. The trust of the inquiry's profile says whether a proof is needed.
+ * A proof that is given must be good in any case. Throws as `createSignedContentReader`.
  */
-export function createDecisionProofVerifier(keySet: string | undefined): DecisionProofVerifier {
-  const read = createSignedContentReader(keySet, { member: 'decision', required: ['exp', 'iat'], optional: [] });
-  return async ({ content, proof, receivedAt }, trust) => {
+export function createDecisionProofVerifier(keySet: string | undefined) {
+  const read = createSignedContentReader(keySet, 'decision', ['exp', 'iat']);
+  return async (decision: ProvedDecision, trust: 'namespace' | 'proof'): Promise<DecisionProofVerdict> => {
+    const { content, proof, receivedAt } = decision;
     if (proof === undefined && trust === 'namespace') return { accepted: true };
     const signed = await read(proof, new Date(receivedAt));
     if (typeof signed === 'string') return { accepted: false, rule: describeRule(signed) };
