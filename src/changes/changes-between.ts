@@ -225,11 +225,6 @@ type Parts = Record<string, string>;
 /** Distinct entries by all of their parts. Entries that differ only in case and spaces are the same. */
 type Identities = ReadonlyMap<string, Parts>;
 
-function listIdentities(entries: readonly Record<string, unknown>[], read: (typeof READERS)['names']): Identities {
-  const known = entries.map(read).filter((entry) => Object.keys(entry).length > 0);
-  return new Map(known.map((entry) => [JSON.stringify(entry), entry]));
-}
-
 /** The entries that `other` lacks, in a fixed order. */
 function listMissing(own: Identities, other: Identities): Parts[] {
   const missing = [...own].filter(([key]) => !other.has(key));
@@ -320,8 +315,8 @@ function compareFiles(
   return {
     ...readIds(match),
     presence,
-    newAccounts: onlyLater.map((tradeline) => withIdentification(tradeline, earlier)),
-    vanishedAccounts: onlyEarlier.map((tradeline) => withIdentification(tradeline, later)),
+    newAccounts: onlyLater.map((line) => ({ ...line.shown, identification: readIdentification(line, earlier) })),
+    vanishedAccounts: onlyEarlier.map((line) => ({ ...line.shown, identification: readIdentification(line, later) })),
     changedAccounts: pairs.flatMap((pair) => findChange(pair, options) ?? []),
     newNames: listMissing(later.names, earlier.names),
     vanishedNames: listMissing(earlier.names, later.names),
@@ -365,17 +360,14 @@ function readFile(consumers: readonly Consumer[], report: UnreadableField['repor
     if (creditLimit === 'unreadable') note('creditLimit', shown);
     if (!isStatusReadable) note('statusCode', shown);
   }
-  const [names, addresses] = (['names', 'addresses'] as const).map((name) => {
-    const entries = consumers.flatMap((consumer) => listEntries(consumer, name));
-    return listIdentities(entries, READERS[name]);
-  }) as [Identities, Identities];
-  const sorted = unreadable.sort((a, b) => compareTexts(JSON.stringify(a), JSON.stringify(b)));
-  return { accounts, names, addresses, unreadable: sorted };
-}
-
-function withIdentification(tradeline: ReadTradeline, opposite: ReadFile): Tradeline {
-  const identification = readIdentification(tradeline, opposite);
-  return { ...tradeline.shown, identification };
+  const listIdentities = (name: keyof typeof READERS): Identities => {
+    const entries = consumers.flatMap((consumer) => listEntries(consumer, name)).map(READERS[name]);
+    const known = entries.filter((entry) => Object.keys(entry).length > 0);
+    return new Map(known.map((entry) => [JSON.stringify(entry), entry]));
+  };
+  const [names, addresses] = [listIdentities('names'), listIdentities('addresses')];
+  unreadable.sort((a, b) => compareTexts(JSON.stringify(a), JSON.stringify(b)));
+  return { accounts, names, addresses, unreadable };
 }
 
 // Counts and sums of changes: the part of a comparison that a journey's result may hold.
@@ -511,29 +503,22 @@ function pairTradelines(earlier: readonly ReadTradeline[], later: readonly ReadT
     const [own = [], others = []] = [before.get(key), after.get(key)];
     const isTied = own.length > 1 || others.length > 1;
     for (const { shown } of [...own, ...others]) shown.tied = isTied;
-    const alike = pairAlike(own.sort(compareRanks), others.sort(compareRanks));
-    const pairs = alike.own.flatMap((tradeline, index) => {
-      const other = alike.others[index];
-      return other ? [{ earlier: tradeline, later: other }] : [];
-    });
-    paired.pairs.push(...alike.pairs, ...pairs);
-    paired.onlyEarlier.push(...alike.own.slice(pairs.length));
-    paired.onlyLater.push(...alike.others.slice(pairs.length));
+    const waiting = Map.groupBy(others.sort(compareRanks), ({ content }) => content);
+    const left: ReadTradeline[] = [];
+    for (const earlier of own.sort(compareRanks)) {
+      const later = waiting.get(earlier.content)?.shift();
+      if (later) paired.pairs.push({ earlier, later });
+      else left.push(earlier);
+    }
+    const rest = [...waiting.values()].flat().sort(compareRanks);
+    for (const later of rest.splice(0, left.length)) {
+      const [earlier] = left.splice(0, 1);
+      if (earlier) paired.pairs.push({ earlier, later });
+    }
+    paired.onlyEarlier.push(...left);
+    paired.onlyLater.push(...rest);
   }
   return paired;
-}
-
-/** Pairs entries with equal content. The rest stays in order. */
-function pairAlike(own: readonly ReadTradeline[], others: readonly ReadTradeline[]) {
-  const waiting = Map.groupBy(others, ({ content }) => content);
-  const pairs: PairedTradelines['pairs'] = [];
-  const left: ReadTradeline[] = [];
-  for (const earlier of own) {
-    const later = waiting.get(earlier.content)?.shift();
-    if (later) pairs.push({ earlier, later });
-    else left.push(earlier);
-  }
-  return { pairs, own: left, others: [...waiting.values()].flat().sort(compareRanks) };
 }
 
 function compareRanks(a: ReadTradeline, b: ReadTradeline): number {
@@ -546,7 +531,7 @@ function compareRanks(a: ReadTradeline, b: ReadTradeline): number {
 }
 
 function compareFigures(a: Figure, b: Figure): number {
-  if (a !== null && a !== 'unreadable' && b !== null && b !== 'unreadable') return a.cmp(b);
+  if (a instanceof Big && b instanceof Big) return a.cmp(b);
   const place = (figure: Figure) => (figure === null ? 0 : figure === 'unreadable' ? 1 : 2);
   return place(a) - place(b);
 }

@@ -148,29 +148,15 @@ const LISTS: Record<RefKind, readonly string[]> = {
 export function createRefIdResolver(
   consumer: Consumer,
 ): (kind: RefKind, refId: number | undefined) => Record<string, unknown> | undefined {
-  const indexes = new Map<string, ReadonlyMap<unknown, Record<string, unknown>[]>>();
-  const findIndex = (name: string) => {
-    const index = indexes.get(name) ?? indexByRefId(Object.hasOwn(consumer, name) ? consumer[name] : undefined);
-    indexes.set(name, index);
-    return index;
-  };
+  const names = [...new Set(Object.values(LISTS).flat())];
+  const indexes = new Map(names.map((name) => [name, indexByRefId(member(consumer, name))]));
   return (kind, refId) => {
     if (refId === undefined || refId === 0) return undefined;
-    for (const name of LISTS[kind]) {
-      const found = findIndex(name).get(refId);
-      if (found) return found.length === 1 ? found[0] : undefined;
-    }
-    return undefined;
+    const found = LISTS[kind].map((name) => indexes.get(name)?.get(refId)).find((entries) => entries !== undefined);
+    return found?.length === 1 ? found[0] : undefined;
   };
 }
 
 function indexByRefId(list: unknown): ReadonlyMap<unknown, Record<string, unknown>[]> {
-  const index = new Map<unknown, Record<string, unknown>[]>();
-  for (const entry of Array.isArray(list) ? list : []) {
-    if (typeof entry !== 'object' || entry === null) continue;
-    const same = index.get(entry.refId);
-    if (same) same.push(entry);
-    else index.set(entry.refId, [entry]);
-  }
-  return index;
+  return Map.groupBy(Array.isArray(list) ? list.filter(isRecord) : [], ({ refId }) => refId);
 }
