@@ -38,20 +38,14 @@ export class HistoryEvents {
     }
   }
 
-  async #poll() {
+  /** Returns `null` for a long poll without news, which is no failure. */
+  #poll() {
     const { options, workflowService } = this.#client;
-    const about = { namespace: options.namespace, execution: this.#execution };
-    try {
-      return await workflowService.getWorkflowExecutionHistory({
-        ...about,
-        waitNewEvent: true,
-        nextPageToken: this.#token,
-      });
-    } catch (error) {
-      // A long poll without news is no failure.
+    const about = { namespace: options.namespace, execution: this.#execution, nextPageToken: this.#token };
+    return workflowService.getWorkflowExecutionHistory({ ...about, waitNewEvent: true }).catch((error: unknown) => {
       if (hasStatus(error, 'deadlineExceeded')) return null;
       throw error;
-    }
+    });
   }
 }
 
@@ -89,22 +83,25 @@ export async function* watchRun<Status extends object>(
   const about = { runKey: watched.runKey, late: createTimeoutError };
   const patiently = <T>(ask: () => Promise<T>) => askUntilAnswered(watched, options, ask);
   let known: string | undefined;
-  let run = await patiently(() => describe(watched, options));
-  while (run) {
-    const events = new HistoryEvents(watched.handle, run.runId);
-    for (let { isClosed } = run; ; ) {
-      const status = (await patiently(() => askStatus(watched, options))) ?? null;
-      if (signal?.aborted) return;
-      const text = JSON.stringify(status);
-      if (status !== null && text !== known) yield status;
-      known = text;
-      if (isClosed || status === null) break;
-      const next = await patiently(() => events.next((ask) => watched.calls.make(about, { signal }, ask)));
-      if (next === undefined) return;
-      isClosed = next.isClosed;
+  let watchedRunId: string | undefined;
+  try {
+    for (;;) {
+      let { runId, isClosed } = await patiently(() => describe(watched, options));
+      if (runId === watchedRunId) return;
+      watchedRunId = runId;
+      const events = new HistoryEvents(watched.handle, runId);
+      for (;;) {
+        const status = await patiently(() => askStatus(watched, options));
+        if (signal?.aborted) return;
+        const text = JSON.stringify(status);
+        if (status !== null && text !== known) yield status;
+        known = text;
+        if (isClosed || status === null) break;
+        ({ isClosed } = await patiently(() => events.next((ask) => watched.calls.make(about, { signal }, ask))));
+      }
     }
-    const latest = await patiently(() => describe(watched, options));
-    run = latest && latest.runId !== run.runId ? latest : undefined;
+  } catch (error) {
+    if (!signal?.aborted) throw error;
   }
 }
 
@@ -126,24 +123,20 @@ async function askStatus<Status extends object>(
   }
 }
 
-/** Tries until it is answered, ever more seldom. `undefined` once the signal is aborted. */
+/** Tries until it is answered, ever more seldom. Throws once the signal is aborted. */
 async function askUntilAnswered<T>(
   { calls }: Pick<WatchedRun<object>, 'calls'>,
   { signal, onUnavailable }: WatchOptions,
   ask: () => Promise<T>,
-): Promise<T | undefined> {
+): Promise<T> {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
-    if (signal?.aborted) return undefined;
     try {
       return await ask();
     } catch (error) {
-      if (signal?.aborted) return undefined;
-      if (!isUnavailable(error)) throw error;
+      if (signal?.aborted || !isUnavailable(error)) throw error;
       if (waitMs === FIRST_WAIT_MS) onUnavailable?.(error);
     }
-    await calls.pause(waitMs, signal).catch((error) => {
-      if (!signal?.aborted) throw error;
-    });
+    await calls.pause(waitMs, signal);
   }
 }
 
