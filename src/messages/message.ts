@@ -10,7 +10,7 @@
 import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import { findSchemaProblems } from '../fields/problems.ts';
-import type { Problem } from '../model/problems.ts';
+import { formatProblem, type Problem } from '../model/problems.ts';
 import { type MessageRefusal, refuse } from '../model/refusals.ts';
 import { ID_NAMES, parseRunKey, RUN_NAMES, type RunKind } from '../model/run-key.ts';
 import { describeUndecodable, isUndecodable } from '../model/undecodable.ts';
@@ -106,6 +106,12 @@ export function defineMessage<D extends MessageDefinition>(definition: D): Messa
   };
 }
 
+/** Returns the form that a value has, or is meant to have, and the rules between its fields that it breaks. */
+export function applyRules({ schema, forms = [schema], chooseForm, rules }: Checked, value: unknown) {
+  const content = isRecord(value) ? value : undefined;
+  return { form: (content ? chooseForm?.(content) : forms[0]) ?? schema, broken: (content && rules?.(content)) ?? [] };
+}
+
 /** A text of problems ends after so many: a list may have any number. */
 const MOST_SHOWN = 10;
 
@@ -119,19 +125,17 @@ const MOST_CHARACTERS = 200_000;
  * The check for workflow code. Update validators run it: it may not wait, and leaves no trace in the history. A signal is
  * judged again on replay, and must then get the same verdict.
  */
-function buildCheck({ schema, forms = [schema], chooseForm, rules }: MessageDefinition): MessageChecks['findProblem'] {
+function buildCheck(definition: MessageDefinition): MessageChecks['findProblem'] {
+  const { schema, forms = [schema] } = definition;
   const schemas = new Map(forms.map((form) => [form, form(APPLICANTS as never)]));
   return (value) => {
     if (isUndecodable(value)) return describeUndecodable(value);
     if ((JSON.stringify(value)?.length ?? 0) > MOST_CHARACTERS) {
       return `/ must have at most ${MOST_CHARACTERS} characters as JSON`;
     }
-    const form = (isRecord(value) ? chooseForm?.(value) : forms[0]) ?? schema;
-    const ofFields = findSchemaProblems(schemas.get(form) as z.ZodType, value);
-    const problems = [...ofFields, ...(rules && isRecord(value) ? rules(value) : [])];
-    if (problems.length === 0) return null;
-    const shown = problems.slice(0, MOST_SHOWN).map(({ path, rule }) => `${path || '/'} ${rule}`);
-    return shown.join('; ');
+    const { form, broken } = applyRules(definition, value);
+    const problems = [...findSchemaProblems(schemas.get(form) as z.ZodType, value), ...broken];
+    return problems.length === 0 ? null : problems.slice(0, MOST_SHOWN).map(formatProblem).join('; ');
   };
 }
 

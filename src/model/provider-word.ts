@@ -23,13 +23,12 @@ export function listPermittingStatements(
   { failureType, productCode }: { failureType: FailureType; productCode: ProductCode },
   { action, outcome }: Judgment,
 ): readonly ProviderSaid[] {
-  if (action === 'resend')
-    return failureType === 'OutcomeUnknown' ? listStatements('posted', 'notPosted', 'unknown') : PROVIDER_SAID;
+  if (action === 'resend') return failureType === 'OutcomeUnknown' ? ['posted', 'notPosted', 'unknown'] : PROVIDER_SAID;
   if (action !== 'accept') return PROVIDER_SAID;
   // A record proves a posting, and only the provider knows its consumer.
-  if (outcome === 'record') return listStatements('posted');
+  if (outcome === 'record') return ['posted'];
   // A share without a record was not posted: a share is posted only if the answer is a record.
-  const words = productCode === 'SECONDUSE' ? listStatements('notPosted') : listStatements('posted', 'notPosted');
+  const words: ProviderSaid[] = productCode === 'SECONDUSE' ? ['notPosted'] : ['posted', 'notPosted'];
   // The gateway's own answer says what exists, although the software could not use it.
   return FAILURES[failureType].posting === 'certain' ? [...words, 'unknown', 'notAsked'] : words;
 }
@@ -43,10 +42,6 @@ export function checkProviderStatement(
   if (words.includes(decision.providerSaid)) return null;
   const what = decision.action === 'accept' ? `accept with ${decision.outcome}` : decision.action;
   return `/providerSaid must be ${words.join(' or ')}: ${what} after ${hold.failureType} needs the provider’s answer`;
-}
-
-function listStatements(...words: ProviderSaid[]): readonly ProviderSaid[] {
-  return words;
 }
 
 /** The rule that refuses a `resend` before this instant. */

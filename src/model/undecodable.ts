@@ -2,6 +2,7 @@
  * The marker that takes the place of a message that could not be decoded (docs/protection.md). The worker's codec
  * returns it instead of throwing, because one message that throws stops a run for good. Pure: workflow code imports it.
  */
+import { isRecord } from '../base/is-record.ts';
 
 /** protection/errors.ts says each in words. */
 export const UNDECODABLE_REASONS = [
@@ -42,8 +43,7 @@ export function describeUndecodable({ undecodable: { reason } }: Undecodable): s
 
 /** Whether a message is the marker. A marker from a caller is refused like the others. */
 export function isUndecodable(value: unknown): value is Undecodable {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'undecodable')) return false;
-  const { undecodable: inner } = value as { undecodable: unknown };
-  if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, 'reason')) return false;
-  return (UNDECODABLE_REASONS as readonly unknown[]).includes((inner as { reason: unknown }).reason);
+  const inner = isRecord(value) && Object.hasOwn(value, 'undecodable') ? value.undecodable : undefined;
+  const reason = isRecord(inner) && Object.hasOwn(inner, 'reason') ? inner.reason : undefined;
+  return (UNDECODABLE_REASONS as readonly unknown[]).includes(reason);
 }

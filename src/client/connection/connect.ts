@@ -248,13 +248,13 @@ export async function loadDataConverter({
 }
 
 /** The version in scripts/pack-client.ts, too. An older Node would fail later, at a function that it lacks. */
-const OLDEST_NODE = [22, 19] as const;
+const OLDEST_NODE = '22.19';
 
 /** @throws ConfigError where this Node is too old */
 function requireNode(): void {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
-  const rule = `must be ${OLDEST_NODE.join('.')} or later: this program runs on ${process.versions.node}`;
+  const { node } = process.versions;
+  if (node.localeCompare(OLDEST_NODE, 'en', { numeric: true }) >= 0) return;
+  const rule = `must be ${OLDEST_NODE} or later: this program runs on ${node}`;
   throw new ConfigError([{ variable: 'Node.js', rule }]);
 }
 

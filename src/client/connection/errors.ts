@@ -222,8 +222,8 @@ export function isTaskFailure(error: unknown): boolean {
 
 /** The server's failure of an update that a worker had received and did not answer. The history has no event of it. */
 function isUnprocessed(error: unknown): boolean {
-  if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof ApplicationFailure)) return false;
-  return error.cause.type === 'UnprocessedUpdate';
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+  return cause instanceof ApplicationFailure && cause.type === 'UnprocessedUpdate';
 }
 
 /** Whether no answer came until the deadline, when the server may be the first to hang up. */
@@ -234,21 +234,20 @@ export function isLate(error: unknown): boolean {
 /** Translates the SDK's error of a query, an update, a signal or a start of `runKey`. */
 export function translateCallError(error: unknown, runKey: string): unknown {
   if (error instanceof CreditJourneyError) return error;
-  if (error instanceof NamespaceNotFoundError) return new CallError('namespaceNotFound');
   if (error instanceof WorkflowNotFoundError) return new CallError('journeyNotFound', { runKey });
   if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError) {
     return translateFailure(error, runKey);
   }
   if (isAtRunLimit(error)) return new CallError('tooManyMessages', { runKey });
-  // The server answers and no worker does. It says so while a workflow task fails, too.
-  if (hasStatus(error, 'failedPrecondition') || isLate(error)) return new CallError('workerUnavailable', { runKey });
-  // The server reports every failed query by this error. A repeated query may succeed (run-messages.ts).
-  if (error instanceof QueryNotRegisteredError) return new CallError('workerUnavailable', { runKey });
-  if (findGrpcError(error)) return translateServerError(error);
+  // The server answers and no worker does. It says so while a workflow task fails, too. It reports every failed query by
+  // `QueryNotRegisteredError`: a repeated query may succeed (run-messages.ts).
+  if (hasStatus(error, 'failedPrecondition') || isLate(error) || error instanceof QueryNotRegisteredError) {
+    return new CallError('workerUnavailable', { runKey });
+  }
   // The parser's own message quotes what it parsed.
   if (error instanceof SyntaxError || error instanceof ValueError) return new CallError('answerUnreadable');
-  if (error instanceof ServiceError) return translateCallError(error.cause, runKey);
-  return error;
+  if (error instanceof ServiceError && !findGrpcError(error)) return translateCallError(error.cause, runKey);
+  return translateServerError(error);
 }
 
 /**

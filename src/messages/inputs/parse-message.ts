@@ -11,7 +11,7 @@ import {
   findApplicantLimitProblems,
 } from '../../fields/applicant-schemas.ts';
 import { parseWith } from '../../fields/problems.ts';
-import type { Checked, MessageOf } from '../message.ts';
+import { applyRules, type Checked, type MessageOf } from '../message.ts';
 
 /** A profile's limit (interface 8: typically 1 to 2), which workers alone know. */
 interface ApplicantLimit {
@@ -36,14 +36,11 @@ export function parseMessage<D extends Checked>(
   value: unknown,
   { maxApplicants = Number.POSITIVE_INFINITY }: ApplicantLimit = {},
 ): MessageOf<D> {
-  const { schema, forms = [schema], chooseForm, rules } = definition;
-  const content = isRecord(value) ? value : undefined;
-  const form = (content ? chooseForm?.(content) : forms[0]) ?? schema;
+  const { form, broken } = applyRules(definition, value);
   const complete = built.get(form) ?? completeSchema(definition, form);
   built.set(form, complete);
-  const tooMany = findApplicantLimitProblems(content?.applicants, maxApplicants);
-  const others = [...tooMany, ...((content && rules?.(content)) ?? [])];
-  return parseWith(complete, value, '', others) as MessageOf<D>;
+  const tooMany = findApplicantLimitProblems(isRecord(value) ? value.applicants : undefined, maxApplicants);
+  return parseWith(complete, value, '', [...tooMany, ...broken]) as MessageOf<D>;
 }
 
 /** A list of applicants by itself; paths are under `/applicants`. */

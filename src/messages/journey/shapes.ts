@@ -73,8 +73,6 @@ export const answeredFields = {
   remarks: remarksSchema,
 };
 
-const answeredSchema = z.object(answeredFields);
-
 /** Members of the status of a stage, a pull or a share: each makes one inquiry. */
 export const inquiryFields = {
   attempts: count,
@@ -169,14 +167,6 @@ export const shareStatusSchema = z
   })
   .meta({ id: 'shareStatus' });
 
-/** In the status of each kind of run whose input was refused. */
-const inputProblemsSchema = z
-  .array(problemSchema)
-  .optional()
-  .describe(
-    'For a run that failed because its input was refused: the problems of the input. For a running one: no worker that was asked has its `profile`, and the run asks others for half a minute. The first 20.',
-  );
-
 export const holdStatusSchema = z
   .object({
     customerTraceNumber: z.string(),
@@ -227,7 +217,12 @@ export const runStatusFields = {
   environment: environment.nullable(),
   /** Names the gate (`PREAPP`), the share (`share S1`), the consents, the decision or the retry. */
   waitingFor: optionalText,
-  problems: inputProblemsSchema,
+  problems: z
+    .array(problemSchema)
+    .optional()
+    .describe(
+      'For a run that failed because its input was refused: the problems of the input. For a running one: no worker that was asked has its `profile`, and the run asks others for half a minute. The first 20.',
+    ),
   holds: z.array(holdStatusSchema),
   refusedMessages: z.array(refusedMessageSchema).describe('The last 50.'),
   refusedMessagesTotal: count,
@@ -323,7 +318,7 @@ export const lateConsentResultSchema = z.union([
 export const updateRefusedSchema = z.object(refusalFields);
 
 /** The content of an answer beside its outcome. Nothing personal. */
-export type AnsweredInquiry = z.infer<typeof answeredSchema>;
+export type AnsweredInquiry = z.infer<z.ZodObject<typeof answeredFields>>;
 export type StageStatus = z.infer<typeof stageStatusSchema>;
 export type ShareStatus = z.infer<typeof shareStatusSchema>;
 export type ShareState = ShareStatus['state'];
