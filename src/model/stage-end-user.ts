@@ -6,28 +6,24 @@ import { type InquiryTerms, pickTerms } from './inquiry.ts';
 import type { ProductCode, StageCode } from './products.ts';
 import { toRowRunKey, toRunKey } from './run-key.ts';
 
-function findEndUser(
-  { endUserCode, endUserCodes }: { endUserCode: string; endUserCodes?: Partial<Record<StageCode, string>> },
-  stage: StageCode,
-): string {
-  return endUserCodes?.[stage] ?? endUserCode;
-}
-
 /** Describes a stage's inquiry, for the check of the input and for the run. */
 export function toStageInquiry(
   {
     journeyId: runKey,
+    endUserCode,
+    endUserCodes,
     permissiblePurposeCodes,
-    ...endUsers
-  }: Parameters<typeof findEndUser>[0] & {
+  }: {
     journeyId: string;
+    endUserCode: string;
+    endUserCodes?: Partial<Record<StageCode, string>>;
     permissiblePurposeCodes: Partial<Record<StageCode, string>>;
   },
   productCode: StageCode,
 ) {
   const permissiblePurposeCode = permissiblePurposeCodes[productCode];
-  const terms = pickTerms({ endUserCode: findEndUser(endUsers, productCode), permissiblePurposeCode });
-  return { runKey, productCode, ...terms };
+  const endUser = endUserCodes?.[productCode] ?? endUserCode;
+  return { runKey, productCode, ...pickTerms({ endUserCode: endUser, permissiblePurposeCode }) };
 }
 
 /** Describes a pull's inquiry, for its check and for its run. */

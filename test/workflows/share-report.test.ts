@@ -7,7 +7,7 @@ import { type Content, type CreditJourneys, InvalidInputError, type ReportRefere
 import type { AuditedShare, SharesQuery } from '../../src/ledger/audit/audited.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { StoredReportInput } from '../../src/messages/inputs/share-report.ts';
-import type { ShareReportState } from '../../src/messages/share/shapes.ts';
+import type { ShareReportStatus } from '../../src/messages/share/shapes.ts';
 import { Caller } from '../sandbox/caller.ts';
 import { applicant, type Harness, journeyInput, refusalOf, startHarness } from '../support/journey-harness.ts';
 import { connectWithLedger } from '../support/ledger-access.ts';
@@ -61,7 +61,7 @@ function consent(overrides: Partial<ShareConsent> = {}): ShareConsent {
   };
 }
 
-async function until(share: ShareHandle, state: ShareReportState) {
+async function until(share: ShareHandle, state: ShareReportStatus['state']) {
   for await (const status of share.watch()) if (status.state === state) return status;
   throw new Error(`it was never ${state}`);
 }

@@ -326,7 +326,6 @@ export type HoldStatus = z.infer<typeof holdStatusSchema>;
 export type RefusedMessage = z.infer<typeof refusedMessageSchema>;
 export type TerminalState = (typeof TERMINAL_STATES)[number];
 export type JourneyStatus = z.infer<typeof journeyStatusSchema>;
-export type JourneyState = JourneyStatus['state'];
 export type JourneyResult = z.infer<typeof journeyResultSchema>;
 export type JourneyOutcome = JourneyResult['outcome'];
 export type StageResult = z.infer<typeof stageResultSchema>;

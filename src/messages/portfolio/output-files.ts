@@ -1,20 +1,16 @@
 /** Names the folder of a review's file, and the files that the review writes beside it. Pure. */
 
-export interface PortfolioOutputs {
-  /** One JSON line for each row that has an outcome. */
-  results: string;
-  /** One JSON line for each row that nothing was sent for. */
-  badRows: string;
-  /** The results so far, while the review runs. */
-  unfinished: string;
-}
+export type PortfolioOutputs = ReturnType<typeof toOutputNames>;
 
 /** @param file path of the input, whose folder is kept */
-export function toOutputNames(file: string, reviewId: string): PortfolioOutputs {
+export function toOutputNames(file: string, reviewId: string) {
   const stem = `${file}.${reviewId}`;
   return {
+    /** One JSON line for each row that has an outcome. */
     results: `${stem}.results.jsonl`,
+    /** One JSON line for each row that nothing was sent for. */
     badRows: `${stem}.bad-rows.jsonl`,
+    /** The results so far, while the review runs. */
     unfinished: `${stem}.results.jsonl.part`,
   };
 }

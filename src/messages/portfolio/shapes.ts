@@ -96,6 +96,5 @@ export interface RowResult extends AnsweredInquiry {
 
 export type PortfolioProgress = z.infer<typeof portfolioProgressSchema>;
 export type PortfolioStatus = z.infer<typeof portfolioStatusSchema>;
-export type PortfolioState = PortfolioStatus['state'];
 export type PortfolioResult = z.infer<typeof portfolioResultSchema>;
 export type PortfolioOutcome = PortfolioResult['outcome'];

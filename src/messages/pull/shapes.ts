@@ -73,7 +73,6 @@ export const pullReferencesSchema = z.object({
 
 /** Answer of a pull's query `status`: nothing personal. */
 export type PullStatus = z.infer<typeof pullStatusSchema>;
-export type PullState = PullStatus['state'];
 export type PullResult = z.infer<typeof pullResultSchema>;
 export type PullOutcome = PullResult['outcome'];
 export type PullReferences = z.infer<typeof pullReferencesSchema>;

@@ -65,7 +65,6 @@ export const shareReportReferencesSchema = z.object({
 
 export type ReportSource = z.infer<typeof reportSourceSchema>;
 export type ShareReportStatus = z.infer<typeof shareReportStatusSchema>;
-export type ShareReportState = ShareReportStatus['state'];
 export type ShareReportResult = z.infer<typeof shareReportResultSchema>;
 export type ShareReportOutcome = ShareReportResult['outcome'];
 export type ShareReportReferences = z.infer<typeof shareReportReferencesSchema>;

@@ -183,10 +183,9 @@ function createEventSchema(type: WebhookEventType) {
   return z.object({ type: z.literal(type), timestamp, data });
 }
 
-const [first, ...others] = WEBHOOK_EVENT_TYPES.map(createEventSchema);
+const schemas = WEBHOOK_EVENT_TYPES.map(createEventSchema) as [ReturnType<typeof createEventSchema>];
 
 /** The body of a webhook. Members that the schema does not know are left out. */
-export const webhookEventSchema = z.discriminatedUnion('type', [
-  first as ReturnType<typeof createEventSchema>,
-  ...others,
-]) as z.ZodType as z.ZodType<WebhookBodies[WebhookEventType]>;
+export const webhookEventSchema = z.discriminatedUnion('type', schemas) as z.ZodType as z.ZodType<
+  WebhookBodies[WebhookEventType]
+>;

@@ -8,13 +8,7 @@ import type { ConsentRecord } from '../../consent/consent-record.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { PassGateMessage, RepeatStageMessage } from '../../messages/advance.ts';
 import type { GateInput, LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
-import type {
-  JourneyOutcome,
-  JourneyReferences,
-  JourneyResult,
-  JourneyState,
-  JourneyStatus,
-} from '../../messages/journey/shapes.ts';
+import type { JourneyOutcome, JourneyReferences, JourneyResult, JourneyStatus } from '../../messages/journey/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import type { Applicant } from '../../model/applicant.ts';
 import { hasGate, STAGES, type StageCode } from '../../model/products.ts';
@@ -221,7 +215,7 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
       journeyId,
       ...this.commonStatus,
       ...standing,
-      state: standing.state as JourneyState,
+      state: standing.state as JourneyStatus['state'],
       waitingUntil: standing.state === 'waitingAtGate' ? gate?.until : undefined,
       reportTooOld: gate?.tooOld,
       stages: this.stages.map(({ status }) => ({ ...status })),

@@ -19,7 +19,6 @@ import type {
   PortfolioProgress,
   PortfolioResult,
   PortfolioRow,
-  PortfolioState,
   PortfolioStatus,
   RowOutcome,
   RowResult,
@@ -316,7 +315,7 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
     };
   }
 
-  #standing(): { state: PortfolioState; waitingFor?: string } {
+  #standing(): { state: PortfolioStatus['state']; waitingFor?: string } {
     const { outcome, endedAs, isFull } = this;
     const { file, isPaused } = this.state;
     const end = endedAs ?? outcome;

@@ -5,7 +5,7 @@
 import type { RunConfig } from '../../activities/contract.ts';
 import { QUERIES } from '../../messages/all-messages.ts';
 import type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from '../../messages/inputs/pull.ts';
-import type { PullOutcome, PullReferences, PullResult, PullState, PullStatus } from '../../messages/pull/shapes.ts';
+import type { PullOutcome, PullReferences, PullResult, PullStatus } from '../../messages/pull/shapes.ts';
 import { resolvePull } from '../../messages/resolve-inquiry.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { withdrawPull } from '../../messages/withdraw.ts';
@@ -68,7 +68,7 @@ export class Pull extends CreditRun<PullInput, PullRunState, PullOutcome, PullPr
       ...this.commonStatus,
       ...step.status,
       ...standing,
-      state: standing.state as PullState,
+      state: standing.state as PullStatus['state'],
     };
   }
 

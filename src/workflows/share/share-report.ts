@@ -10,7 +10,6 @@ import type {
   ShareReportOutcome,
   ShareReportReferences,
   ShareReportResult,
-  ShareReportState,
   ShareReportStatus,
 } from '../../messages/share/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
@@ -106,7 +105,7 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState
       attempts: record.attempts ?? 0,
       ...this.commonStatus,
       ...standing,
-      state: standing.state as ShareReportState,
+      state: standing.state as ShareReportStatus['state'],
       consentsMissing: isWaiting ? waitingFor : [],
       until: isWaiting ? until : undefined,
       report: this.config?.report,
