@@ -4,7 +4,7 @@
 const INSTANT =
   /^(\d{4})-(\d{2})-(\d{2})T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-export function isCalendarDate(year: number, month: number, day: number): boolean {
+function isCalendarDate(year: number, month: number, day: number): boolean {
   if (month < 1 || month > 12 || day < 1) return false;
   // `Date` counts months from 0, and its day 0 is the last of the month before: here, of `month` itself.
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();

@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { isCalendarDate } from '../base/instants.ts';
+import { parseInstantMs } from '../base/instants.ts';
 import { CALENDAR_DATE } from '../base/portable-patterns.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import type { Problem } from '../model/problems.ts';
@@ -27,7 +27,10 @@ const FIRST_BIRTH_YEAR = 1900;
 
 const dateOfBirthSchema = z
   .string()
-  .refine(isRealDate, { error: 'must be a calendar date YYYY-MM-DD', abort: true })
+  .refine((text) => parseInstantMs(`${text}T00:00:00Z`) !== null, {
+    error: 'must be a calendar date YYYY-MM-DD',
+    abort: true,
+  })
   .refine((text) => Number(text.slice(0, 4)) >= FIRST_BIRTH_YEAR, `must be in ${FIRST_BIRTH_YEAR} or later`)
   .refine((text) => text <= new Date().toISOString().slice(0, 10), 'must not be in the future')
   .meta({
@@ -35,12 +38,6 @@ const dateOfBirthSchema = z
     pattern: CALENDAR_DATE,
     description: `YYYY-MM-DD, in ${FIRST_BIRTH_YEAR} or later, not in the future.`,
   });
-
-/** YYYY-MM-DD, and a day that the calendar has. */
-function isRealDate(text: string): boolean {
-  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
-  return match !== null && isCalendarDate(Number(match[1]), Number(match[2]), Number(match[3]));
-}
 
 const EMAIL_ADDRESS = /^[^\s@]+@[^\s@]+$/;
 

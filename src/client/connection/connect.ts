@@ -1,6 +1,7 @@
 /** Connects a client to Temporal: its options, with the environment’s values where the program gives none, and its payloads. */
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { callbackify, promisify } from 'node:util';
 import {
   Client,
   Connection,
@@ -41,19 +42,14 @@ type RpcOptions = Parameters<(typeof Connection)['generateRPCImplementation']>[0
  */
 class PatientConnection extends Connection {
   protected static override generateRPCImplementation(options: RpcOptions) {
-    const call = Connection.generateRPCImplementation(options);
+    const ask = promisify(Connection.generateRPCImplementation(options));
     const rules = defaultGrpcRetryOptions();
-    type Request = Parameters<typeof call>;
-    const ask = (method: Request[0], request: Request[1]) =>
-      new Promise<Uint8Array | null | undefined>((resolve, reject) => {
-        call(method, request, (error, answer) => (error ? reject(error) : resolve(answer)));
-      });
-    const askPatiently = async (method: Request[0], request: Request[1]) => {
+    return callbackify(async (...request: Parameters<typeof ask>) => {
       const { deadline = Number.POSITIVE_INFINITY, abortSignal } = options.callContextStorage.getStore() ?? {};
       const startedAt = Date.now();
       for (let attempt = 1; ; attempt++) {
         try {
-          return await ask(method, request);
+          return await ask(...request);
         } catch (error) {
           if (!isGrpcServiceError(error) || isAtRunLimit(error) || !rules.retryableDecider(attempt, error)) throw error;
           const waitMs = rules.delayFunction(attempt, error);
@@ -66,11 +62,7 @@ class PatientConnection extends Connection {
           });
         }
       }
-    };
-    const patient: typeof call = (method, request, callback) => {
-      askPatiently(method, request).then((answer) => callback(null, answer), callback);
-    };
-    return patient;
+    });
   }
 }
 
