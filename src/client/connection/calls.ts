@@ -1,6 +1,7 @@
 /** Calls to Temporal and the codec server: each ends by its answer, its time, the caller's signal or the client's end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { finishWithin } from '../../base/within.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { CallError, CodecServerError, isLate, translateCallError } from './errors.ts';
 
@@ -121,7 +122,7 @@ export class Calls {
     for (const [end] of open) end(new CallError('closed'));
     // A call that ends after its connection was closed would throw where no caller can catch it.
     const all = Promise.allSettled(open.map(([, working]) => working));
-    await Promise.race([all, sleep(LONGEST_CLOSE_MS, undefined, { ref: false })]);
+    await finishWithin<unknown>(all, LONGEST_CLOSE_MS, undefined);
   }
 
   /** Ends the call when its time is over, unless the signal is aborted first. Returns the deadline. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import type { Agent } from 'undici';
 import { z } from 'zod';
+import { getErrorCode } from '../../base/error-code.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { createConnections } from '../../gateway/connections.ts';
@@ -121,9 +122,9 @@ export class CodecServer implements PayloadCodec {
         retryAfterMs: Number.isFinite(seconds) ? seconds * 1_000 : 0,
       };
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      const code = getErrorCode(error);
       if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') throw new CodecServerError('tooLarge');
-      if (typeof code === 'string' && TIMEOUTS.has(code)) throw new CodecServerError('unreachable');
+      if (TIMEOUTS.has(code)) throw new CodecServerError('unreachable');
       return null;
     }
   }

@@ -12,6 +12,7 @@ import {
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { omitUndefined } from '../../base/defined.ts';
+import { getErrorCode } from '../../base/error-code.ts';
 import { type ClientSettings, loadClientSettings } from '../../config/client.ts';
 import type { CodecServerAccess } from '../../config/codec-server-access.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
@@ -163,7 +164,7 @@ async function openConnection(
     await connection?.close();
     if (signal?.aborted) throw new CallError('aborted', { cause: signal.reason });
     // Certificates that cannot be used.
-    const isOfOpenSsl = error instanceof Error && 'code' in error && /^ERR_OSSL/.test(String(error.code));
+    const isOfOpenSsl = getErrorCode(error).startsWith('ERR_OSSL');
     const translated = isOfOpenSsl ? undefined : translateServerError(error);
     throw isOfOpenSsl || hasCode(translated, ...TEMPORAL_AWAY) ? createUnreachableError(error, to) : translated;
   }

@@ -18,6 +18,7 @@ import {
   ValueError,
   WorkflowNotFoundError,
 } from '@temporalio/common';
+import { getErrorCode } from '../../base/error-code.ts';
 import { PROBLEMS, type ProblemCode } from '../../http/refusal.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
@@ -272,7 +273,7 @@ export function translateServerError(error: unknown): unknown {
 
 /** Creates the error of a server that is unreachable or unavailable. */
 export function createUnreachableError(error: unknown, to?: { address: string; tls?: unknown }): CallError {
-  const words = findGrpcError(error)?.details ?? (error as { code?: string }).code ?? '';
+  const words = findGrpcError(error)?.details ?? getErrorCode(error, '');
   const [, code, right] = SIGNS.find(([sign]) => sign.test(words)) ?? [null, chooseUnreachableCode(error, words, to)];
   const reason = `${to?.address ?? 'its address'}${right === undefined ? '' : `: ${right}`}`;
   return new CallError(code, { reason, ...toHarmlessCause(error) });
