@@ -5,10 +5,10 @@
 import type { Client } from '@temporalio/client';
 import { runInParallel } from '../base/in-parallel.ts';
 import { CallError } from '../client/connection/errors.ts';
-import { deleteClosedRuns, findRuns, type JourneyRuns } from '../client/connection/temporal-runs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Authorization } from '../ledger/orders.ts';
 import type { AgeQuery, DisposalView, Obstacle } from '../ledger/retention/disposal.ts';
+import { deleteClosedRuns, findRuns, type JourneyRuns } from './journey-runs.ts';
 
 export interface DisposalContext {
   client: Client;

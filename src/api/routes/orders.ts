@@ -1,11 +1,11 @@
 /** Orders of operators that stay in force until they end: pauses of inquiries, and legal holds against disposal. */
 
 import { z } from 'zod';
-import { wakeRuns } from '../../client/runs/wake-runs.ts';
 import { profileName, text } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { legalHoldFields } from '../../ledger/audit/audited.ts';
 import type { Pause, PauseScope } from '../../ledger/pauses.ts';
+import { wakeRuns } from '../../operator/wake-runs.ts';
 import type { ApiCaller } from '../caller.ts';
 import { createPageSchema, toPage } from '../lists/pages.ts';
 import { keepReached, reaches, reachesAll } from '../reach.ts';

@@ -1,8 +1,8 @@
 /** A person pauses the inquiries of one profile, or of all, and resumes them. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { wakeRuns } from '../../../src/client/runs/wake-runs.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { openLedger } from '../../../src/ledger/open-ledger.ts';
+import { wakeRuns } from '../../../src/operator/wake-runs.ts';
 import type { World } from '../world.ts';
 import type { Strike } from './strike.ts';
 

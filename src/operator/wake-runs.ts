@@ -1,8 +1,8 @@
 /** Wakes the runs that wait although their pause is over. */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { runInParallel } from '../../base/in-parallel.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+import { runInParallel } from '../base/in-parallel.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 
 /** Thousands of runs may wait: a few at once wake them fast enough, and leave the server room for its other work. */
 const AT_ONCE = 16;
