@@ -58,7 +58,6 @@ export function readAnswer(text: string, context: AnswerContext): Answer | null 
 
 function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   const { request } = context;
-  const pathOf = createEntryPath(envelope);
   const echoes = compareEchoes(envelope, request);
   if (echoes.foreign.length > 0) throw new AnswerProblems(echoes.foreign);
   const codes = readReturnCodes(envelope, context);
@@ -105,7 +104,7 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
     product: request.productCode,
     expected: context.expected,
     ssnMismatch: context.profile.ssnMismatch,
-    pathOf,
+    pathOf: envelope.toPath,
   });
   if (matching.kind === 'hold') throw new AnswerProblems(matching.problems);
 
@@ -129,10 +128,6 @@ function judge(envelope: ResponseEnvelope, context: AnswerContext): Answer {
   };
 }
 
-function createEntryPath(envelope: ResponseEnvelope): (index: number) => string {
-  return (index) => `/${envelope.listName ?? 'applicants'}/${index}`;
-}
-
 interface ReturnCodes {
   /** The first code that is not in the product's table. */
   unknown?: string;
@@ -146,9 +141,9 @@ interface ReturnCodes {
 
 /** Interface 7.1: every answer carries a `returnCode`, at its top (2.4) or in each entry (2.8). */
 function readReturnCodes(envelope: ResponseEnvelope, { profile, request }: AnswerContext): ReturnCodes {
-  const pathOf = createEntryPath(envelope);
+  const { toPath } = envelope;
   const top = readReturnCode(envelope.top, '');
-  const own = envelope.entries.map((entry, index) => readReturnCode(entry, pathOf(index)));
+  const own = envelope.entries.map((entry, index) => readReturnCode(entry, toPath(index)));
   const perEntry = own.some((code) => code !== undefined);
   const codes = own.map((code) => code ?? top);
   const given = [top, ...own].filter((code) => code !== undefined);
@@ -159,12 +154,12 @@ function readReturnCodes(envelope: ResponseEnvelope, { profile, request }: Answe
     return { unknown, outcome: 'noReport', returnCode: unknown, entries: [], perEntry, remarks: [] };
   }
   const missing = codes.indexOf(undefined);
-  if (missing >= 0) throw new AnswerProblems([`${pathOf(missing)}/returnCode is required`]);
+  if (missing >= 0) throw new AnswerProblems([`${toPath(missing)}/returnCode is required`]);
   const ofCodes = codes.map((code, index) => ({
     outcome: toOutcome(code ?? '') ?? 'noReport',
     isOwn: own[index] !== undefined,
   }));
-  const { entries, remarks } = readEntries(envelope.entries, ofCodes, { product: request.productCode, pathOf });
+  const { entries, remarks } = readEntries(envelope.entries, ofCodes, { product: request.productCode, pathOf: toPath });
   const entryOutcomes = entries.map((entry) => entry.outcome);
   const topOutcome = top === undefined ? undefined : toOutcome(top);
   const outcome = entryOutcomes.length > 0 ? combineOutcomes(entryOutcomes) : (topOutcome ?? 'noReport');
@@ -226,7 +221,6 @@ function listConsumersWithRecord(
   readings: readonly EntryReading[],
   product: ProductCode,
 ): ReportReference['applicants'] {
-  const pathOf = createEntryPath(envelope);
   const consumers: ReportReference['applicants'] = [];
   const problems: string[] = [];
   const named = envelope.entries.map((entry) => member(entry, 'consumerId'));
@@ -234,7 +228,6 @@ function listConsumersWithRecord(
     const { outcome, isHeld } = readings[index] ?? { outcome: 'noReport', isHeld: true };
     const isRecord = outcome === 'record';
     const consumerId = named[index];
-    const path = pathOf(index);
     const own: string[] = [];
     // FAILSAFE returns no report (interface 2.8). For any other product a record is a report.
     if (isRecord && product !== 'FAILSAFE') own.push(...findConsumerProblems(member(entry, 'consumer')));
@@ -245,7 +238,7 @@ function listConsumersWithRecord(
       own.push('/consumerId names two applicants');
     }
     if (isHeld && own.length === 0) own.push(`/consumer ${isRecord ? 'must not be empty' : MUST_NOT_COME}`);
-    problems.push(...own.map((problem) => path + problem));
+    problems.push(...own.map((problem) => envelope.toPath(index) + problem));
     if (isRecord && isAlphanumeric(consumerId, 16)) {
       consumers.push({ applicantId: matches[index]?.applicantId ?? '', consumerId });
     }
@@ -261,7 +254,7 @@ function refuseForeignConsumers(envelope: ResponseEnvelope, { request }: AnswerC
   for (const [index, entry] of envelope.entries.entries()) {
     const consumerId = member(entry, 'consumerId');
     if (isGiven(consumerId) && !shared.includes(String(consumerId))) {
-      throw new AnswerProblems([`${createEntryPath(envelope)(index)}/consumerId must be one that was shared`]);
+      throw new AnswerProblems([`${envelope.toPath(index)}/consumerId must be one that was shared`]);
     }
   }
 }
@@ -385,12 +378,9 @@ interface ComparedEchoes {
  */
 function compareEchoes(envelope: ResponseEnvelope, request: GatewayRequest): ComparedEchoes {
   const echoes = Object.entries(listEchoes(request));
-  const places = [{ object: envelope.top, path: '' }];
-  for (const [index, object] of envelope.entries.entries()) {
-    places.push({ object, path: `/${envelope.listName}/${index}` });
-  }
+  const entries = envelope.entries.map((object, index) => ({ object, path: envelope.toPath(index) }));
   const compared: ComparedEchoes = { foreign: [], remarks: [] };
-  for (const { object, path } of places) {
+  for (const { object, path } of [{ object: envelope.top, path: '' }, ...entries]) {
     for (const [name, { sent, namesAnotherRequest }] of echoes) {
       const given = member(object, name);
       // Accepted: an identifier of digits may come as a JSON number.

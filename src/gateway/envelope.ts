@@ -10,6 +10,8 @@ export interface ResponseEnvelope {
   entries: JsonObject[];
   /** The name of the list that held the entries, for problems' paths; `undefined` where there was none. */
   listName: string | undefined;
+  /** The path of an entry, for problems. */
+  toPath: (index: number) => string;
 }
 
 /** Interface 2.4 and 2.8. `Consumers` is assumed: a spelling that a gateway might use, and that means nothing else. */
@@ -49,12 +51,13 @@ function readEnvelope(value: unknown): ResponseEnvelope | { problems: string[] }
   const lists = ENTRY_LISTS.filter((name) => member(value, name) !== undefined && member(value, name) !== null);
   if (lists.length > 1) return { problems: [`/ must not have both ${lists.join(' and ')}`] };
   const [listName] = lists;
-  if (listName === undefined) return { top: value, entries: [], listName };
+  const toPath = (index: number) => `/${listName ?? 'applicants'}/${index}`;
+  if (listName === undefined) return { top: value, entries: [], listName, toPath };
   const list = member(value, listName);
   if (!Array.isArray(list)) return { problems: [`/${listName} must be a list`] };
   const entries = list.filter(isRecord);
   if (entries.length !== list.length) return { problems: [`/${listName} must hold nothing but objects`] };
-  return { top: value, entries, listName };
+  return { top: value, entries, listName, toPath };
 }
 
 /**

@@ -45,7 +45,9 @@ export function matchEntries(entries: Entries, outcomes: readonly ReportOutcome[
     untold.length === 1 &&
     [...told.values()].every(({ sure }) => sure) &&
     untold.every(({ index }) => isTheOneLeft(entries[index], left[0], context));
-  const needsTelling = new Set(untold.map(({ index }) => outcomes[index])).size > 1 || untold.some(needsItsApplicant);
+  // A report's `consumerId` is stored for its applicant; FAILSAFE's belongs to no report (interface 2.8).
+  const isReport = ({ index }: { index: number }) => outcomes[index] === 'record' && context.product !== 'FAILSAFE';
+  const needsTelling = new Set(untold.map(({ index }) => outcomes[index])).size > 1 || untold.some(isReport);
   if (needsTelling && !isLeftOver) {
     return { kind: 'hold', problems: untold.map(({ index, rule }) => `${pathOf(index)} ${rule}`) };
   }
@@ -54,17 +56,10 @@ export function matchEntries(entries: Entries, outcomes: readonly ReportOutcome[
     const applicant = verdict.kind === 'told' ? verdict.applicant : remaining.next().value;
     return { applicantId: applicant?.applicantId ?? '', told: verdict.kind === 'told' || isLeftOver };
   });
-  return { kind: 'matched', matches, flagged: verdicts.some(isFlagged(entries)) };
-
-  /** A report's `consumerId` is stored for its applicant; FAILSAFE's belongs to no report (interface 2.8). */
-  function needsItsApplicant({ index }: { index: number }): boolean {
-    return outcomes[index] === 'record' && context.product !== 'FAILSAFE';
-  }
-}
-
-function isFlagged(entries: Entries): (verdict: Verdict, index: number) => boolean {
-  return (verdict, index) =>
-    verdict.kind === 'told' && matchSsn(entries[index] ?? {}, verdict.applicant) === 'different';
+  const flagged = verdicts.some((verdict, index) => {
+    return verdict.kind === 'told' && matchSsn(entries[index] ?? {}, verdict.applicant) === 'different';
+  });
+  return { kind: 'matched', matches, flagged };
 }
 
 /** Decides by elimination: name and date of birth are those of the applicant who is left, and of no other. */
@@ -186,11 +181,6 @@ interface Person {
   dob: string;
 }
 
-interface ComparedName {
-  first: string;
-  last: string;
-}
-
 /** Compares the date of birth, and first and last names regardless of case, accents and punctuation. */
 function isSurely(consumer: JsonObject, person: Person): boolean {
   return member(consumer, 'dob') === person.dob && hasPair(consumer, person, (a, b) => a === b);
@@ -205,7 +195,7 @@ function mayBe(consumer: JsonObject, person: Person): boolean {
 /** Whether the consumer has a date of birth, or names, and they are not the person's. */
 function contradicts(consumer: JsonObject, person: Person): boolean {
   const dob = member(consumer, 'dob');
-  if (dob !== undefined && dob !== null && dob !== '' && dob !== person.dob) return true;
+  if (isGiven(dob) && dob !== person.dob) return true;
   return listNames(member(consumer, 'names')).length > 0 && !mayBe({ ...consumer, dob: person.dob }, person);
 }
 
@@ -217,7 +207,7 @@ function hasPair(consumer: JsonObject, person: Person, isSameFirst: (a: string, 
 }
 
 /** Lists only complete names: a partial name matches no other. */
-function listNames(names: unknown): ComparedName[] {
+function listNames(names: unknown): { first: string; last: string }[] {
   if (!Array.isArray(names)) return [];
   return names.flatMap((name) => {
     if (!isRecord(name)) return [];
