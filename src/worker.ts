@@ -26,7 +26,12 @@ import { createDataConverter } from './protection/payloads/data-converter.ts';
 import { createConsentProofVerifier, createDecisionProofVerifier } from './protection/proofs.ts';
 import { makeRuntime } from './telemetry/logging.ts';
 import { listRegisteredSearchAttributes } from './temporal/registered-search-attributes.ts';
-import { type DeploymentVersion, isFleetPolling, watchDeployment } from './temporal/worker-deployment.ts';
+import {
+  type DeploymentVersion,
+  isFleetPolling,
+  type WatchedDeployment,
+  watchDeployment,
+} from './temporal/worker-deployment.ts';
 import { WebhookSender } from './webhooks/sender.ts';
 import { losesCommits, requireDurableLedger, requireFreshKeys, watchOwnLedger } from './worker/start-up.ts';
 import { startWorkerTelemetry, type WorkerTelemetry } from './worker/worker-telemetry.ts';
@@ -44,7 +49,7 @@ const WEBHOOK_SLOTS = 50;
 /** Limits the search for the reason when Temporal cannot be reached. */
 const WHY_UNREACHABLE_MS = 5_000;
 
-type WorkerLogger = Pick<Logger, 'warn' | 'error'> & Partial<Pick<Logger, 'info'>>;
+type WorkerLogger = Pick<Logger, 'info' | 'warn' | 'error'>;
 
 interface RunWorkerOptions {
   /** Called once every queue is polled. */
@@ -55,6 +60,8 @@ interface RunWorkerOptions {
   logger?: WorkerLogger;
 }
 
+const SILENT: WorkerLogger = { info: () => {}, warn: () => {}, error: () => {} };
+
 /**
  * Polls until `signal` is aborted, then lets attempts in flight finish: the grace period outlives the HTTP time-out.
  *
@@ -62,9 +69,10 @@ interface RunWorkerOptions {
  *   WriterTooOldError where it has stopped by itself since the ledger asks for newer workers
  */
 export async function runWorker(config: Config, options: RunWorkerOptions = {}): Promise<void> {
+  const { logger = SILENT } = options;
   await using resources = new AsyncDisposableStack();
   const readiness = new Readiness();
-  const parts = await openParts(config, resources, { readiness, logger: options.logger });
+  const parts = await openParts(config, resources, { readiness, logger });
   const { keys, connection, workflows } = parts;
   const telemetry = resources.adopt(await startWorkerTelemetry(config), close);
   const { metrics } = telemetry;
@@ -74,8 +82,9 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
     metrics.put('ledgerLosesCommits', loses, {});
     return loses && config.environment === 'production';
   };
-  const registered = listRegisteredSearchAttributes(connection, config.temporal.namespace);
-  warnOfMissing(await registered(), options.logger);
+  const { namespace } = config.temporal;
+  const registered = listRegisteredSearchAttributes(connection, namespace);
+  warnOfMissing(await registered(), logger);
   const tokens = resources.adopt(new TokenSource({ observer: telemetry.observeExchange }), close);
   const gateways = new Map(
     [...config.profiles.values()].map((profile) => [
@@ -85,24 +94,22 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   );
   const dataConverter = createDataConverter({
     keys,
-    namespace: config.temporal.namespace,
+    namespace,
     mode: 'worker',
     encrypts: config.payloadsAreEncrypted,
-    onUnknownKey: createUnknownKeyAlert(options.logger, telemetry),
+    onUnknownKey: createUnknownKeyAlert(logger, telemetry),
     onUndecodable: (reason) => metrics.put('undecodable', 1, { reason }),
   });
-  const { namespace } = config.temporal;
   const { taskQueue, worker: settings } = config;
-  const watched = { connection, namespace, taskQueue, dataConverter, ledger, everyMs: settings.ledgerWatchMs };
+  const watched = { connection, namespace, taskQueue, dataConverter, ledger, everyMs: settings.ledgerWatchMs, logger };
   // Before workers are made: those that never run are not closed.
-  await watchOwnLedger({ ...watched, logger: options.logger });
-  const slots = allotSlots(config);
+  await watchOwnLedger(watched);
   const dependencies: ActivityDependencies = {
     config,
     ledger,
     tokens,
     gateways,
-    slots,
+    slots: allotSlots(config),
     checkConsentProof: createConsentProofVerifier(config.consentKeysFile),
     checkDecisionProof: createDecisionProofVerifier(config.decisionKeysFile),
     registeredSearchAttributes: registered,
@@ -110,12 +117,16 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   const webhooks = resources.adopt(new WebhookSender(), close);
   const foundations = { connection, workflows, telemetry, webhooks };
   const workers = await createWorkers(config, foundations, dependencies, dataConverter);
-  const deployment = watchOwnDeployment(config, connection, { logger: options.logger, telemetry });
-  if (deployment) resources.adopt(deployment, close);
+  const { deployment: version } = settings;
+  if (version) {
+    const onAnswer: WatchedDeployment['onAnswer'] = (answer) => metrics.version(version.buildId, answer);
+    const service = connection.workflowService;
+    resources.adopt(watchDeployment({ service, namespace, version, logger, onAnswer }), close);
+  }
   telemetry.watch({ ledger, connection, keys, registeredSearchAttributes: registered });
   const { tooOld } = resources.adopt(watchWriter(parts.ledger), close);
   tooOld.addEventListener('abort', () => {
-    options.logger?.error({}, 'the ledger asks for newer workers: this one finishes its attempts in flight, and ends');
+    logger.error({}, 'the ledger asks for newer workers: this one finishes its attempts in flight, and ends');
   });
   await runAll(workers, {
     ...options,
@@ -130,29 +141,11 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   if (tooOld.aborted) throw new WriterTooOldError();
 }
 
-function watchOwnDeployment(
-  config: Config,
-  connection: NativeConnection,
-  { logger, telemetry }: { logger: WorkerLogger | undefined; telemetry: WorkerTelemetry },
-) {
-  const { deployment } = config.worker;
-  if (!deployment) return undefined;
-  const { namespace } = config.temporal;
-  const service = connection.workflowService;
-  return watchDeployment({
-    service,
-    namespace,
-    version: deployment,
-    logger: logger ?? { warn: () => {} },
-    onAnswer: (answer) => telemetry.metrics.version(deployment.buildId, answer),
-  });
-}
-
 /** Opens the parts that a start may fail on. The first that fails ends it; `doctor` names everything that is wrong. */
 async function openParts(
   config: Config,
   resources: AsyncDisposableStack,
-  { readiness, logger }: { readiness: Readiness; logger: WorkerLogger | undefined },
+  { readiness, logger }: { readiness: Readiness; logger: WorkerLogger },
 ) {
   const { healthAddress } = config.telemetry;
   if (healthAddress) resources.adopt(await startHealthServer(healthAddress, readiness), close);
@@ -189,59 +182,53 @@ async function connectTo({ temporal, payloadsAreEncrypted }: Config): Promise<Na
 }
 
 /** Follows the key ring's file, so that keys are rotated under a running worker. */
-async function watchKeyRing(config: Config, logger: WorkerLogger | undefined): Promise<WatchedKeyRing> {
+async function watchKeyRing(config: Config, logger: WorkerLogger): Promise<WatchedKeyRing> {
   await makeMissingKeyRing(config);
   return WatchedKeyRing.open(config.keyRingFile, {
     onReloadFailed: (error) =>
-      logger?.error({ error }, 'the key ring cannot be read again: the worker keeps the previous keys'),
+      logger.error({ error }, 'the key ring cannot be read again: the worker keeps the previous keys'),
   });
 }
 
 async function checkKeyAges(
   { environment, temporal, taskQueue, worker }: Config,
   keys: WatchedKeyRing,
-  { connection, logger }: { connection: NativeConnection; logger: WorkerLogger | undefined },
+  { connection, logger }: { connection: NativeConnection; logger: WorkerLogger },
 ): Promise<void> {
   const fleet = { namespace: temporal.namespace, taskQueue, version: worker.deployment };
   await requireFreshKeys(computeKeyAges(keys), environment, {
     warn: ({ id, use, ageDays }) =>
-      logger?.warn({ keyId: id, keyUse: use, ageDays }, 'this key is due for rotation: `credit-journey keys rotate`'),
+      logger.warn({ keyId: id, keyUse: use, ageDays }, 'this key is due for rotation: `credit-journey keys rotate`'),
     isFleetRunning: () => isFleetPolling(connection.workflowService, fleet),
   });
 }
 
-function warnOfMissing(registered: readonly string[], logger: WorkerLogger | undefined): void {
+function warnOfMissing(registered: readonly string[], logger: WorkerLogger): void {
   const missing = Object.keys(SEARCH_ATTRIBUTES).filter((name) => !registered.includes(name));
   if (missing.length === 0) return;
-  logger?.warn({ missing: missing.join(', ') }, 'search attributes are not registered: `credit-journey setup`');
+  logger.warn({ missing: missing.join(', ') }, 'search attributes are not registered: `credit-journey setup`');
 }
 
 /** Warns of a payload that waits for a missing key. Once a minute for each key, since every retry calls it. */
-function createUnknownKeyAlert(
-  logger: WorkerLogger | undefined,
-  { metrics }: WorkerTelemetry,
-): (keyId: string) => void {
+function createUnknownKeyAlert(logger: WorkerLogger, { metrics }: WorkerTelemetry): (keyId: string) => void {
   const saidAtMs = new Map<string, number>();
   return (keyId) => {
     metrics.put('unknownKey', 1, {});
     if (performance.now() - (saidAtMs.get(keyId) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
     saidAtMs.set(keyId, performance.now());
-    logger?.error(
-      { keyId },
-      'payloads wait for a key that the key ring lacks: add it, or `credit-journey keys refuse`',
-    );
+    logger.error({ keyId }, 'payloads wait for a key that the key ring lacks: add it, or `credit-journey keys refuse`');
   };
 }
 
-async function openConfiguredLedger(config: Config, keyRing: KeyWrapper): Promise<Ledger> {
+async function openConfiguredLedger({ environment, ledger }: Config, keyRing: KeyWrapper): Promise<Ledger> {
   return openLedger({
-    ...config.ledger,
-    environment: config.environment,
+    ...ledger,
+    environment,
     keyRing,
     // Outside the sandbox only `setup` makes a ledger: a ledger that a worker made would not know which inquiries were
     // sent. If a ledger id is configured, a new ledger would block the return of the old one. Only `setup` changes
     // tables, also in the sandbox: workers of another version may be using them.
-    create: config.environment === 'sandbox' && config.ledger.expectedId === undefined,
+    create: environment === 'sandbox' && ledger.expectedId === undefined,
   });
 }
 
@@ -260,13 +247,14 @@ async function createWorkers(
 ): Promise<Worker[]> {
   const { worker: settings, temporal, taskQueue } = config;
   const interceptors = { activity: [...telemetry.activityInterceptors, inquiryLogContext] };
+  const profiles = [...config.profiles.values()];
   const common: WorkerOptions = {
     connection,
     namespace: temporal.namespace,
     taskQueue,
     shutdownGraceTime: settings.shutdownGraceMs,
     interceptors,
-    ...(settings.deployment ? { workerDeploymentOptions: toVersionOptions(settings.deployment) } : {}),
+    ...(settings.deployment && { workerDeploymentOptions: toVersionOptions(settings.deployment) }),
     dataConverter,
   };
   const workflowQueue = await Worker.create({
@@ -279,16 +267,16 @@ async function createWorkers(
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
     maxConcurrentActivityTaskExecutions: settings.maxConcurrentActivities,
   });
-  const gatewayQueues = [...config.profiles.values()].map((profile) => {
-    return Worker.create({
+  const gatewayQueues = profiles.map((profile) =>
+    Worker.create({
       ...common,
       taskQueue: toGatewayQueue(taskQueue, profile.name),
       activities: { ...createGatewayActivities(dependencies) },
       maxConcurrentActivityTaskExecutions: countInquirySlots(config, profile),
       ...omitUndefined({ maxTaskQueueActivitiesPerSecond: settings.maxInquiriesPerSecond }),
-    });
-  });
-  const hasEndpoints = [...config.profiles.values()].some((profile) => profile.webhooks?.length);
+    }),
+  );
+  const hasEndpoints = profiles.some((profile) => profile.webhooks?.length);
   const webhookQueues = [toWebhookQueue(taskQueue)].slice(hasEndpoints ? 0 : 1).map((queue) =>
     Worker.create({
       ...common,

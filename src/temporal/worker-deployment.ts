@@ -74,11 +74,11 @@ export function formatPromotionCommand({ deploymentName, buildId }: DeploymentVe
 /** A promotion is noticed within this time. Each question costs the server a query. */
 const ASK_EVERY_MS = 15_000;
 
-interface WatchedDeployment {
+export interface WatchedDeployment {
   service: Service;
   namespace: string;
   version: DeploymentVersion;
-  logger: Pick<Logger, 'warn'> & Partial<Pick<Logger, 'info'>>;
+  logger: Pick<Logger, 'info' | 'warn'>;
   askEveryMs?: number;
   /** Called with each answer; `hasCurrent`: some version of the deployment gets the work. */
   onAnswer?: (answer: { state: VersionState; hasCurrent: boolean }) => void;
@@ -97,8 +97,7 @@ export function watchDeployment(watched: WatchedDeployment): { close(): void } {
     const text = receivesWork ? 'this version of the workers gets the work' : describeIdle(state, version);
     if (text === said) return;
     said = text;
-    if (receivesWork) logger.info?.({ ...version, state }, text);
-    else logger.warn({ ...version, state }, text);
+    logger[receivesWork ? 'info' : 'warn']({ ...version, state }, text);
   };
   void ask();
   const timer = setInterval(ask, askEveryMs).unref();

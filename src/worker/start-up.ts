@@ -59,7 +59,7 @@ function isJudged({ environment, ledger }: JudgedConfig): boolean {
  */
 export async function requireDurableLedger(
   config: JudgedConfig,
-  logger: { warn(fields: object, message: string): void } | undefined,
+  logger: { warn(fields: object, message: string): void },
 ): Promise<void> {
   const { environment, ledger } = config;
   if (!isJudged(config)) return;
@@ -67,7 +67,7 @@ export async function requireDurableLedger(
   if (kind === 'loses' && environment === 'production') throw new LedgerNotDurableError(`${detail}: ${toDo}`);
   const { kind: durability } = ledger.durability;
   if (kind !== 'sound' || durability !== 'replication') {
-    logger?.warn({ durability, finding: detail }, 'durability of the ledger');
+    logger.warn({ durability, finding: detail }, 'durability of the ledger');
   }
 }
 
@@ -90,7 +90,7 @@ interface WatchedLedger {
   dataConverter: DataConverter;
   ledger: Pick<Ledger, 'identity' | 'watch'>;
   everyMs: number;
-  logger: Pick<Logger, 'warn' | 'error'> | undefined;
+  logger: Pick<Logger, 'warn' | 'error'>;
 }
 
 /** @throws the server's error where it does not answer: the worker claims nothing before this check */
@@ -101,7 +101,7 @@ export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
   const workflowId = toLedgerWatchId(ledgerId, taskQueue);
   const { lost } = await ledger.watch(ledgerId, await readLastSeen(client, { ledgerId, taskQueue }, logger));
   if (lost)
-    logger?.error({}, 'the ledger is an older copy: nothing is sent until `credit-journey ledger accept-restore`');
+    logger.error({}, 'the ledger is an older copy: nothing is sent until `credit-journey ledger accept-restore`');
   const input: LedgerWatchInput = { ledgerId, everyMs };
   await client.workflow.start(WATCH_LEDGER, {
     workflowId,
@@ -122,7 +122,7 @@ async function readLastSeen(
   } catch (error) {
     if (isGrpcServiceError(error)) throw error;
     // The value is encrypted under a deleted key. The watch detects an older copy of the ledger within a minute.
-    logger?.warn({}, 'the newest attempt that workers have seen cannot be read: the watch over the ledger continues');
+    logger.warn({}, 'the newest attempt that workers have seen cannot be read: the watch over the ledger continues');
     return undefined;
   }
 }

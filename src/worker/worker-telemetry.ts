@@ -127,19 +127,12 @@ async function readBacklogs({ client, taskQueue, profiles, metrics }: FleetFigur
   ];
   const counts = queues.map(async ([queue, names, types]) => {
     const asked = names.flatMap((name) => types.map((type) => readBacklog(client, name, type)));
-    const tasks = await Promise.all(asked);
-    metrics.put(
-      'taskBacklog',
-      tasks.reduce((sum, count) => sum + count, 0),
-      { queue },
-    );
+    const tasks = (await Promise.all(asked)).reduce((sum, count) => sum + count, 0);
+    metrics.put('taskBacklog', tasks, { queue });
   });
   const answers = await Promise.allSettled(counts);
-  metrics.put(
-    'temporalUp',
-    answers.every(({ status }) => status === 'fulfilled'),
-    {},
-  );
+  const isUp = answers.every(({ status }) => status === 'fulfilled');
+  metrics.put('temporalUp', isUp, {});
 }
 
 async function readBacklog(client: FleetFigures['client'], name: string, taskQueueType: number): Promise<number> {
