@@ -39,10 +39,9 @@ export function readRow(form: RowForm, { bytes, line, offset, isTerminated }: Li
   return 'problems' in value ? value : checkRow(value.value, { line, offset }, profile);
 }
 
-function parseCsvValue(
-  columns: readonly Column[],
-  text: string,
-): { value: Record<string, unknown> } | { problems: Problem[] } {
+type ParsedLine = { value: Record<string, unknown> } | { problems: Problem[] };
+
+function parseCsvValue(columns: readonly Column[], text: string): ParsedLine {
   const fields = parseCsvFields(text);
   if (!fields) return reject('', 'has a quotation mark that is not closed, or that is in the wrong place');
   if (fields.length !== columns.length) {
@@ -51,7 +50,7 @@ function parseCsvValue(
   return { value: readCsvRow(columns, fields) };
 }
 
-function parseJsonValue(text: string): { value: Record<string, unknown> } | { problems: Problem[] } {
+function parseJsonValue(text: string): ParsedLine {
   const parsed = parseJson(text);
   if (!parsed || !isRecord(parsed[0])) return reject('', 'must be a JSON object');
   const [repeated] = surveyJson(text, MEMBERS).repeated;
@@ -63,7 +62,7 @@ function checkRow(
   value: Record<string, unknown>,
   place: { line: number; offset: number },
   profile: RowProfile | undefined,
-): { row: PortfolioRow } | { problems: Problem[] } {
+): ReadRow {
   const { accountId, applicants, ...others } = value;
   const problems: Problem[] = Object.keys(others).length === 0 ? [] : [{ path: '', rule: 'has unknown members' }];
   const rule = typeof accountId === 'string' ? checkOpaqueId(accountId, MAX_ID_LENGTH) : 'is required';
@@ -160,16 +159,12 @@ export function findHeaderProblems(fields: readonly string[]): Problem[] {
   const unknown = fields.flatMap((field, index) => (isColumn(field) ? [] : [index + 1]));
   const repeated = COLUMNS.filter((column) => fields.filter((field) => field === column).length > 1);
   const missing = COLUMNS.filter((column) => !OPTIONAL.has(column) && !fields.includes(column));
-  const problem = (rule: string) => ({ path: '/file', rule });
-  return [
-    ...(missing.length > 0
-      ? [problem(`lacks the column${missing.length > 1 ? 's' : ''} ${missing.join(', ')} in its header`)]
-      : []),
-    ...(repeated.length > 0 ? [problem(`has the columns ${repeated.join(', ')} more than once`)] : []),
-    ...(unknown.length > 0
-      ? [problem(`has columns that are not known, by their places in the header: ${unknown.slice(0, 20).join(', ')}`)]
-      : []),
+  const rules: [readonly unknown[], string][] = [
+    [missing, `lacks the column${missing.length > 1 ? 's' : ''} ${missing.join(', ')} in its header`],
+    [repeated, `has the columns ${repeated.join(', ')} more than once`],
+    [unknown, `has columns that are not known, by their places in the header: ${unknown.slice(0, 20).join(', ')}`],
   ];
+  return rules.flatMap(([columns, rule]) => (columns.length > 0 ? [{ path: '/file', rule }] : []));
 }
 
 function isColumn(text: string): text is Column {

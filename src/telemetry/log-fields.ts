@@ -133,15 +133,8 @@ function findType(error: Error): string | number | undefined {
 }
 
 /** Finds the first frame. The stack begins with the message, which may have lines that look like a frame. */
-function findThrownAt({ stack, name, message }: Error): string | undefined {
-  if (typeof stack !== 'string') return undefined;
-  const frames = stack.startsWith(`${name}: ${message}`)
-    ? stack.slice(`${name}: ${message}`.length)
-    : removeMessage(stack, message);
-  return /^\s+at .*?([\w.-]+\.[cm]?[jt]s:\d+):\d+\)?$/m.exec(frames)?.[1];
-}
-
-function removeMessage(stack: string, message: string): string {
-  const index = message === '' ? 0 : stack.indexOf(message);
-  return index < 0 ? '' : stack.slice(index + message.length);
+function findThrownAt({ stack, message }: Error): string | undefined {
+  const start = typeof stack === 'string' ? stack.indexOf(message) : -1;
+  const frames = start < 0 ? '' : stack?.slice(start + message.length);
+  return /^\s+at .*?([\w.-]+\.[cm]?[jt]s:\d+):\d+\)?$/m.exec(frames ?? '')?.[1];
 }
