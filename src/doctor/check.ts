@@ -8,7 +8,7 @@ import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts
 import { inspectLedger } from '../ledger/inspect-ledger.ts';
 import type { ConfigProblem } from '../model/problems.ts';
 import { KeyRingError } from '../protection/errors.ts';
-import { type KeyRing, loadKeyRing } from '../protection/keys/key-ring.ts';
+import { loadKeyRing } from '../protection/keys/key-ring.ts';
 
 export interface Finding {
   /** `unchecked`: doctor could not find out. That says nothing about what it wanted to check. */
@@ -53,6 +53,12 @@ export function createContext(config: Config, problems: readonly ConfigProblem[]
     return new Client({ connection, namespace: config.temporal.namespace });
   });
   const inspect = memoize(() => inspectLedger(config.ledger.url));
+  const ledger = () => inspect().catch(throwNotChecked('the ledger cannot be read'));
+  // `null` if the ring does not exist yet and may be created.
+  const keys = memoize(async () => {
+    const { keyRingFile, keyRingMayBeMade } = config;
+    return keyRingMayBeMade && !existsSync(keyRingFile) ? null : loadKeyRing(keyRingFile);
+  });
   return {
     config,
     problems,
@@ -63,12 +69,16 @@ export function createContext(config: Config, problems: readonly ConfigProblem[]
     /** @throws LedgerNotFoundError, LedgerUnavailableError */
     inspect,
     /** @throws NotCheckedError where it cannot be looked at */
-    ledger: () => inspect().catch(throwNotChecked('the ledger cannot be read')),
-    /** Resolves to `null` if the ring does not exist yet and may be created. */
-    keys: memoize(async () => {
-      const { keyRingFile, keyRingMayBeMade } = config;
-      return keyRingMayBeMade && !existsSync(keyRingFile) ? null : loadKeyRing(keyRingFile);
-    }),
+    ledger,
+    /** @throws NotCheckedError if its tables cannot be read: the check `ledger` says why */
+    content: async () => (await ledger()).content ?? throwNotChecked('the ledger cannot be read')(),
+    /** @throws KeyRingError */
+    keys,
+    /** @throws NotCheckedError if the ring cannot be used: the check `key-ring` says why */
+    usableKeys: () =>
+      keys().catch((error: unknown) => {
+        throw error instanceof KeyRingError ? new NotCheckedError('the key ring cannot be used') : error;
+      }),
     close: async () => connection?.close(),
   };
 }
@@ -79,20 +89,6 @@ function memoize<T>(make: () => Promise<T>): () => Promise<T> {
     made ??= make();
     return made;
   };
-}
-
-/** Returns the key ring for a check that only uses it. The check `key-ring` reports faults of the ring. */
-export async function getUsableKeys({ keys }: Pick<DoctorContext, 'keys'>): Promise<KeyRing | null> {
-  return keys().catch((error: unknown) => {
-    throw error instanceof KeyRingError ? new NotCheckedError('the key ring cannot be used') : error;
-  });
-}
-
-/** Returns the ledger's content. @throws NotCheckedError if its tables cannot be read: `ledger` says why */
-export async function readLedgerContent({ ledger }: Pick<DoctorContext, 'ledger'>) {
-  const { content } = await ledger();
-  if (!content) throw new NotCheckedError('the ledger cannot be read');
-  return content;
 }
 
 export function describeRules(problems: readonly ConfigProblem[]): string {

@@ -14,17 +14,7 @@ import { createPayloadCodec } from '../protection/payloads/payload-codec.ts';
 import { toBytes } from '../protection/payloads/payload-envelope.ts';
 import { createDecisionProofVerifier } from '../protection/proofs.ts';
 import { countWords } from '../words/writer.ts';
-import {
-  type Check,
-  defineCheck,
-  describeRules,
-  type Finding,
-  fail,
-  getUsableKeys,
-  pass,
-  readLedgerContent,
-  warn,
-} from './check.ts';
+import { type Check, defineCheck, describeRules, type Finding, fail, pass, warn } from './check.ts';
 
 export const keyRingCheck = defineCheck('key-ring', ['GATEWAY_ENVIRONMENT', 'KEY_RING_'], async ({ config, keys }) => {
   try {
@@ -58,10 +48,10 @@ function judgeAges(ages: readonly KeyAge[], isProduction: boolean): Finding {
 export const ledgerKeysCheck = defineCheck(
   'ledger-keys',
   ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'LEDGER_'],
-  async (context) => {
-    const [ring, content] = await Promise.all([getUsableKeys(context), readLedgerContent(context)]);
+  async ({ usableKeys, content }) => {
+    const [ring, { wrappedUnder }] = await Promise.all([usableKeys(), content()]);
     const held = new Set((ring?.keys ?? []).filter(({ use }) => use === 'ledger').map(({ id }) => id));
-    const missing = content.wrappedUnder.filter(({ keyId }) => !held.has(keyId));
+    const missing = wrappedUnder.filter(({ keyId }) => !held.has(keyId));
     if (missing.length === 0) return pass(`the key ring opens everything that the ledger has sealed`);
     const told = missing.map(
       ({ keyId, secret, reports }) =>
@@ -82,7 +72,7 @@ export function checkCodecServer({ access, problems }: NonNullable<ReturnType<ty
     if (problems.length > 0) {
       return fail(`clients cannot use it: ${describeRules(problems)}`, 'see docs/configuration.md');
     }
-    const keys = await getUsableKeys(context);
+    const keys = await context.usableKeys();
     if (!keys) return warn('not tried: there is no key yet', 'run it again when the key ring is there');
     const { namespace } = context.config.temporal;
     const remote = new CodecServer(access, namespace);

@@ -9,20 +9,11 @@ import { readRestore } from '../ledger/restores.ts';
 import type { HighWaterMark } from '../model/ledger-watch.ts';
 import { createDataConverter } from '../protection/payloads/data-converter.ts';
 import { countWords } from '../words/writer.ts';
-import {
-  type DoctorContext,
-  defineCheck,
-  type Finding,
-  fail,
-  getUsableKeys,
-  pass,
-  readLedgerContent,
-  warn,
-} from './check.ts';
+import { type DoctorContext, defineCheck, type Finding, fail, pass, warn } from './check.ts';
 
 /** Checks for an older copy by the watch's record, even before any worker has started on the ledger. */
 export const ledgerWatchCheck = defineCheck('ledger-watch', ['TEMPORAL_', 'TASK_QUEUE', 'LEDGER_'], async (context) => {
-  const { ledgerId } = await readLedgerContent(context);
+  const { ledgerId } = await context.content();
   const highWaterMark = await readHighWaterMark(context, ledgerId);
   if (!highWaterMark) return pass('no worker has watched an attempt of this ledger yet');
   const { lost } = await inspect(context.config.ledger.url, (tx) => readRestore(tx, highWaterMark));
@@ -40,7 +31,7 @@ async function readHighWaterMark(context: DoctorContext, ledgerId: string): Prom
   const { config } = context;
   const { connection } = await context.temporal();
   const { namespace } = config.temporal;
-  const keys = config.payloadsAreEncrypted ? await getUsableKeys(context) : null;
+  const keys = config.payloadsAreEncrypted ? await context.usableKeys() : null;
   const dataConverter = keys ? createDataConverter({ keys, namespace, mode: 'client' }) : undefined;
   const client = new Client({ connection, namespace, dataConverter });
   return readWatchedAttempt(client, { ledgerId, taskQueue: config.taskQueue });
@@ -102,8 +93,8 @@ export const ledgerDurabilityCheck = defineCheck('ledger-durability', NEEDS, asy
 });
 
 /** Checks whether an operator has paused inquiries. A pause stops all sending, even if all else is sound. */
-export const pausesCheck = defineCheck('pauses', ['LEDGER_'], async (context) => {
-  const { pauses } = await readLedgerContent(context);
+export const pausesCheck = defineCheck('pauses', ['LEDGER_'], async ({ content }) => {
+  const { pauses } = await content();
   if (pauses.length === 0) return pass('inquiries are not paused');
   return warn(pauses.map(describePause).join('; '), '`credit-journey resume` ends it, once its cause is fixed');
 });
@@ -119,8 +110,8 @@ export const clockCheck = defineCheck('clock', NEEDS, async ({ ledger }) => {
   return Math.abs(aheadMs) <= MAX_SKEW_MS ? pass(detail) : warn(detail, 'set the clocks of both machines by NTP');
 });
 
-export const holdsCheck = defineCheck('holds', ['LEDGER_'], async (context) => {
-  const { needsPerson } = await readLedgerContent(context);
+export const holdsCheck = defineCheck('holds', ['LEDGER_'], async ({ content }) => {
+  const { needsPerson } = await content();
   if (needsPerson === 0) return pass('nothing needs a person');
   return warn(`${countWords(needsPerson, 'row')} of the work queue`, '`credit-journey holds` lists them');
 });

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Check, type DoctorContext, NotCheckedError, pass, runChecks } from '../../src/doctor/check.ts';
+import type { Config } from '../../src/config/config.ts';
+import {
+  type Check,
+  createContext,
+  type DoctorContext,
+  NotCheckedError,
+  pass,
+  runChecks,
+} from '../../src/doctor/check.ts';
 import { checkGateway } from '../../src/doctor/gateway-checks.ts';
 import { clockCheck, holdsCheck } from '../../src/doctor/ledger-checks.ts';
 import { searchAttributesCheck } from '../../src/doctor/temporal-checks.ts';
@@ -74,14 +85,25 @@ test('search attributes are not reported as missing if the server fails', async 
   assert.equal(found.status, 'unchecked', found.detail);
 });
 
-test('the check of holds counts the rows in the ledger, and is unchecked if tables are unreadable', async () => {
-  const look = async (content?: object) => {
-    const { status, detail } = await findingOf(holdsCheck, contextWith({ ledger: async () => ({ content }) }));
+test('the check of holds counts the rows in the ledger', async () => {
+  const look = async (content: object) => {
+    const { status, detail } = await findingOf(holdsCheck, contextWith({ content: async () => content }));
     return [status, detail];
   };
   assert.deepEqual(await look({ needsPerson: 0 }), ['pass', 'nothing needs a person']);
   assert.deepEqual(await look({ needsPerson: 3 }), ['warn', '3 rows of the work queue']);
-  assert.equal((await look())[0], 'unchecked');
+});
+
+test('the check of holds is unchecked if the ledger has no tables that can be read', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'credit-journey-doctor-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  await writeFile(join(directory, 'ledger.db'), '');
+  const config = { ...CONFIG, ledger: { url: `file:${join(directory, 'ledger.db')}` } };
+  const found = await findingOf(holdsCheck, createContext(config as unknown as Config, [], 2_000));
+  assert.deepEqual(
+    [found.status, found.detail],
+    ['unchecked', 'doctor could not check this: the ledger cannot be read'],
+  );
 });
 
 for (const [aheadMs, status] of [
