@@ -3,6 +3,7 @@
  * problems point into the caller's own fields. A builder returns exactly what goes over the wire.
  */
 
+import type { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
 import { findApplicantLimitProblems } from '../fields/applicant-schemas.ts';
 import { parseWith } from '../fields/problems.ts';
@@ -12,8 +13,6 @@ import {
   reportRequestSchema,
   secondUseInputSchema,
 } from '../fields/request-schemas.ts';
-import type { Applicant } from '../model/applicant.ts';
-import type { ReportProduct } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { GatewayProfile } from './profile.ts';
 
@@ -22,17 +21,11 @@ export type SecondUseRequest = ReturnType<typeof buildSecondUseRequest>;
 type FailsafeRequest = ReturnType<typeof buildFailsafeRequest>;
 export type GatewayRequest = ReportRequest | SecondUseRequest | FailsafeRequest;
 
-/** FAILSAFE needs fewer fields of an applicant than reports do (interface 4.3). */
-type FailsafeRequestApplicant = Pick<Applicant, 'names' | 'ssn' | 'dob' | 'phones' | 'addresses'> & Partial<Applicant>;
+/** The fields of a request that its caller gives: the profile has the others. */
+type Parts<Request extends object> = Omit<Request, keyof Customer> & { profile: GatewayProfile };
+type Customer = Pick<GatewayProfile, 'customerId' | 'softwareProviderId'>;
 
-export interface ReportRequestParts {
-  profile: GatewayProfile;
-  productCode: ReportProduct;
-  customerTraceNumber: string;
-  endUserCode: string;
-  permissiblePurposeCode: string;
-  applicants: readonly Applicant[];
-}
+export type ReportRequestParts = Parts<ReportRequest>;
 
 /** Builds a request for any of `REPORT_PRODUCTS` (interface 2.3, 4.2.1). */
 export function buildReportRequest(parts: ReportRequestParts): ReportRequest {
@@ -42,19 +35,12 @@ export function buildReportRequest(parts: ReportRequestParts): ReportRequest {
   return parseWith(reportRequestSchema, body, '', tooMany);
 }
 
-export interface SecondUseRequestParts {
-  profile: GatewayProfile;
-  customerTraceNumber: string;
-  endUserCode?: string | undefined;
-  endUser?: string | undefined;
-  permissiblePurposeCode: string;
-  /** The reference of the report that is shared. */
-  reference: ReportReference;
-  /** Written in the profile's time zone, truncated to seconds; never in the future (interface 4.2, rule 2). */
-  originalInquiryAt: Date;
-}
+export type SecondUseRequestParts = Parts<z.input<typeof secondUseInputSchema>> & { reference: ReportReference };
 
-/** Builds a SECONDUSE request (interface 2.6, 4.2.2). */
+/**
+ * Builds a SECONDUSE request (interface 2.6, 4.2.2). The original inquiry's instant is written in the profile's time
+ * zone, truncated to seconds.
+ */
 export function buildSecondUseRequest(parts: SecondUseRequestParts) {
   const { profile, ...fields } = parts;
   const { customerId, softwareProviderId } = profile;
@@ -79,10 +65,7 @@ export function buildSecondUseRequest(parts: SecondUseRequestParts) {
   };
 }
 
-export interface FailsafeRequestParts {
-  customerTraceNumber: string;
-  applicants: readonly FailsafeRequestApplicant[];
-}
+export type FailsafeRequestParts = z.input<typeof failsafeInputSchema>;
 
 /** Builds a FAILSAFE request: the fields of the sample in interface 4.3 and no others. */
 export function buildFailsafeRequest(parts: FailsafeRequestParts) {
