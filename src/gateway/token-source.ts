@@ -3,9 +3,9 @@
  * and renewed before it expires. docs/protocol.md; interface 5.
  */
 import type { Agent, Dispatcher } from 'undici';
+import { z } from 'zod';
 import { parseRetryAfterMs } from '../base/instants.ts';
-import { isRecord } from '../base/is-record.ts';
-import { member, parseJson } from '../base/json-safety.ts';
+import { parseJson } from '../base/json-safety.ts';
 import { type TokenRequest, tokenRequestSchema } from '../fields/request-schemas.ts';
 import { readBodyText } from './body-text.ts';
 import { createConnections } from './connections.ts';
@@ -224,20 +224,18 @@ export interface TokenResponse {
   expiresInS: number;
 }
 
-/**
- * Reads a token response (interface 2.2) that may be cached and put in a header; `null` for anything else. Ignores
- * `scope`: the interface names no scope that a request needs.
- */
+/** Interface 2.2. Ignores `scope`: the interface names no scope that a request needs. */
+const tokenResponseSchema = z.object({
+  access_token: z
+    .string()
+    .max(MAX_TOKEN_LENGTH)
+    .regex(/^[\x21-\x7e]+$/),
+  token_type: z.string().regex(/^bearer$/i),
+  expires_in: z.int().positive().max(MAX_EXPIRES_IN_S),
+});
+
+/** Reads a token response that may be cached and put in a header; `null` for anything else. */
 export function readTokenResponse(text: string): TokenResponse | null {
-  const [value] = parseJson(text) ?? [];
-  if (!isRecord(value)) return null;
-  const accessToken = member(value, 'access_token');
-  const tokenType = member(value, 'token_type');
-  const expiresInS = member(value, 'expires_in');
-  if (typeof tokenType !== 'string' || tokenType.toLowerCase() !== 'bearer') return null;
-  if (typeof accessToken !== 'string' || accessToken.length > MAX_TOKEN_LENGTH) return null;
-  if (!/^[\x21-\x7e]+$/.test(accessToken)) return null;
-  if (typeof expiresInS !== 'number' || !Number.isInteger(expiresInS)) return null;
-  if (expiresInS <= 0 || expiresInS > MAX_EXPIRES_IN_S) return null;
-  return { accessToken, expiresInS };
+  const { data } = tokenResponseSchema.safeParse(parseJson(text)?.[0]);
+  return data ? { accessToken: data.access_token, expiresInS: data.expires_in } : null;
 }
