@@ -154,14 +154,10 @@ export function readTemporal(reader: EnvironmentReader, use: ClientUse = {}): Te
   if (!temporal) return { address: '', namespace: '', connectionOptions: { address: '' } };
   const { address, connectionOptions } = temporal;
   const needsTls = reader.environment === 'production' && !use.connection;
-  if (needsTls && !connectionOptions.tls && !isOnThisMachine(address)) {
+  if (needsTls && !connectionOptions.tls && !isLoopback(URL.parse(`http://${address}`)?.hostname ?? '')) {
     reader.report('TEMPORAL_TLS', 'is required in production, unless the server is on this machine');
   }
   return temporal;
-}
-
-function isOnThisMachine(address: string): boolean {
-  return URL.canParse(`http://${address}`) && isLoopback(new URL(`http://${address}`).hostname);
 }
 
 function readTemporalOptions(reader: EnvironmentReader): TemporalOptions | undefined {
@@ -182,13 +178,8 @@ function readTemporalOptions(reader: EnvironmentReader): TemporalOptions | undef
   try {
     const { connectionOptions, namespace = 'default' } = toClientOptions(profile);
     // Not `localhost`, which may mean `::1`, where the development server does not listen.
-    const { address = '127.0.0.1:7233', apiKey, tls, metadata } = connectionOptions;
-    const given = {
-      apiKey: typeof apiKey === 'string' ? apiKey : undefined,
-      tls: tls || undefined,
-      metadata: metadata as Record<string, string> | undefined,
-    };
-    return { address, namespace, connectionOptions: { address, ...omitUndefined(given) } };
+    const { address = '127.0.0.1:7233', ...others } = connectionOptions as Partial<TemporalConnectionOptions>;
+    return { address, namespace, connectionOptions: { address, ...omitUndefined(others) } };
   } catch (error) {
     reader.report(
       'TEMPORAL_CONFIG_FILE',

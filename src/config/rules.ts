@@ -6,8 +6,7 @@ import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 /** Checks an address in any environment, so that environments cannot be confused (docs/protection.md). */
 export function checkAddress(address: string, environment: Environment): string | null {
   const url = parseHttpAddress(address);
-  if (!url) return 'must be an http or https address';
-  if (url.username || url.password) return 'must not hold credentials';
+  if (typeof url === 'string') return url;
   if (url.search || url.hash) return 'must not have a query or a fragment';
   if (environment === 'sandbox') return null;
   if (environment === 'production') {
@@ -36,8 +35,8 @@ const STAND_INS =
 
 /** Checks an address of a rehearsal, in addition to the rules of its environment. */
 export function checkRehearsalAddress(address: string): string | null {
-  if (!URL.canParse(address) || isStandIn(new URL(address).hostname)) return null;
-  return `must be a stand-in in a rehearsal: ${STAND_INS}`;
+  const url = URL.parse(address);
+  return !url || isStandIn(url.hostname) ? null : `must be a stand-in in a rehearsal: ${STAND_INS}`;
 }
 
 /** Returns true for hosts where no provider's gateway can be: container networks name their hosts without a dot. */
@@ -54,17 +53,15 @@ function isCalledSandbox(hostname: string): boolean {
 
 /** Finds the part that two environments may not share: the host, and on one machine host and port. */
 export function findHost(address: string): string | null {
-  if (!URL.canParse(address)) return null;
-  const { host, hostname } = new URL(address);
-  return isLoopback(hostname) ? host : hostname;
+  const url = URL.parse(address);
+  return url && (isLoopback(url.hostname) ? url.host : url.hostname);
 }
 
 /** Checks an endpoint for events. The connector checks where its name leads. */
 export function checkWebhookAddress(address: string, environment: Environment): string | null {
   const url = parseHttpAddress(address);
-  if (!url) return 'must be an http or https address';
+  if (typeof url === 'string') return url;
   if (url.protocol !== 'https:' && environment !== 'sandbox') return 'must be https outside the sandbox';
-  if (url.username || url.password) return 'must not hold credentials';
   return url.hash ? 'must not have a fragment' : null;
 }
 
@@ -74,25 +71,28 @@ export function checkWebhookAddress(address: string, environment: Environment): 
  */
 export function checkCollectorAddress(address: string, environment: Environment): string | null {
   const url = parseHttpAddress(address);
-  if (!url) return 'must be an http or https address';
-  if (url.username || url.password || url.search || url.hash) return 'must hold no credentials, query or fragment';
+  if (typeof url === 'string') return url;
+  if (url.search || url.hash) return 'must not have a query or a fragment';
   if (environment === 'sandbox' || url.protocol === 'https:' || isLoopback(url.hostname)) return null;
   return 'must be https outside the sandbox, or this machine';
 }
 
 /** Checks the origin of a page that may call. */
 export function checkOrigin(origin: string, environment: Environment): string | null {
-  if (!URL.canParse(origin) || new URL(origin).origin !== origin || origin === 'null') {
+  const url = URL.parse(origin);
+  if (!url || url.origin !== origin || origin === 'null') {
     return 'must be origins such as https://temporal.example.com, with commas between';
   }
-  const { protocol, hostname } = new URL(origin);
+  const { protocol, hostname } = url;
   if (protocol === 'https:' || environment === 'sandbox') return null;
   return environment === 'production' || !isLoopback(hostname) ? 'must be https outside the sandbox' : null;
 }
 
-function parseHttpAddress(address: string): URL | null {
-  const url = URL.canParse(address) ? new URL(address) : null;
-  return url?.protocol === 'https:' || url?.protocol === 'http:' ? url : null;
+/** Returns the address, or the rule that it breaks. */
+function parseHttpAddress(address: string): URL | string {
+  const url = URL.parse(address);
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return 'must be an http or https address';
+  return url.username || url.password ? 'must not hold credentials' : url;
 }
 
 const LEDGER_ADDRESSES = 'file:<path> or postgres://<host>/<database>';

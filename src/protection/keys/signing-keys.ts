@@ -42,7 +42,9 @@ interface SigningKeyFiles {
  * @throws SigningKeyError
  */
 export async function makeSigningKey({ file, keySet }: SigningKeyFiles): Promise<string> {
-  using _lock = await lockKeySet(keySet);
+  using _lock = await acquireFileLock(`${keySet}.lock`).catch(() => {
+    throw new SigningKeyError(`${keySet} could not be locked: its directory must be writable`);
+  });
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const common = { kid: `api-${randomBytes(6).toString('hex')}`, alg: 'ES256', use: 'sig' };
   const keys = existsSync(keySet) ? parseKeys(keySet) : [];
@@ -81,12 +83,6 @@ async function writeKeySet(keySet: string, keys: readonly PublicKey[]): Promise<
 
 function toUnwritableError(file: string, error: unknown): SigningKeyError {
   return new SigningKeyError(`${file} could not be written (${getErrorCode(error)})`);
-}
-
-function lockKeySet(keySet: string) {
-  return acquireFileLock(`${keySet}.lock`).catch(() => {
-    throw new SigningKeyError(`${keySet} could not be locked: its directory must be writable`);
-  });
 }
 
 // Signs operators' decisions for a program that knows who they are. `proofs.ts` checks the signatures.

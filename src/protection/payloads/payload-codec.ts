@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { isRecord } from '../../base/is-record.ts';
+import { parseJson } from '../../base/json-safety.ts';
 import { MESSAGES } from '../../messages/all-messages.ts';
 import type { Message } from '../../messages/message.ts';
 import { createUndecodable, type UndecodableReason } from '../../model/undecodable.ts';
@@ -148,13 +149,8 @@ function requireReadable(payload: Payload): void {
 
 function isJson(data: Buffer): boolean {
   // The sandbox has a decoder of its own. For valid UTF-8 alone both decoders return the same text.
-  if (!isUtf8(data)) return false;
-  try {
-    return isShallow(JSON.parse(data.toString('utf8')), MAX_JSON_DEPTH);
-  } catch {
-    // The error's message quotes the input.
-    return false;
-  }
+  const parsed = isUtf8(data) ? parseJson(data.toString('utf8')) : null;
+  return parsed !== null && isShallow(parsed[0], MAX_JSON_DEPTH);
 }
 
 function isShallow(value: unknown, levels: number): boolean {

@@ -2,6 +2,7 @@
  * The redacted view of a decoded value, for readers who may not see everything. Masks by field name at any depth, and
  * by form in free text. A masked value differs from every real one, so that no input accepts it.
  */
+import { parseJson } from '../../base/json-safety.ts';
 import { toJsonPointer } from '../../fields/problems.ts';
 import { checkRunKey } from '../../model/run-key.ts';
 
@@ -198,11 +199,8 @@ function maskBirthDate(text: string): string {
 function redactJsonText(text: string, levels: number): string | null {
   const [first] = text.trimStart();
   if (levels === 0 || (first !== '{' && first !== '[')) return null;
-  try {
-    return JSON.stringify(redactValue(JSON.parse(text), undefined, levels - 1));
-  } catch {
-    return null;
-  }
+  const parsed = parseJson(text);
+  return parsed && JSON.stringify(redactValue(parsed[0], undefined, levels - 1));
 }
 
 /** Kept as they are: UUIDs and digests hold long runs of digits and are not personal. */
