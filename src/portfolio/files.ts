@@ -122,6 +122,7 @@ export class PortfolioUnavailableError extends Error {
 
 /** Throws an error of the file system as `PortfolioUnavailableError`, without its path. */
 export function throwUnavailable(error: unknown): never {
+  if (error instanceof PortfolioUnavailableError) throw error;
   const { code } = error as { code?: unknown };
   throw new PortfolioUnavailableError(typeof code === 'string' && /^E[A-Z0-9]{1,20}$/.test(code) ? code : 'unknown');
 }
@@ -321,7 +322,6 @@ async function openUnfinished(
     return handle;
   } catch (error) {
     await handle.close();
-    if (error instanceof PortfolioUnavailableError) throw error;
     return throwUnavailable(error);
   }
 }

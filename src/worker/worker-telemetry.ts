@@ -85,12 +85,20 @@ async function readLedger({ ledger, metrics }: FleetFigures): Promise<Work[]> {
 /** Reasons that no row of this ledger can have: the run began with another ledger, or has given events up. */
 const REASONS_OF_RUNS = ['LedgerChanged', WEBHOOK_ATTENTION] as const;
 
-async function countRuns({ client, taskQueue, registeredSearchAttributes }: FleetFigures): Promise<Work[]> {
-  if (!(await registeredSearchAttributes()).includes('NeedsAttention')) return [];
-  const counts = REASONS_OF_RUNS.map(async (reason) => {
-    return { kind: 'runs', reason, count: await countRunning(client, taskQueue, `NeedsAttention = '${reason}'`) };
-  });
-  return Promise.all(counts);
+async function countRuns(figures: FleetFigures): Promise<Work[]> {
+  const counts = await countByAttribute(figures, 'NeedsAttention', REASONS_OF_RUNS);
+  return counts.map(({ value: reason, count }) => ({ kind: 'runs', reason, count }));
+}
+
+/** Counts the running workflows with each value of a search attribute; none where the attribute is not registered. */
+async function countByAttribute(
+  { client, taskQueue, registeredSearchAttributes }: FleetFigures,
+  attribute: SearchAttributeName,
+  values: readonly string[],
+): Promise<{ value: string; count: number }[]> {
+  if (!(await registeredSearchAttributes()).includes(attribute)) return [];
+  const count = (value: string) => countRunning(client, taskQueue, `${attribute} = '${value}'`);
+  return Promise.all(values.map(async (value) => ({ value, count: await count(value) })));
 }
 
 async function readCopy({ ledger, metrics }: FleetFigures): Promise<void> {
@@ -98,15 +106,9 @@ async function readCopy({ ledger, metrics }: FleetFigures): Promise<void> {
   metrics.put('ledgerOlderCopy', lost !== undefined, {});
 }
 
-async function readRuns({ client, taskQueue, metrics, registeredSearchAttributes }: FleetFigures): Promise<void> {
-  if (!(await registeredSearchAttributes()).includes('JourneyStage')) return;
-  const counts = await Promise.all(
-    PRODUCTS.map(async (stage) => ({
-      stage,
-      count: await countRunning(client, taskQueue, `JourneyStage = '${stage}'`),
-    })),
-  );
-  for (const { stage, count } of counts) metrics.put('runningRuns', count, { stage });
+async function readRuns(figures: FleetFigures): Promise<void> {
+  const counts = await countByAttribute(figures, 'JourneyStage', PRODUCTS);
+  for (const { value: stage, count } of counts) figures.metrics.put('runningRuns', count, { stage });
 }
 
 async function readFailingRuns({ client, taskQueue, metrics }: FleetFigures): Promise<void> {
