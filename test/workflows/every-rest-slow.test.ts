@@ -9,8 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import { Client, type HistoryAndWorkflowId, type WorkflowClientInterceptor } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { type ActivityInboundCallsInterceptor, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { runInParallel } from '../../src/base/in-parallel.ts';
+import { interceptActivities } from '../support/intercept-activities.ts';
 import { type Harness, type JourneyHandle, startHarness } from '../support/journey-harness.ts';
 import { RECORDED_SCENARIOS, type Scenario, type Stage } from '../support/scenarios.ts';
 import { fetchChain, replay } from '../support/temporal.ts';
@@ -251,16 +252,4 @@ for (const { title, worker, apart, atOnce } of [
 
 function everyNth<T>(items: readonly T[], n: number, offset = 0): T[] {
   return items.filter((_, index) => index % n === offset % n);
-}
-
-/** Adds an interceptor to each worker of this process, since the product's worker has no option for it. */
-function interceptActivities(make: () => ActivityInboundCallsInterceptor): void {
-  const create = Worker.create.bind(Worker);
-  mock.method(Worker, 'create', (options: WorkerOptions) => {
-    const { activity = [], ...interceptors } = options.interceptors ?? {};
-    return create({
-      ...options,
-      interceptors: { ...interceptors, activity: [...activity, () => ({ inbound: make() })] },
-    });
-  });
 }

@@ -3,9 +3,11 @@
  * in that task, at any clock and history size of the SDK.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, mock, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { activityInfo } from '@temporalio/activity';
 import { eventsOf, traceOf } from '../hazards/operator-hands.ts';
+import { interceptActivities } from '../support/intercept-activities.ts';
 import {
   consentMessage,
   type Harness,
@@ -17,6 +19,7 @@ import {
   update,
 } from '../support/journey-harness.ts';
 import { reportPull, startPull } from '../support/pull-scenarios.ts';
+import { MESSAGE_MS } from '../support/short-timeouts.ts';
 import { runsSlowParts } from '../support/slow-parts.ts';
 import { assertAllReplay, assertReplays } from '../support/temporal.ts';
 import { startWebhookStage } from '../support/webhook-scenarios.ts';
@@ -127,4 +130,60 @@ test('a run with webhooks ends normally although it refuses updates without paus
   } finally {
     await stage.close();
   }
+});
+
+/**
+ * The end of an activity, a refused update and an accepted one come in one task, while the run is about to end. Between
+ * the two updates the SDK looks at the run's conditions.
+ */
+test('a run that ends replays although an update was refused before another one in the same task', {
+  skip: !runsSlowParts,
+}, async (t) => {
+  const held = new Map<string, Promise<void>>();
+  const hold = (activityType: string) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held.set(activityType, promise);
+    return () => {
+      held.delete(activityType);
+      resolve();
+    };
+  };
+  t.after(() => mock.restoreAll());
+  interceptActivities(() => ({
+    execute: async (input, next) => {
+      await held.get(activityInfo().activityType);
+      return next(input);
+    },
+  }));
+  const stage = await startWebhookStage();
+  t.after(() => stage.close());
+  const handle = await stage.harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
+  const { journeyId } = await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+  const withdraw = () => update(handle, 'withdraw', { journeyId, by: 'test', reason: 'bought elsewhere' });
+  const untilInFlight = async (wanted: readonly string[]) => {
+    for (;;) {
+      const { raw } = await handle.describe();
+      const names = (raw.pendingActivities ?? []).map(({ activityType }) => activityType?.name ?? '');
+      if (names.toSorted().join() === wanted.join()) return;
+      await sleep(20);
+    }
+  };
+  const queue = hold('queueWebhooks');
+  await withdraw();
+  const record = hold('recordRunDecisions');
+  const second = withdraw();
+  await untilInFlight(['queueWebhooks', 'recordRunDecisions']);
+  queue();
+  await untilInFlight(['recordRunDecisions']);
+  const stopped = stage.harness.stopWorker();
+  await sleep(MESSAGE_MS);
+  record();
+  await stopped;
+  const refused = assert.rejects(update(handle, 'withdraw', {}));
+  await sleep(MESSAGE_MS);
+  const third = withdraw();
+  await sleep(MESSAGE_MS);
+  await stage.harness.startWorker();
+  await Promise.all([second, refused, third, handle.result()]);
+  await assertReplays(handle);
 });

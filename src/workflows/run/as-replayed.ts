@@ -77,11 +77,11 @@ export async function waitUntilMessagesAnswered(isDone = () => true): Promise<vo
   } while (!isOver());
 }
 
-/** A run that ends takes the updates of its last task, too. */
+/** Resolves at rest, once every update of the task was played. A run that ends takes those of its last task, too. */
 export async function waitUntilUpdatesTaken(): Promise<void> {
   await CancellationScope.nonCancellable(async () => {
-    await waitUntilAtRest();
-    await condition(() => !getPlayed().hasUpdatesToCome);
+    do await waitUntilAtRest();
+    while (getPlayed().hasUpdatesToCome);
   });
 }
 
@@ -230,8 +230,9 @@ export const interceptors = (): WorkflowInterceptors => {
     play(others);
     runInBackground(async () => {
       await CancellationScope.nonCancellable(waitUntilAtRest);
-      played.hasUpdatesToCome = false;
+      // After each update the SDK looks at all conditions, also after one that is refused, which no replay has.
       play(updates);
+      played.hasUpdatesToCome = false;
     });
   };
 

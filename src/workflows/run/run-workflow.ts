@@ -166,13 +166,18 @@ async function runToEnd<R extends AnyRun>(
   definition: RunDefinition<R>,
   run: R,
 ): Promise<Awaited<ReturnType<R['result']>>> {
+  // Without an answer, Temporal only reports to the sender that the run has ended.
+  const summary = 'answering the last messages';
+  const waitForAnswers = () => condition(areMessagesAnswered, LAST_ANSWERS_MS, { summary });
   const drainMessages = async () => {
-    await run.decided.waitUntilSettled();
-    await definition.drainMessages?.(run);
-    // Without an answer, Temporal only reports to the sender that the run has ended.
-    const summary = 'answering the last messages';
-    const waitForAnswers = () => condition(areMessagesAnswered, LAST_ANSWERS_MS, { summary });
-    if (!areMessagesAnswered()) await CancellationScope.nonCancellable(waitForAnswers);
+    for (;;) {
+      await run.decided.waitUntilSettled();
+      await definition.drainMessages?.(run);
+      await waitUntilUpdatesTaken();
+      if (run.isIdle && areMessagesAnswered()) return;
+      // Even a timer that ends in its own task has a number, so whether there is one may depend on no refused update.
+      if (!areMessagesAnswered() && !(await CancellationScope.nonCancellable(waitForAnswers))) return;
+    }
   };
   const finish = async (outcome: Outcome<R> | TerminalState) => {
     run.emitEnded(outcome);
@@ -183,7 +188,10 @@ async function runToEnd<R extends AnyRun>(
     }
     // Messages after this event do not change the end that it names.
     if (!run.isIdle || !areMessagesAnswered()) await drainMessages();
-    if (run.state.mayLeaveRows) await closeRows(run);
+    if (run.state.mayLeaveRows) {
+      await closeRows(run);
+      await drainMessages();
+    }
   };
   try {
     if (!run.config) run.begin(await run.continuation.waitFor(prepareRun(run, () => definition.prepare(run))));
