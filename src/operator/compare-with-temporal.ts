@@ -17,19 +17,13 @@ import { parseRunKey, parseWorkflowId, toWorkflowId } from '../model/run-key.ts'
  * - `noRun`: Temporal has no run that has done this, and none is open
  * - `open`: the run is open, and may have lost some of it. Each message may be sent again: the ledger recognizes it
  */
-export interface ComparedRun {
+export interface ComparedRun extends Omit<typeof NOTHING_KNOWN, 'lastClaimedAt'> {
   kind: 'noRun' | 'open';
   /** The run's owner (model/run-key.ts); of a portfolio's rows, the review. */
   runKey: string;
-  lastAt: string;
-  attempts: number;
-  consents: number;
-  decisions: number;
 }
 
-interface KnownOfRun extends Omit<ComparedRun, 'kind' | 'runKey'> {
-  lastClaimedAt: string;
-}
+const NOTHING_KNOWN = { lastAt: '', lastClaimedAt: '', attempts: 0, consents: 0, decisions: 0 };
 
 /** Enough to be quick, little enough for a development server. */
 const AT_ONCE = 8;
@@ -54,21 +48,20 @@ export async function compareWithTemporal(client: Client, ledger: Ledger, since:
   return { since, compared: known.size, runs };
 }
 
-async function readKnownSince(ledger: Ledger, from: string): Promise<Map<string, KnownOfRun>> {
-  const known = new Map<string, KnownOfRun>();
+async function readKnownSince(ledger: Ledger, from: string) {
+  const known = new Map<string, typeof NOTHING_KNOWN>();
   const sources = {
     attempts: ledger.inquiriesBetween({ from }),
     consents: ledger.consentsBetween({ from }),
     decisions: ledger.decisionsBetween({ from }),
   };
-  const nothing = { lastAt: '', lastClaimedAt: '', attempts: 0, consents: 0, decisions: 0 };
   for (const [name, rows] of Object.entries(sources)) {
     for await (const row of rows as AsyncIterable<Partial<Record<string, string>>>) {
       const { runKey = '', claimedAt = '', recordedAt = claimedAt, disposedAt, action } = row;
       // Disposed attempts are never sent again, and their runs may be deleted. `seen` is no message to a run.
       if (disposedAt !== undefined || action === 'seen') continue;
       const workflowId = toWorkflowId(runKey);
-      const counts = known.get(workflowId) ?? { ...nothing };
+      const counts = known.get(workflowId) ?? { ...NOTHING_KNOWN };
       counts[name as keyof typeof sources]++;
       if (recordedAt > counts.lastAt) counts.lastAt = recordedAt;
       if (claimedAt > counts.lastClaimedAt) counts.lastClaimedAt = claimedAt;

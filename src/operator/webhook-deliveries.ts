@@ -19,37 +19,23 @@ const AT_ONCE = 8;
 /** Each delivery takes one query. */
 export const MOST_DELIVERIES = 500;
 
-interface OpenDelivery extends WebhookDeliveryStatus {
-  /** The key (model/run-key.ts) of the run that the events are about. */
-  runKey: string;
-}
-
-export interface OpenDeliveries {
-  deliveries: OpenDelivery[];
-  /** Runs whose delivery no worker answered for. */
-  unanswered: string[];
-}
-
 /** Thrown when no run delivers these events: all were delivered, or kept until their time was over. */
 export class NothingToDeliverError extends CreditJourneyError {
   override readonly code = 'nothingToDeliver';
 }
 
 /**
- * Lists the unfinished deliveries of this task queue, at most `MOST_DELIVERIES`, the oldest first.
+ * Lists the unfinished deliveries of this task queue, at most `MOST_DELIVERIES`, the oldest first, and the keys
+ * of runs whose delivery no worker answered for.
  *
  * @param failed only those that have given an event up
  * @throws CallError
  */
-export async function openDeliveries(
-  client: Client,
-  taskQueue: string,
-  { failed }: { failed: boolean },
-): Promise<OpenDeliveries> {
+export async function openDeliveries(client: Client, taskQueue: string, { failed }: { failed: boolean }) {
   const unanswered: string[] = [];
   try {
     const workflowIds = await listRunningDeliveries(client, taskQueue, failed);
-    const found = await runInParallel(workflowIds, AT_ONCE, async (workflowId): Promise<OpenDelivery[]> => {
+    const found = await runInParallel(workflowIds, AT_ONCE, async (workflowId) => {
       const runKey = parseDeliveryId(workflowId);
       // Each time-out takes long. After this many without an answer, no worker is assumed to answer.
       if (unanswered.length < AT_ONCE) {

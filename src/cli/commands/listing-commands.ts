@@ -1,10 +1,8 @@
 /** Makes commands of the table of listings: options, table, CSV, JSON, and rows as they come. */
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Option } from 'commander';
 import type { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
-import { getErrorCode } from '../../base/error-code.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { LISTINGS } from '../../operations/listings.ts';
@@ -63,13 +61,8 @@ async function printListing(
   const { format = isJson ? 'json' : 'table', totals: onlyTotals = false } = options;
   const output = createOutput({ json: format === 'json' });
   const rows = listing.read(await openLedger(), conditions);
-  try {
-    // Writes as fast as the reader takes it, and ends if a reader such as `head` closes early.
-    const text = formatListing(listing, rows, { format, output, onlyTotals });
-    await pipeline(Readable.from(text), process.stdout, { end: false });
-  } catch (error) {
-    if (getErrorCode(error) !== 'EPIPE') throw error;
-  }
+  // Writes as fast as the reader takes it.
+  await pipeline(formatListing(listing, rows, { format, output, onlyTotals }), process.stdout, { end: false });
   return {};
 }
 

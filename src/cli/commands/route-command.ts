@@ -17,7 +17,7 @@ import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { ID_NAMES, parseRunKey, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { requireSandbox, SAMPLES, type SampleOptions } from '../demo/sample-runs.ts';
-import { EXIT, UsageError } from '../output/errors.ts';
+import { UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
 import { formatDocument, type Output, readDocument } from '../output/output.ts';
 import {
@@ -57,11 +57,8 @@ export interface RouteCommand extends Pick<CommandRow, 'name' | 'options' | 'exa
   canWatch?: true;
   /** Adds members that follow from the given ones. */
   complete?(content: Loose, runKey: string | undefined, operationId: string): Loose;
-  /** The answer for people. Default: every fact of it. */
-  lines?(answer: never, output: Output): string[];
-  /** Sentences for people below the answer. */
-  next?(answer: never): Promise<string[]>;
-  exitCode?(answer: never): number;
+  /** How the answer is shown, and the exit code. Default: every fact of it, and 0. */
+  present?(answer: never, output: Output): Answer | Promise<Answer>;
 }
 
 type RouteOptions = GivenOptions &
@@ -198,12 +195,9 @@ async function runRoute(
   }
   const body = await call(operationId, content, runKey);
   const answer = readDocument(body);
-  const lines = () => spec.lines?.(answer as never, output) ?? formatDocument(answer, output.width);
-  const next = await spec.next?.(answer as never);
   const started = options.watch ? findRunKey(answer) : undefined;
-  if (started === undefined)
-    return { answer: body, lines, next, exitCode: spec.exitCode?.(answer as never) ?? EXIT.done };
-  output.event(answer, output.isJson ? [] : lines());
+  if (started === undefined) return { answer: body, ...(await spec.present?.(answer as never, output)) };
+  output.event(answer, formatDocument(answer, output.width));
   const journeys = await context.connect();
   return { exitCode: await showProgress(journeys.run(started), output) };
 }

@@ -8,6 +8,7 @@ import { type AnyStatus, needsPerson } from '../../words/runs.ts';
 import { EXIT, UsageError } from '../output/errors.ts';
 import { formatStatus } from '../output/status-lines.ts';
 import type { Needs } from './call-operation.ts';
+import type { Answer } from './command.ts';
 import type { RouteCommand } from './route-command.ts';
 
 /** A share by itself says which share it is; a decision without a time is of now, and its evidence of the same time. */
@@ -35,15 +36,15 @@ function completeShare(content: Loose, runKey: string | undefined, operationId: 
 /**
  * Warns of a misspelt profile, whose pause would have no effect. The ledger of another environment may have the name.
  */
-async function warnOfProfile({ pause: { profile } }: Paused): Promise<string[]> {
+async function warnOfProfile({ pause: { profile } }: Paused): Promise<Answer> {
   const { inspectConfig } = await import('../../config/config.ts');
   const isKnown = profile === undefined || inspectConfig(process.env).config.profiles.has(profile);
-  return isKnown ? [] : [`no configured gateway profile is called ${profile}: check the name`];
+  return isKnown ? {} : { next: [`no configured gateway profile is called ${profile}: check the name`] };
 }
 
 /** Prints JSON on a terminal too, since the reader of a report wants all of it. */
-function formatJson(answer: object): string[] {
-  return JSON.stringify(answer, null, 2).split('\n');
+function showJson(answer: object): Answer {
+  return { lines: () => JSON.stringify(answer, null, 2).split('\n') };
 }
 
 /** @param example the words between the command’s name and the operator’s */
@@ -165,8 +166,10 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     description: 'show the status of a journey, a pull, a share or a review; exits with 3 if it needs a person',
     operations: ['getJourney', 'getPull', 'getShare', 'getPortfolioReview'],
     examples: ['credit-journey start --sample --journey-id J-1001', 'credit-journey status J-1001'],
-    lines: formatStatus,
-    exitCode: (status: AnyStatus) => (needsPerson(status) ? EXIT.needsPerson : EXIT.done),
+    present: (status: AnyStatus, output) => ({
+      lines: () => formatStatus(status, output),
+      exitCode: needsPerson(status) ? EXIT.needsPerson : EXIT.done,
+    }),
   },
   {
     name: 'report',
@@ -177,14 +180,14 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
       'credit-journey report J-1001 PREQUAL --reveal --purpose "adverse action letter" --end-user EU123',
     ],
     needs: 'ledger',
-    lines: formatJson,
+    present: showJson,
   },
   {
     name: 'refusal',
     operations: ['getRefusal'],
     examples: ['credit-journey refusal <customerTraceNumber> 1 --reveal'],
     needs: 'ledger',
-    lines: formatJson,
+    present: showJson,
   },
   {
     name: 'references',
@@ -206,14 +209,16 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     operations: ['beginPause'],
     examples: ['credit-journey pause --by ops-7 --reason "ticket 4711: wrong purpose codes"'],
     needs: 'ledger',
-    next: warnOfProfile,
+    present: warnOfProfile,
   },
   {
     name: 'resume',
     operations: ['endPause'],
     examples: ['credit-journey resume --by ops-7 --reason "ticket 4711: corrected"'],
     needs: 'both',
-    exitCode: ({ runs }: { runs: { unreached: number } }) => (runs.unreached > 0 ? EXIT.failed : EXIT.done),
+    present: ({ runs }: { runs: { unreached: number } }) => ({
+      exitCode: runs.unreached > 0 ? EXIT.failed : EXIT.done,
+    }),
   },
   toOrder('seen inquiry', 'markSeen', 'both', '<customerTraceNumber>'),
   toOrder('seen run', 'markRunSeen', 'both', 'portfolio:R-1001 --flag ssnMismatch'),

@@ -21,6 +21,10 @@ export function createOutput(options: OutputOptions) {
   // A pseudo-terminal without a size says 0.
   const width = Math.min(stream.columns || WIDTH, WIDTH);
   const writeLines = (lines: string[]) => void stream.write(lines.map((line) => `${adaptCommands(line)}\n`).join(''));
+  const answer = (document: object | string, lines: string[]) => {
+    if (isJson) stream.write(`${typeof document === 'string' ? document : JSON.stringify(document, null, 2)}\n`);
+    else writeLines(lines);
+  };
   let drawn = 0;
   return {
     /** Machines read this: JSON only. */
@@ -28,15 +32,9 @@ export function createOutput(options: OutputOptions) {
     width,
     colors,
     /** The command's one answer: a JSON document, or lines for people. A text is JSON already. */
-    answer: (document: object | string, lines: string[]) => {
-      if (isJson) stream.write(`${typeof document === 'string' ? document : JSON.stringify(document, null, 2)}\n`);
-      else writeLines(lines);
-    },
+    answer,
     /** One of several answers: a JSON line, or lines of text. */
-    event: (document: object, lines: string[]) => {
-      if (isJson) stream.write(`${JSON.stringify(document)}\n`);
-      else writeLines(lines);
-    },
+    event: (document: object, lines: string[]) => answer(JSON.stringify(document), lines),
     /** Replaces what the last call drew; terminals only, elsewhere it writes lines. */
     redraw: (lines: string[]) => {
       // Up over the last drawing, then clear to the end of the screen.

@@ -75,8 +75,8 @@ function describeValue(schema: z.ZodType, description: string): Pick<Member, 'ki
   return { kind, words: [words, values?.join(', ')].filter(Boolean).join(': ') };
 }
 
-/** `--end-user-code <code>`. @param words in place of those of the schema */
-export function toOption({ flag, kind, words: own }: Member, words = own): Option {
+/** `--end-user-code <code>` */
+export function toOption({ flag, kind, words }: Member): Option {
   return new Option(kind === 'flag' ? flag : `${flag} <${flag.split('-').at(-1)}>`, words);
 }
 

@@ -18,8 +18,8 @@ const AUTHORIZATION = listSchemaMembers([authorization]);
 type AuthorizationOptions = Partial<z.infer<typeof authorization>>;
 
 /** @throws InvalidInputError */
-export function readAuthorization({ by, reason }: AuthorizationOptions): Authorization {
-  return parseWith(authorization, { by, reason });
+export function readAuthorization(options: AuthorizationOptions): Authorization {
+  return parseWith(authorization, options);
 }
 
 interface DisposeOptions extends AuthorizationOptions {
