@@ -85,9 +85,10 @@ export const holdSchema = z
 export type Hold = z.infer<typeof holdSchema>;
 
 /** A row of the ledger, as every surface lists it. No run is asked whether it is still open: `readDecidable` does. */
-export function describeHold({ workId: holdId, details, ...row }: OperatorTask): Hold {
+export function describeHold(task: OperatorTask): Hold {
+  const { workId: holdId, details, ...row } = task;
   const { runKey, customerTraceNumber } = row;
-  const allowedActions = listActions(row);
+  const allowedActions = listActions(task);
   const run = `/v1/runs/${encodeURIComponent(runKey)}`;
   const seenAt = customerTraceNumber === undefined ? `${run}/seen` : `/v1/inquiries/${customerTraceNumber}/seen`;
   const decideAt = allowedActions.includes('seen') ? seenAt : `${run}/decisions`;
@@ -102,12 +103,7 @@ export function describeHold({ workId: holdId, details, ...row }: OperatorTask):
 }
 
 /** The last two digits of a trace number count its amendments. */
-function listActions({
-  kind,
-  reason,
-  productCode,
-  customerTraceNumber,
-}: Pick<OperatorTask, 'kind' | 'reason' | 'productCode' | 'customerTraceNumber'>): Hold['allowedActions'] {
+function listActions({ kind, reason, productCode, customerTraceNumber }: OperatorTask): Hold['allowedActions'] {
   if (kind === 'held' && isFailureType(reason)) {
     const mayAmend = productCode !== 'SECONDUSE' && Number(customerTraceNumber?.slice(-2)) < MAX_ORDINAL;
     return FAILURES[reason].actions.filter((action) => action !== 'amend' || mayAmend);

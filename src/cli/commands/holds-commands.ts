@@ -4,8 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { Page } from '../../api/lists/pages.ts';
 import { type Decided, type DecidedRow, holdFilters, MOST_AT_ONCE } from '../../api/routes/holds.ts';
-import { omitUndefined } from '../../base/defined.ts';
+import { pick } from '../../base/defined.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Loose } from '../../messages/message.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
@@ -66,6 +67,9 @@ const OF_ONE = [
 
 const OF_ALL = FILTERS.map(({ flag }) => flag);
 
+/** What a terminal shows of each row. */
+const COLUMNS = ['kind', 'runKey', 'reason', 'since', 'productCode', 'attempt', 'command'] as const;
+
 export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'holds',
@@ -79,7 +83,10 @@ export const COMMANDS: readonly CommandRow[] = [
       const list = holds.map(({ guide: _, decideAt: __, ...hold }) => ({ ...hold, command: resolveCommand(hold) }));
       return {
         answer: { list },
-        lines: () => (list.length === 0 ? ['nothing needs a person'] : formatHolds(list, context.output.width)),
+        lines: () => {
+          const rows = list.map((hold) => ({ ...pick(hold, COLUMNS), reason: describeReason(hold.reason).words }));
+          return rows.length === 0 ? ['nothing needs a person'] : formatRowTable(rows, context.output.width);
+        },
         exitCode: list.length > 0 ? EXIT.needsPerson : EXIT.done,
       };
     },
@@ -144,7 +151,7 @@ async function resolveOne(runKey: string, trace: string | undefined, asked: Aske
   // Without a trace number every other member can be checked.
   if (!prompter) parseMessage(decision, { ...draft, customerTraceNumber: trace ?? 'T' });
   const hold = prompter || trace === undefined ? await findHold(asked, runKey, trace) : undefined;
-  Object.assign(draft, omitUndefined({ customerTraceNumber: trace ?? hold?.customerTraceNumber }));
+  draft.customerTraceNumber = trace ?? hold?.customerTraceNumber ?? draft.customerTraceNumber;
   if (prompter && hold) {
     showHold(hold, prompter, output);
     await askForTheRest(hold, draft, prompter);
@@ -216,7 +223,7 @@ async function resolveAll({ options, output, prompter, draft, call }: Asked): Pr
   })) as WaitingHold[];
   const [first] = holds;
   if (prompter && first) {
-    const shown = holds.map(({ productCode, ...hold }) => ({ productCode, ...nameInquiry(hold) }));
+    const shown = holds.map((hold) => pick(hold, ['productCode', ...NAMES]));
     prompter.say(formatRowTable(shown, width));
     await askForTheRest(first, draft, prompter, { ofMany: true });
   }
@@ -247,21 +254,18 @@ async function resolveAll({ options, output, prompter, draft, call }: Asked): Pr
   };
 }
 
-type NamedInquiry = Pick<DecidedRow, 'runKey' | 'customerTraceNumber' | 'attempt'>;
-
-function nameInquiry({ runKey, customerTraceNumber, attempt }: NamedInquiry): NamedInquiry {
-  return { runKey, customerTraceNumber, attempt };
-}
+/** The members that name an attempt on hold. */
+const NAMES = ['runKey', 'customerTraceNumber', 'attempt'] as const;
 
 /** Calls an operation with the same decision about all of them. It takes a limited number at once. */
 async function callForEach(
   call: CallOperation,
   { attempt: _, customerTraceNumber: __, ...same }: DraftDecision & { preview?: true },
-  holds: readonly NamedInquiry[],
+  holds: readonly Pick<DecidedRow, (typeof NAMES)[number]>[],
 ): Promise<DecidedRow[]> {
   const judged: DecidedRow[] = [];
   for (let from = 0; from < holds.length; from += MOST_AT_ONCE) {
-    const inquiries = holds.slice(from, from + MOST_AT_ONCE).map(nameInquiry);
+    const inquiries = holds.slice(from, from + MOST_AT_ONCE).map((hold) => pick(hold, NAMES));
     const answer = readDocument(await call('decideMany', { ...same, inquiries })) as { inquiries: DecidedRow[] };
     judged.push(...answer.inquiries);
   }
@@ -274,13 +278,6 @@ async function isAgreed(question: string, prompter: Prompter, output: Output): P
   return agrees;
 }
 
-function formatHolds(list: readonly (Omit<Hold, 'guide'> & { command: string })[], width: number): string[] {
-  const rows = list.map(({ kind, runKey, reason, since, productCode, attempt, command }) => {
-    return { kind, runKey, reason: describeReason(reason).words, since, productCode, attempt, command };
-  });
-  return formatRowTable(rows, width);
-}
-
 function readFilters(options: GivenOptions): Loose {
   return applyOptions(FILTERS, { ...options, since: parseSince(options.since as string | undefined) }, {});
 }
@@ -288,12 +285,10 @@ function readFilters(options: GivenOptions): Loose {
 /** Reads every page of the rows that the conditions choose, the oldest first. */
 async function listHolds(call: CallOperation, conditions: Loose): Promise<Hold[]> {
   const holds: Hold[] = [];
-  let after: string | undefined;
-  do {
-    const page = readDocument(await call('listHolds', { ...conditions, limit: '200', after }));
-    const { data, next } = page as { data: Hold[]; next?: string };
-    holds.push(...data);
-    after = next;
-  } while (after !== undefined);
-  return holds;
+  for (let after: string | undefined; ; ) {
+    const page = readDocument(await call('listHolds', { ...conditions, limit: '200', after })) as Page<Hold>;
+    holds.push(...page.data);
+    if (page.next === undefined) return holds;
+    after = page.next;
+  }
 }

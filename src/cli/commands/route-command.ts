@@ -83,17 +83,17 @@ export function toCommandRow(spec: RouteCommand): CommandRow {
   const named = taken.map(([argument]) => argument.slice(1, -1));
   const operations = routes.map((route) => toOperation(route, spec, named));
   const all = operations.flatMap(({ members }) => members);
+  // An option of several operations is listed once.
+  const members = all.filter(({ flag }, index) => all.findIndex((other) => other.flag === flag) === index);
   const takesFile = routes.some(({ findDefinition }) => findDefinition) && !named.includes('file');
   return {
     name,
     description: spec.description ?? summary.charAt(0).toLowerCase() + summary.slice(1),
     arguments: taken,
-    members: [...Map.groupBy(all, ({ flag }) => flag).values()]
-      .flatMap(([member]) => member ?? [])
-      .map(({ words, ...member }) => ({
-        ...member,
-        words: member.flag in defaults ? `${words} (default: ${defaults[member.flag]})` : words,
-      })),
+    members: members.map(({ words, ...member }) => ({
+      ...member,
+      words: member.flag in defaults ? `${words} (default: ${defaults[member.flag]})` : words,
+    })),
     options: [
       ...options,
       ...when(sample, ['--sample', 'a made-up run instead of a file; only for the sandbox']),
@@ -181,12 +181,8 @@ async function runRoute(
   const { route, members } = operation;
   const { operationId } = route;
   const runKey = findRunKey(address);
-  requireOwnOptions(
-    operations.flatMap((other) => other.members),
-    members,
-    options,
-    `of ${runKey ?? operationId}`,
-  );
+  const all = operations.flatMap((other) => other.members);
+  requireOwnOptions(all, members, options, `of ${runKey ?? operationId}`);
   const content = await buildContent(spec, operation, address, options);
   const call = createOperations(context, spec.needs);
   if (options.api === undefined && isReading(route)) content.by ??= getSystemUser();
