@@ -3,12 +3,10 @@
  * answer, and a worker is killed on the way. The demo checks what it says against the gateway's own records.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Connection } from '@temporalio/client';
 import { CreditJourneys } from '../../client/credit-journeys.ts';
 import type { JourneyHandle, JourneyStatus, ReportReference } from '../../client.ts';
 import type { DevEnvironment } from '../../local/dev/dev-environment.ts';
-import { loadKeyRing } from '../../protection/keys/key-ring.ts';
-import { createDataConverter } from '../../protection/payloads/data-converter.ts';
+import { createChildEnvironment } from '../../local/dev/dev-variables.ts';
 import { describeParts, describeStanding, toRunView } from '../../words/runs.ts';
 import { AS_TEXT } from '../../words/writer.ts';
 import { formatHold, toListed } from '../output/status-lines.ts';
@@ -30,20 +28,10 @@ type Step = [isReached: (status: JourneyStatus) => boolean, act: (status: Journe
 
 /** @throws Error where anything is not as the story says; the process that tells it then ends with a failure. */
 export async function runDemo(environment: DevEnvironment, say: Say): Promise<void> {
-  const { uiUrl, namespace, taskQueue, sandboxUrl, temporalAddress } = environment;
-  // A connection of its own: the user's environment may hold TLS or an API key, which loopback has no use for.
-  const connection = await Connection.connect({ address: temporalAddress });
-  await using resources = new AsyncDisposableStack();
-  resources.defer(() => connection.close());
-  const keys = await loadKeyRing(environment.variables.KEY_RING_FILE ?? '');
-  const dataConverter = createDataConverter({ keys, namespace, mode: 'client' });
-  const journeys = await CreditJourneys.connect({
-    connection,
-    namespace,
-    taskQueue,
-    environment: 'sandbox',
-    dataConverter,
-  });
+  const { uiUrl, namespace, sandboxUrl } = environment;
+  // As for the other programs: the user's variables may hold TLS or an API key, which loopback has no use for.
+  process.env = createChildEnvironment(environment, process.env);
+  await using journeys = await CreditJourneys.connect();
   await planTrouble(sandboxUrl);
   const journey = await journeys.start(createSampleJourney());
   say(`\nA joint application: journey ${journey.runKey}, applicants 1A and 2A`);

@@ -45,8 +45,14 @@ export function reportError(error: unknown, options: OutputOptions): number {
   return toExitCode(error);
 }
 
+/** The part of an error that an answer about many repeats. @throws what is no error */
+export function toErrorFacts(error: unknown): { type: string; message: string } {
+  if (!(error instanceof Error)) throw error;
+  return { type: getErrorType(error), message: error.message };
+}
+
 /** The code that programs read, or the name of an error without one. */
-export function getErrorType(error: Error): string {
+function getErrorType(error: Error): string {
   if (error instanceof CreditJourneyError) return error.code;
   return 'reason' in error && error.name === 'Refusal' ? String(error.reason) : error.name;
 }

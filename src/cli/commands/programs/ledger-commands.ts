@@ -8,7 +8,7 @@ import type { Authorization } from '../../../ledger/orders.ts';
 import { ConfigError } from '../../../model/problems.ts';
 import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
-import { EXIT, getErrorType, UsageError } from '../../output/errors.ts';
+import { EXIT, toErrorFacts, UsageError } from '../../output/errors.ts';
 import { listSchemaMembers } from '../../output/schema-options.ts';
 import { type Answer, type CommandRow, type Context, parseSince, parseWholeNumber, RUN_ID } from '../command.ts';
 
@@ -170,16 +170,15 @@ async function runDisposal(
   const disposed: FinishedDisposal[] = [];
   const refused = [...plan.refused];
   // An error stops the disposal early. Running the command again continues it.
-  let stoppedBy: { type: string; message: string } | undefined;
+  let stoppedBy: ReturnType<typeof toErrorFacts> | undefined;
   for (const { runKey } of planned) {
     try {
       const done = await disposeItem(context, runKey, signature);
       if ('finished' in done) disposed.push(done.finished);
       else refused.push(done.refused);
     } catch (error) {
-      if (!(error instanceof Error)) throw error;
       // Temporal or the ledger is away: so it would be for all the others.
-      stoppedBy = { type: getErrorType(error), message: error.message };
+      stoppedBy = toErrorFacts(error);
       break;
     }
   }

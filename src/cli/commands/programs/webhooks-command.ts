@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigError } from '../../../model/problems.ts';
 import type { Environment } from '../../../model/products.ts';
-import { EXIT, getErrorType, UsageError } from '../../output/errors.ts';
+import { EXIT, toErrorFacts, UsageError } from '../../output/errors.ts';
 import { type Answer, type CommandRow, type Context, RUN_ID } from '../command.ts';
 
 export const COMMANDS: readonly CommandRow[] = [
@@ -51,15 +51,14 @@ async function resendAll({ connect }: Pick<Context, 'connect'>): Promise<Answer>
   const { MOST_DELIVERIES, openDeliveries, resendEvents } = await import('../../../operator/webhook-deliveries.ts');
   const { deliveries, unanswered } = await openDeliveries(client, journeys.taskQueue, { failed: true });
   const resent: { runKey: string; events: number }[] = [];
-  const failed: { runKey: string; error: { type: string; message: string } }[] = [];
+  const failed: { runKey: string; error: ReturnType<typeof toErrorFacts> }[] = [];
   for (const { runKey } of deliveries) {
     try {
       resent.push({ runKey, ...(await resendEvents(client, runKey)) });
     } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      // Delivered meanwhile.
-      if (error.name === 'NothingToDeliverError') continue;
-      failed.push({ runKey, error: { type: getErrorType(error), message: error.message } });
+      const facts = toErrorFacts(error);
+      // Where it is missing, the events were delivered meanwhile.
+      if (facts.type !== 'nothingToDeliver') failed.push({ runKey, error: facts });
     }
   }
   const more = deliveries.length + unanswered.length >= MOST_DELIVERIES;
