@@ -53,16 +53,12 @@ export async function decide(journeys: LedgerJourneys, runKey: string, decision:
     const { duplicate, recorded = true } = await journeys.run(runKey).send('resolveInquiry', decision, options);
     return { accepted: true, duplicate, recorded, heldBy: 'run' };
   } catch (error) {
-    const isGone = hasCode(error, 'journeyNotFound', 'journeyFinished');
-    if (!isGone || !(await isOwnInquiry(journeys, runKey, decision.customerTraceNumber))) throw error;
+    if (!hasCode(error, 'journeyNotFound', 'journeyFinished')) throw error;
+    const found = await (await journeys.getLedger()).inquiry(decision.customerTraceNumber);
+    if (!found || !isOwnRun(runKey, found.runKey)) throw error;
     const { duplicate } = await decideInLedger(journeys, decision);
     return { accepted: true, duplicate, recorded: true, heldBy: 'ledger' };
   }
-}
-
-async function isOwnInquiry(journeys: LedgerJourneys, runKey: string, customerTraceNumber: string): Promise<boolean> {
-  const found = await (await journeys.getLedger()).inquiry(customerTraceNumber);
-  return found !== null && isOwnRun(runKey, found.runKey);
 }
 
 /** Rows of a review belong to the review's run. */

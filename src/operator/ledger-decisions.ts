@@ -22,6 +22,8 @@ import { formatRunName, toWorkflowId } from '../model/run-key.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
 
+const ID_USED = '/decisionId was used';
+
 /** `duplicate`: the ledger already had the same decision. @throws InvalidInputError, CallError */
 export async function decideInLedger(journeys: LedgerJourneys, given: Decision): Promise<{ duplicate: boolean }> {
   const { customerTraceNumber, decisionId } = given;
@@ -31,7 +33,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
   const record = toDecisionRecord(message, row);
   const same = row.decisions.find((candidate) => candidate.decisionId === decisionId);
   if (same) {
-    refuseIf(customerTraceNumber, refuseDifferences(findDecisionDifferences(same, record)));
+    refuseIf(customerTraceNumber, refusePaths(ID_USED, findDecisionDifferences(same, record)));
     return { duplicate: true };
   }
   const isRunning = await isRunOpen(journeys.getSdkClient(), toWorkflowId(row.runKey));
@@ -76,7 +78,7 @@ export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Prom
   if (verdict.kind === 'nothingToSee') {
     refuseIf(customerTraceNumber, refuse('notNow', 'it has no open flag of a late answer'));
   }
-  if (verdict.kind === 'known') refuseIf(customerTraceNumber, refuseDifferences(verdict.paths));
+  if (verdict.kind === 'known') refuseIf(customerTraceNumber, refusePaths(ID_USED, verdict.paths));
   return { duplicate: verdict.kind === 'known' };
 }
 
@@ -101,10 +103,6 @@ async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<Ope
   const row = await ledger.inquiry(customerTraceNumber);
   if (!row) throw toRefusal(customerTraceNumber, refuse('notNow', 'the ledger knows of no such inquiry'));
   return row;
-}
-
-function refuseDifferences(paths: readonly string[]): MessageRefusal | null {
-  return refusePaths('/decisionId was used', paths);
 }
 
 function toRefusal(customerTraceNumber: string, { cause: refusalCause, reason }: MessageRefusal): CallError {

@@ -67,7 +67,7 @@ const OF_ONE = [
 
 const OF_ALL = FILTERS.map(({ flag }) => flag);
 
-/** What a terminal shows of each row. */
+/** The columns of a row on a terminal. */
 const COLUMNS = ['kind', 'runKey', 'reason', 'since', 'productCode', 'attempt', 'command'] as const;
 
 export const COMMANDS: readonly CommandRow[] = [
@@ -102,7 +102,7 @@ export const COMMANDS: readonly CommandRow[] = [
     options: [
       ['--file <path>', 'JSON of the decision, such as its reference or applicants; - is standard input'],
       ['--all', 'every hold of a --type; one decision each. The next options go with it'],
-      ...FILTERS.map((member) => toOption(member)),
+      ...FILTERS.map(toOption),
       ['--yes', 'do not ask for confirmation'],
     ],
     common: ['api', 'server', 'output'],

@@ -29,7 +29,7 @@ type Step = [isReached: (status: JourneyStatus) => boolean, act: (status: Journe
 /** @throws Error where anything is not as the story says; the process that tells it then ends with a failure. */
 export async function runDemo(environment: DevEnvironment, say: Say): Promise<void> {
   const { uiUrl, namespace, sandboxUrl } = environment;
-  // As for the other programs: the user's variables may hold TLS or an API key, which loopback has no use for.
+  // The user's own variables may hold TLS or an API key, which loopback has no use for.
   process.env = createChildEnvironment(environment, process.env);
   await using journeys = await CreditJourneys.connect();
   await planTrouble(sandboxUrl);

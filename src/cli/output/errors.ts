@@ -45,7 +45,7 @@ export function reportError(error: unknown, options: OutputOptions): number {
   return toExitCode(error);
 }
 
-/** The part of an error that an answer about many repeats. @throws what is no error */
+/** The part of an error that an answer about many repeats. @throws anything that is no error */
 export function toErrorFacts(error: unknown): { type: string; message: string } {
   if (!(error instanceof Error)) throw error;
   return { type: getErrorType(error), message: error.message };

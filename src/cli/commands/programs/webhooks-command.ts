@@ -57,7 +57,7 @@ async function resendAll({ connect }: Pick<Context, 'connect'>): Promise<Answer>
       resent.push({ runKey, ...(await resendEvents(client, runKey)) });
     } catch (error) {
       const facts = toErrorFacts(error);
-      // Where it is missing, the events were delivered meanwhile.
+      // Otherwise the events were delivered meanwhile.
       if (facts.type !== 'nothingToDeliver') failed.push({ runKey, error: facts });
     }
   }
