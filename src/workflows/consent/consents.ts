@@ -4,35 +4,28 @@
  * refusal on its way keeps its share from being posted.
  */
 import { CancellationScope, condition, defineSignal, log, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
-import type { ConsentTaken, RecordConsentsArgs, RunConfig, ShareQuestion } from '../../activities/contract.ts';
+import type { ConsentTaken, RecordConsentsArgs, ShareQuestion } from '../../activities/contract.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { ApplicantStanding, ConsentRecord, FaultyGrant, ShareStanding } from '../../consent/consent-record.ts';
 import { GRANT_FAULTS, isAhead, refuseFault } from '../../consent/refusals.ts';
 import { LOOK_UP_CONSENTS } from '../../messages/all-messages.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
-import type { RefusedMessage, ShareState } from '../../messages/journey/shapes.ts';
+import type { ShareState } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
 import { toConsentValidForMs } from '../../messages/request-share.ts';
 import { toCanonicalJson } from '../../model/decision-content.ts';
 import { type MessageRefusal, refuse } from '../../model/refusals.ts';
-import type { RunKind } from '../../model/run-key.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
 import { computeBackOffMs, runUntilRecorded } from '../run/activity-stubs.ts';
 import { createBackgroundWork, runInBackground } from '../run/around-the-sdk.ts';
-import type { EventsOut } from '../run/events-out.ts';
-import type { InFlightActivities } from '../run/in-flight-activities.ts';
 import { type Accepted, answerUnderway, handleUpdate, refuseMessage, type Underway } from '../run/message-answers.ts';
+import type { AnyRun } from '../run/run.ts';
 import { isRefusal, judgeConsents, noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
 
 /** A run that receives consents: `lendingJourney`, or `shareReport`, whose run key is the `journeyId` of its consents. */
-export interface ConsentHost {
-  readonly kind: RunKind;
-  readonly runKey: string;
-  /** Absent until the run is prepared. */
-  readonly config: RunConfig | undefined;
+export interface ConsentHost
+  extends Pick<AnyRun, 'kind' | 'runKey' | 'config' | 'events' | 'inFlight' | 'publish' | 'refuse'> {
   readonly consents: Consents;
-  readonly events: Pick<EventsOut, 'emit'>;
-  readonly inFlight: InFlightActivities;
   readonly shares: ReadonlyMap<string, ShareRecord>;
   knowsApplicant(applicantId: string): boolean;
   /** The applicants whose consents and denials can count for the share. */
@@ -45,8 +38,6 @@ export interface ConsentHost {
   toReportTerms(share: ShareRecord): Pick<ShareQuestion, 'reportReferenceNumber' | 'reportRunKey'>;
   /** Returns the applicants of the report that is shared. */
   listApplicants(share: ShareRecord): readonly string[];
-  publish(): void;
-  refuse(refused: RefusedMessage): void;
 }
 
 /**

@@ -72,6 +72,7 @@ function describeAttempt({ inquiry, attempt }: Pick<AttemptRequest, 'inquiry' | 
 
 function toResultStep(host: InquiryHost, result: SubmitInquiryResult): AttemptStep {
   if (result.kind === 'withdrawn') {
+    // The run may lack a withdrawal that the ledger has.
     host.withdraw(result);
     return { kind: 'stop', end: { kind: 'stopped' } };
   }

@@ -1,14 +1,11 @@
 /** Types of an inquiry: its content, what it needs of its run, and how it may end. */
-import type { ComparedReport, InquiryFailure, RunConfig } from '../../activities/contract.ts';
+import type { ComparedReport, InquiryFailure } from '../../activities/contract.ts';
 import type { GrantKey, ShareObjection } from '../../consent/consent-record.ts';
-import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { InquiryContent, InquiryDescription, InquiryTerms, Outcome } from '../../model/inquiry.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
-import type { ContinuationWait } from '../run/continuation.ts';
-import type { Holds } from '../run/holds.ts';
-import type { InFlightActivities } from '../run/in-flight-activities.ts';
+import type { AnyRun } from '../run/run.ts';
 
 /** The parts of an inquiry that do not change from attempt to attempt. */
 export interface InquirySpec
@@ -78,16 +75,7 @@ export interface InquiryProgress {
 }
 
 /** The parts of its run that an inquiry uses. */
-export interface InquiryHost {
-  readonly accepted: RunConfig;
-  readonly inFlight: InFlightActivities;
-  readonly holds: Holds;
-  readonly continuation: ContinuationWait;
-  /** The run sends no inquiry now, for example because it was withdrawn. */
-  readonly isHalted: boolean;
-  /** Called if the ledger has a withdrawal that the run may lack. `isHalted` is `true` from then on. */
-  withdraw(withdrawal: RunWithdrawal): void;
-}
+export type InquiryHost = Pick<AnyRun, 'accepted' | 'inFlight' | 'holds' | 'continuation' | 'isHalted' | 'withdraw'>;
 
 export type InquiryEnd =
   | { kind: 'answered'; answer: Outcome; applicants?: FailsafeApplicant[]; changes?: StageChanges }

@@ -47,11 +47,6 @@ export function createCreditRunState<Config extends RunConfig, Step>(stages: Ste
   return { ...createRunState<Config>(), stages, shares: [], consents: { standings: [] }, extensions: [] };
 }
 
-interface EndUsers {
-  endUserCode?: string;
-  endUserCodes?: Partial<Record<ProductCode, string>>;
-}
-
 export abstract class CreditRun<
     Input extends object,
     State extends CreditRunState<RunConfig, StepRecord<Code>>,
@@ -273,6 +268,7 @@ export abstract class CreditRun<
 
   protected override get attributes(): RunAttributes {
     const { shares } = this.state;
+    type EndUsers = { endUserCode?: string; endUserCodes?: Partial<Record<ProductCode, string>> };
     const { endUserCode, endUserCodes = {} } = this.input as EndUsers;
     const endUsers = [...new Set([endUserCode, ...Object.values(endUserCodes)])].filter((code) => code !== undefined);
     const productCode: ProductCode | undefined = this.#productBegunLast;

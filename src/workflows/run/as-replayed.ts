@@ -20,7 +20,10 @@ type Job = NonNullable<Activation['jobs']>[number];
 interface Activator {
   blockedConditions: ReadonlyMap<number, unknown>;
   nextSeqs: { readonly condition: number };
-  /** The SDK sets another array after each reset. */
+  /**
+   * Another array after each reset, at the same place in every replay: core gives the run a new seed then.
+   * `test/hazards/work-rows-slow.test.ts` holds that on a real server.
+   */
   randomnessSeed: unknown;
 }
 
@@ -158,9 +161,12 @@ export function isHistoryLong(maxEvents: number = DEFAULT_MAX_EVENTS): boolean {
   return events >= maxEvents || bytes >= MAX_BYTES;
 }
 
-/** @param listener called whenever the history has grown */
-export function onGrown(listener: () => void): void {
-  getPlayed().onGrown = listener;
+/**
+ * @param listeners `onGrown`: called whenever the history has grown. `onReset`: called in the first task after an
+ *   operator's reset, and again in each replay of it. The run has forgotten the later events, and the ledger has not
+ */
+export function listen(listeners: Pick<Played, 'onGrown' | 'onReset'>): void {
+  Object.assign(getPlayed(), listeners);
 }
 
 function notePlayed(events: number): void {
@@ -174,15 +180,6 @@ function countEvents(job: Job): number {
   if (job.doUpdate || job.queryWorkflow || job.removeFromCache || job.notifyHasPatch || job.updateRandomSeed) return 0;
   if (job.resolveActivity) return EVENTS_OF_JOB.activity;
   return job.fireTimer ? EVENTS_OF_JOB.timer : EVENTS_OF_JOB.other;
-}
-
-// An operator may reset a run (`temporal workflow reset`): it forgets the later events, the ledger does not. Core gives
-// a run a new random seed after each reset, at the same place in every replay. The SDK (1.24) has that seed in an
-// object of its own and nowhere else: `test/hazards/work-rows-slow.test.ts` holds that on a real server.
-
-/** @param listener called in the first task after each reset, and again in each replay of it */
-export function onReset(listener: () => void): void {
-  getPlayed().onReset = listener;
 }
 
 // The SDK (1.24) throws for a signal with a reserved name if a default signal handler is set (`handleUnknownSignals`).

@@ -9,7 +9,7 @@
  */
 import { CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
 import { isUndecodable } from '../../model/undecodable.ts';
-import { areMessagesAnswered, isHistoryLong, onGrown, waitUntilAtRest } from './as-replayed.ts';
+import { areMessagesAnswered, isHistoryLong, listen, waitUntilAtRest } from './as-replayed.ts';
 import { createInvalidInput, toUndecodableFailure } from './failures.ts';
 import type { InFlightActivities } from './in-flight-activities.ts';
 
@@ -55,7 +55,7 @@ export class Continuation {
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#begin = () => void this.#leave(state).then(continueWith).catch(reject);
-      onGrown(() => this.leaveIfDue());
+      listen({ onGrown: () => this.leaveIfDue() });
       this.part(body).then(resolve, reject);
     });
   }

@@ -80,14 +80,9 @@ export class EventsOut {
     return { occurrences: toCarriedOccurrences(new Map(kept)), waiting };
   }
 
-  /** Whether the delivery run has received all events. */
+  /** Whether the delivery run has received all events, which its endpoints may still lack. */
   get areOut(): boolean {
     return !this.#config || this.#state.waiting.length === 0;
-  }
-
-  /** Resolves once the delivery run has received all events, which its endpoints may still lack. */
-  async flush(): Promise<void> {
-    await CancellationScope.nonCancellable(() => condition(() => this.areOut));
   }
 
   async #handOver({ environment, profile }: RunConfig, subject: WebhookRun): Promise<never> {

@@ -27,7 +27,7 @@ import {
   readRunKind,
 } from '../../words/runs.ts';
 import { countWords, createMarkdownWriter, formatCodeBlock, type Writer } from '../../words/writer.ts';
-import type { Run, RunState } from './run.ts';
+import type { AnyRun } from './run.ts';
 
 /** How the provider knows the customer that asks, and where the operator finds the runbook. */
 export interface InquirySide {
@@ -36,16 +36,11 @@ export interface InquirySide {
   runbookUrl?: string | undefined;
 }
 
-type DetailedRun = Pick<
-  Run<object, RunState, string>,
-  'config' | 'isEnding' | 'endedAs' | 'inputProblems' | 'holds' | 'status'
->;
-
 /** Facts of a kind of run beside its status. */
 export type ShownDetails = Omit<RunView, 'status' | 'holds'> & Pick<InquirySide, 'endUserCode'>;
 
 /** Describes a run without personal data. Input that is not checked may be anything: none of it is shown. */
-export function describeRun(run: DetailedRun, details: () => ShownDetails): string {
+export function describeRun(run: AnyRun, details: () => ShownDetails): string {
   if (!run.config) return writeUncheckedDetails(run);
   const { customerId, runbookUrl } = run.config;
   const { endUserCode, ...known } = details();
@@ -56,7 +51,7 @@ export function describeRun(run: DetailedRun, details: () => ShownDetails): stri
 export function writeUncheckedDetails({
   endedAs,
   inputProblems = [],
-}: Pick<DetailedRun, 'endedAs' | 'inputProblems'>): string {
+}: Pick<AnyRun, 'endedAs' | 'inputProblems'>): string {
   const problems = selectShownProblems(inputProblems);
   const checking = problems.length > 0 ? `**${ASKING_OTHERS}**` : '**The input is being checked.**';
   const standing = endedAs

@@ -19,7 +19,7 @@ import { type MessageRefusal, refuse, refuseDifference } from '../../model/refus
 import { isUndecodable } from '../../model/undecodable.ts';
 import { repeatUntilDone, runUntilRecorded } from './activity-stubs.ts';
 import { showDetails } from './around-the-sdk.ts';
-import { areMessagesAnswered, onReset, waitUntilUpdatesTaken } from './as-replayed.ts';
+import { areMessagesAnswered, listen, waitUntilUpdatesTaken } from './as-replayed.ts';
 import { refuseForeignState } from './continuation.ts';
 import { createInvalidInput, findApplicationFailure, readInputProblems, toUndecodableFailure } from './failures.ts';
 import type { DecisionMessage } from './holds.ts';
@@ -31,11 +31,9 @@ import {
   refuseMessage,
   type UpdateHandler,
 } from './message-answers.ts';
-import type { Run, RunState } from './run.ts';
+import type { AnyRun } from './run.ts';
 import { findTakenDecision, type RunDecisionEffect } from './run-decisions.ts';
 import { describeRun, type ShownDetails } from './run-details.ts';
-
-type AnyRun = Run<object, RunState, string>;
 
 // The signal by which `credit-journey resume` wakes the runs that a pause keeps waiting.
 
@@ -148,7 +146,7 @@ export async function runWorkflow<R extends AnyRun>(
 ): Promise<Awaited<ReturnType<R['result']>>> {
   refuseForeignState(state);
   const run = new definition.State(input, state);
-  onReset(() => run.onReset());
+  listen({ onReset: () => run.onReset() });
   if (run.config) run.begin(run.config);
   handleResumption(run.inFlight);
   handleInputDifferences(run.input);
@@ -183,7 +181,7 @@ async function runToEnd<R extends AnyRun>(
     run.emitEnded(outcome);
     // Waits until Temporal has the event, never for an endpoint.
     if (!run.events.areOut) {
-      await run.events.flush();
+      await CancellationScope.nonCancellable(() => condition(() => run.events.areOut));
       await waitUntilUpdatesTaken();
     }
     // Messages after this event do not change the end that it names.

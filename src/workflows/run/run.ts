@@ -194,6 +194,8 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
   }
 }
 
+export type AnyRun = Run<object, RunState, string>;
+
 /** `null` removes an attribute; `undefined` keeps its value, and so does an empty list. */
 export type RunAttributes = {
   [Name in SearchAttributeName]?: (typeof SEARCH_ATTRIBUTES)[Name] extends 'Keyword'
