@@ -165,7 +165,12 @@ export function createStartActivities(dependencies: ActivityDependencies) {
       for (const productCode of input.stages ?? STAGES) {
         checkRequestCanBeBuilt(profile, toStageInquiry(input, productCode), { applicants });
       }
-      const asker = { runKey, firstRunId, consentTrust: profile.consentTrust, applicantIds: listIds(applicants) };
+      const asker = {
+        runKey,
+        firstRunId,
+        consentTrust: profile.consentTrust,
+        applicantIds: applicants.map(({ applicantId }) => applicantId),
+      };
       const questions = shares.map(toQuestion);
       // If the ledger does not answer, the journey asks for each share when it waits for consent.
       const standings =
@@ -209,7 +214,7 @@ export function createStartActivities(dependencies: ActivityDependencies) {
         throw new InvalidInputError([{ path: '/report', rule }]);
       }
       const { firstRunId } = args;
-      const applicantIds = listIds(reference.applicants);
+      const applicantIds = reference.applicants.map(({ applicantId }) => applicantId);
       const asker = { runKey, firstRunId, consentTrust: profile.consentTrust, applicantIds };
       const reportRunKey = report.kind === 'ledger' ? report.runKey : undefined;
       const question = { ...toQuestion(input), reportReferenceNumber, reportRunKey };
@@ -235,10 +240,6 @@ export function createStartActivities(dependencies: ActivityDependencies) {
       if (problems.length > 0) throw new InvalidInputError(problems);
     },
   });
-}
-
-function listIds(applicants: readonly { applicantId: string }[]): string[] {
-  return applicants.map(({ applicantId }) => applicantId);
 }
 
 function toQuestion(share: Pick<ShareInput, 'shareId' | 'consentValidFor'> & SecondaryUser): ShareQuestion {

@@ -263,6 +263,7 @@ class InquiryRun {
     const state = this.#state;
     if (failure.claimed) state.attempt = failure.attempt + 1;
     const since = heldSince ?? new Date().toISOString();
+    const { applicants, reference } = this.#spec;
     // The next run gets only the problems that the hold shows: the state of a review may have hundreds of holds.
     state.held = {
       failure: { ...failure, problems: failure.problems && selectShownProblems(failure.problems) },
@@ -273,7 +274,7 @@ class InquiryRun {
     this.#endWait();
     const { decision, effect: recorded } = await this.#host.holds.waitForDecision(this.#inquiry, failure, {
       attempts: failure.claimed ? failure.attempt : state.attempt,
-      applicantIds: this.#listApplicantIds(),
+      applicantIds: (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId),
       since,
     });
     delete state.held;
@@ -325,11 +326,6 @@ class InquiryRun {
     this.#forgetRetries();
     // The credentials may have been replaced: the next attempt must not use an old token.
     if (failureType === 'CredentialsRefused') this.#state.tokenFetchedAfter = new Date().toISOString();
-  }
-
-  #listApplicantIds(): string[] {
-    const { applicants, reference } = this.#spec;
-    return (applicants ?? reference?.applicants ?? []).map(({ applicantId }) => applicantId);
   }
 
   #reportProgress(state: 'running' | 'held', how: Partial<InquiryProgress> = {}): void {

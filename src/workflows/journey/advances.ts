@@ -71,8 +71,7 @@ function toSkip({ skip, to, by = '', reason = '' }: PassGateMessage): Skip | und
 export function checkAdvance(journey: Journey, message: AdvanceMessage): MessageRefusal | null {
   if ('repeat' in message) return checkRepeat(journey, message);
   const ids = findNewDecisions(journey, message).map(({ decisionId }) => decisionId);
-  const asked = journey.decided.objection(ids, message);
-  return asked === undefined ? checkPassGate(journey, message) : asked;
+  return journey.decided.check(ids, message, () => checkPassGate(journey, message));
 }
 
 /** Returns the objection to a message that the ledger already has. */

@@ -20,9 +20,6 @@ export function fitsNextRun(state: unknown): boolean {
   return JSON.stringify(state).length <= MAX_STATE_BYTES;
 }
 
-/** The part of `Continuation` by which a part of a run rests. */
-export type ContinuationWait = Pick<Continuation, 'isDue' | 'wait'>;
-
 export class Continuation {
   readonly #inFlight: InFlightActivities;
   readonly #maxEvents: () => number | undefined;

@@ -16,7 +16,7 @@ import { parseRunKey } from '../../model/run-key.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
 import { ENDING_RULE, formatInquiryHoldRow, SENDS_NOTHING } from '../../words/holds.ts';
 import { runUntilRecorded } from './activity-stubs.ts';
-import type { ContinuationWait } from './continuation.ts';
+import type { Continuation } from './continuation.ts';
 import type { EventsOut } from './events-out.ts';
 import { isRefused, type Underway, type Verdict } from './message-answers.ts';
 
@@ -65,7 +65,7 @@ interface HoldingRun {
   readonly accepted: RunConfig;
   readonly state: { mayLeaveRows?: boolean };
   readonly events: Pick<EventsOut, 'emit'>;
-  readonly continuation: ContinuationWait;
+  readonly continuation: Pick<Continuation, 'wait'>;
 }
 
 type Judged = Pick<HoldStatus, 'attempts' | 'applicantIds' | 'since'>;

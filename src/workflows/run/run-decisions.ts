@@ -83,13 +83,10 @@ export class RunDecisions {
     return this.#decisions.length > 0;
   }
 
-  /**
-   * Returns why the message is refused while an earlier one of its ids is not settled. `null` if it is the same one,
-   * `undefined` if there is none.
-   */
-  objection(ids: readonly string[], message: object): MessageRefusal | null | undefined {
+  /** Returns why the message is refused, or `null`. While an earlier one of its ids is not settled, only that counts. */
+  check(ids: readonly string[], message: object, otherwise: () => MessageRefusal | null): MessageRefusal | null {
     const asked = this.#find(ids);
-    return asked && refuseDifference('this decision was accepted', asked.effect?.message, message);
+    return asked ? refuseDifference('this decision was accepted', asked.effect?.message, message) : otherwise();
   }
 
   #find(ids: readonly string[]): AskedDecision | undefined {
@@ -223,8 +220,7 @@ interface ExtendableRun extends DecidedRun {
 
 /** Returns why the message makes no sense now, or `null`; also `null` if the same was accepted before. */
 export function extendObjection(run: ExtendableRun, message: Extension): MessageRefusal | null {
-  const asked = run.decided.objection([toExtensionId(message)], message);
-  return asked === undefined ? checkExtension(run, message) : asked;
+  return run.decided.check([toExtensionId(message)], message, () => checkExtension(run, message));
 }
 
 /** Returns the objection to a message that the ledger already has; also `null` if the same was taken before. */
