@@ -28,9 +28,9 @@ export async function compareReports(
   if ('gap' in first) return { comparedWith, unavailable: first.gap };
   if ('gap' in other) return { comparedWith, unavailable: other.gap };
   const changes = changesBetween(first.report, other.report, options);
-  const document = { kind: 'changes', of: other.origin, from: first.origin } as const;
+  const between = { of: other.origin, from: first.origin };
   const text = encodeSealedChanges({ earlier, later, changes, ...(options && { options }) });
-  if (!(await ledger.keepDerived(run.ledgerId, document, text))) return { comparedWith, unavailable: 'disposed' };
+  if (!(await ledger.keepChanges(run.ledgerId, between, text))) return { comparedWith, unavailable: 'disposed' };
   return { comparedWith, ...changes.summary };
 }
 

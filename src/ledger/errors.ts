@@ -13,6 +13,13 @@ export class LedgerChangedError extends CreditJourneyError {
 /** Thrown when the configured address has no ledger, and this process may not make one. */
 export class LedgerNotFoundError extends CreditJourneyError {
   override readonly code = 'ledgerNotFound';
+
+  constructor(what: string) {
+    super(
+      `${what}: check LEDGER_URL, or run \`credit-journey setup\`, which makes a ledger (the database itself, on ` +
+        'PostgreSQL, is made by its administrator). A journey that began on another ledger will not continue on a new one',
+    );
+  }
 }
 
 /** Thrown when the ledger's tables are older or newer than this version of the code can work on. */

@@ -105,12 +105,8 @@ export async function openEngine({
   url,
   create = false,
 }: Pick<OpenLedgerOptions, 'url' | 'create'>): Promise<SqlEngine> {
-  try {
-    if (url.startsWith('file:')) return await openSqlite(parsePath(url), create);
-    if (/^postgres(ql)?:\/\//.test(url)) return await openPostgres(url);
-  } catch (error) {
-    throw error instanceof LedgerNotFoundError ? createNotFoundError(error.message) : error;
-  }
+  if (url.startsWith('file:')) return openSqlite(parsePath(url), create);
+  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url);
   // Without the address itself, which may hold a password.
   throw new TypeError('a ledger address must begin with file: or postgres://');
 }
@@ -122,15 +118,8 @@ function parsePath(url: string): string {
   return resolve(path);
 }
 
-function createNotFoundError(what: string): LedgerNotFoundError {
-  return new LedgerNotFoundError(
-    `${what}: check LEDGER_URL, or run \`credit-journey setup\`, which makes a ledger (the database itself, on ` +
-      'PostgreSQL, is made by its administrator). A journey that began on another ledger will not continue on a new one',
-  );
-}
-
 function requireUsable(row: IdentityRow | undefined): IdentityRow {
-  if (!row) throw createNotFoundError('the database at the ledger address holds no ledger');
+  if (!row) throw new LedgerNotFoundError('the database at the ledger address holds no ledger');
   if (row.schemaVersion < SCHEMA_VERSION) {
     throw new LedgerSchemaError(
       `the ledger's tables are at version ${row.schemaVersion} of ${SCHEMA_VERSION}: run \`credit-journey setup\` first`,

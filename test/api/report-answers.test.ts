@@ -96,7 +96,7 @@ async function ledgerWithReport(): Promise<Ledger> {
   const sealed = await ledger.sealRefusal(refused, { text: REFUSAL, isWhole: true });
   await ledger.recordOutcome(outcomeOf(ledger, { ...refused, state: 'refused', httpStatus: 422 }), undefined, sealed);
   const origin = { customerTraceNumber, attempt: 1 };
-  await ledger.keepDerived(ledger.identity.ledgerId, { kind: 'changes', of: origin, from: origin }, text);
+  await ledger.keepChanges(ledger.identity.ledgerId, { of: origin, from: origin }, text);
   return ledger;
 }
 

@@ -3,14 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DisposedError, LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { DerivedDocument } from '../../src/ledger/reports/reports.ts';
 import type { InquiryDescription } from '../../src/model/inquiry.ts';
 import { claimOf, outcomeOf, RECORD, readSealedChanges, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const LATER = 'PCAAAAAAAAAAAAAAAAAAAAAAAA00';
-const CHANGES: DerivedDocument = {
-  kind: 'changes',
+const CHANGES = {
   of: { customerTraceNumber: LATER, attempt: 1 },
   from: { customerTraceNumber: TRACE, attempt: 1 },
 };
@@ -34,8 +32,8 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
     const { ledger, url } = await opened(t);
     const ledgerId = await withReports(ledger);
     assert.equal(await readSealedChanges(ledger, 'J-1'), null);
-    assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL 1'), true);
-    assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL 2'), true);
+    assert.equal(await ledger.keepChanges(ledgerId, CHANGES, 'SENTINEL 1'), true);
+    assert.equal(await ledger.keepChanges(ledgerId, CHANGES, 'SENTINEL 2'), true);
     const { storedAt, ...found } = (await readSealedChanges(ledger, 'J-1')) ?? assert.fail();
     assert.deepEqual(found, { ...CHANGES.of, body: 'SENTINEL 1' });
     assert.ok(Math.abs(Date.now() - Date.parse(storedAt)) < 600_000);
@@ -45,7 +43,7 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
     }[];
     assert.equal(rows.length, 1);
     assert.ok(!Buffer.from(rows[0]?.body ?? []).includes('SENTINEL'));
-    await assert.rejects(ledger.keepDerived('another', CHANGES, ''), LedgerChangedError);
+    await assert.rejects(ledger.keepChanges('another', CHANGES, ''), LedgerChangedError);
   });
 
   test('reports are read by trace number, in the requested order, and only from the requested ledger', async (t) => {
@@ -71,12 +69,12 @@ export function derivedTests(opened: Open, backend: LedgerBackend): void {
   test('a disposal destroys the derived document together with the reports', async (t) => {
     const { ledger, url } = await opened(t);
     const ledgerId = await withReports(ledger);
-    await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL');
+    await ledger.keepChanges(ledgerId, CHANGES, 'SENTINEL');
     assert.equal((await ledger.retention.begin('J-1', AUTHORIZATION)).kind, 'done');
     assert.equal((await ledger.retention.dispose('J-1', AUTHORIZATION, 0)).kind, 'done');
     await assert.rejects(readSealedChanges(ledger, 'J-1'), DisposedError);
     assert.deepEqual(await ledger.reportsToCompare(ledgerId, [TRACE]), [{ gap: 'disposed' }]);
-    assert.equal(await ledger.keepDerived(ledgerId, CHANGES, 'SENTINEL'), false);
+    assert.equal(await ledger.keepChanges(ledgerId, CHANGES, 'SENTINEL'), false);
     const left = 'count(body) + count(wrapped_key) + count(key_id)';
     const sql = `SELECT ${left} AS n FROM sealed_bodies WHERE kind = 'changes'`;
     const [row] = (await backend.execute(url, sql)) as { n: unknown }[];

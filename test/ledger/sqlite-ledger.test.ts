@@ -69,7 +69,7 @@ test('SQLite: each step of an inquiry runs a fixed number of statements', async 
     claim: await statementsOf(t, () => ledger.claim(claimOf(ledger, change))),
     outcome: await statementsOf(t, () => ledger.recordOutcome(outcome, '{}')),
     reports: await statementsOf(t, () => ledger.reportsToCompare(ledgerId, numbers)),
-    changes: await statementsOf(t, () => ledger.keepDerived(ledgerId, { kind: 'changes', of, from }, '{}')),
+    changes: await statementsOf(t, () => ledger.keepChanges(ledgerId, { of, from }, '{}')),
   };
   // Each count includes begin and end, that of a write also its savepoint, that of a read its check for other commits.
   assert.deepEqual(steps, { start: 7, claim: 14, outcome: 12, reports: 9, changes: 7 });

@@ -124,16 +124,22 @@ async function describeAttempts(
     toAttemptKey,
   );
   const holdsOn = await readHoldsByOwner(tx, rows);
-  return rows.map((row) => ({
-    ...pick(row, COLUMNS),
-    ...readAnswer(tx.cipher, row, 'answer', row),
-    outcome: readOutcome(row),
-    ...judgeAttempt(row, decisions),
-    applicants: row.applicantIds?.length,
-    late: row.lateNews && { at: row.lateAt ?? '', ...readAnswer(tx.cipher, row, 'lateAnswer', row.lateNews) },
-    consents: (grants.get(toAttemptKey(row)) ?? []).map((grant) => pick(grant, ofGrants)),
-    legalHolds: holdsOn(row.runKey),
-  }));
+  return rows.map((row) => {
+    const own = decisions.get(row.customerTraceNumber) ?? [];
+    const judging = own.filter(({ attempt, failureType }) => attempt === row.attempt && judgesAttempts(failureType));
+    return {
+      ...pick(row, COLUMNS),
+      ...readAnswer(tx.cipher, row, 'answer', row),
+      outcome: readOutcome(row),
+      posted: judgePosting(row, judging),
+      permittedBy: toDecision(findPermit(row, own, decisions)),
+      decision: toDecision(judging.at(-1)),
+      applicants: row.applicantIds?.length,
+      late: row.lateNews && { at: row.lateAt ?? '', ...readAnswer(tx.cipher, row, 'lateAnswer', row.lateNews) },
+      consents: (grants.get(toAttemptKey(row)) ?? []).map((grant) => pick(grant, ofGrants)),
+      legalHolds: holdsOn(row.runKey),
+    };
+  });
 }
 
 /** The members of a listed attempt that are columns of its row. */
@@ -144,20 +150,6 @@ const COLUMNS = Object.keys(RECORDS.inquiries.output.shape) as Exclude<
 
 function toAttemptKey({ customerTraceNumber, attempt }: ReportOrigin): string {
   return `${customerTraceNumber} ${attempt}`;
-}
-
-/** Assigns decisions to the attempt, and judges whether it was posted. */
-function judgeAttempt(
-  row: FoundRow,
-  decisions: ReadonlyMap<string, DecisionRow[]>,
-): Pick<AuditedAttempt, 'posted' | 'permittedBy' | 'decision'> {
-  const own = decisions.get(row.customerTraceNumber) ?? [];
-  const judging = own.filter(({ attempt, failureType }) => attempt === row.attempt && judgesAttempts(failureType));
-  return {
-    posted: judgePosting(row, judging),
-    permittedBy: toDecision(findPermit(row, own, decisions)),
-    decision: toDecision(judging.at(-1)),
-  };
 }
 
 /** States of an attempt that was not posted, as far as a refusal proves that (docs/protocol.md). */

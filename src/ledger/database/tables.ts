@@ -369,7 +369,7 @@ export const TABLES = {
       >(),
       // NULL: it is about no run. A hold on a review covers every row that it has or will have.
       run_key: optional(text()),
-      // A decision about a run has an id. Other content under it is another order: a run that was reset has forgotten the first.
+      // NULL: it is no decision about a run (run-decisions.ts).
       decision_id: optional(text()),
       // The inquiry whose flags were seen.
       customer_trace_number: optional(text()),

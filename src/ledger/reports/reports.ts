@@ -26,13 +26,7 @@ import type { InquiryView, LedgerIdentity, OutcomeRecord, ReportOrigin } from '.
  * A refusal's body, sealed and bound to its ledger, inquiry and attempt. Base64, because it travels through Temporal
  * while the ledger cannot be reached.
  */
-export interface SealedRefusal {
-  body: string;
-  wrappedKey: string;
-  keyId: string;
-  algorithm: string;
-  isWhole: boolean;
-}
+export type SealedRefusal = { [Member in keyof Sealed]: string } & { isWhole: boolean };
 
 /** In characters. Temporal drops the details of a failure of 2 MB, and the protocol needs them: a longer body is lost. */
 const MOST_CARRIED = 400_000;
@@ -110,13 +104,6 @@ type BodyRow = Row<'sealed_bodies'> & {
 export type ReportToCompare =
   | { report: ReportOrigin & { body: string }; applicantIds: ReadonlyMap<string, string> }
   | { gap: ComparisonGap };
-
-/** A document that is derived from reports and sealed like one. It is destroyed with either. */
-export interface DerivedDocument {
-  kind: 'changes';
-  of: ReportOrigin;
-  from: ReportOrigin;
-}
 
 const BODIES = `SELECT b.*, i.product_code, coalesce(i.disposed_at, f.disposed_at) AS disposed_at FROM sealed_bodies b
   JOIN attempts a ON a.customer_trace_number = b.customer_trace_number AND a.attempt = b.attempt
@@ -197,22 +184,25 @@ export class SealedReports {
   }
 
   /**
-   * Seals a document. One about the same two reports stays. `false` where one of the two reports was disposed of: nothing
-   * was written.
+   * Seals a list of changes, which is destroyed with either report. One about the same two reports stays. `false` where
+   * one of the two reports was disposed of: nothing was written.
    */
-  async keepDerived(ledgerId: string, document: DerivedDocument, text: string): Promise<boolean> {
-    const sealed = await this.seal(document.kind, document.of, text);
+  async keepChanges(
+    ledgerId: string,
+    { of, from }: { of: ReportOrigin; from: ReportOrigin },
+    text: string,
+  ): Promise<boolean> {
+    const sealed = await this.seal('changes', of, text);
     return this.transactions.writeTo(ledgerId, async (tx) => {
-      const sources = [document.of.customerTraceNumber, document.from.customerTraceNumber].sort();
+      const sources = [of.customerTraceNumber, from.customerTraceNumber].sort();
       for (const source of sources) await lockInquiry(tx, source);
       const disposed = await tx.rows(
         'SELECT 1 FROM inquiries WHERE customer_trace_number IN ($1, $2) AND disposed_at IS NOT NULL',
         sources,
       );
       if (disposed.length > 0) return false;
-      const { kind, of, from } = document;
       const origin = { fromTraceNumber: from.customerTraceNumber, fromAttempt: from.attempt };
-      await insertBody(tx, { ...of, ...origin, ...sealed, kind });
+      await insertBody(tx, { ...of, ...origin, ...sealed, kind: 'changes' });
       return true;
     });
   }

@@ -8,14 +8,7 @@ import type { Stands } from '../../messages/journey/shapes.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
-import {
-  type ConsentRow,
-  readSaid,
-  readSpentGrants,
-  type SpentGrant,
-  toConsentRecord,
-  wasPosted,
-} from '../consents/consents.ts';
+import { type ConsentRow, readSaid, readSpentGrants, toConsentRecord, wasPosted } from '../consents/consents.ts';
 import { insertRow, readRows } from '../database/rows.ts';
 import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import { drawAttention } from '../holds/holds.ts';
@@ -60,7 +53,10 @@ export async function readShareFacts(tx: Transaction, { runKey, shareId, reportR
   const found = reports.flatMap(({ runKey: owner }) => owner ?? []);
   const owners = [...new Set([runKey, ...found])];
   const rows = await readAboutReport(tx, { shareId, owners, digest });
-  const usedBy = await readUses(tx, { runKey, shareId, owners });
+  // The grants under this share's id under which another share was, or may have been, posted, with that share's owner.
+  const isOfOther = `l.journey_id IN (${listPlaceholders(owners, 3)}) AND l.share_id = $2 AND i.run_key <> $1`;
+  const uses = await readSpentGrants(tx, isOfOther, [runKey, shareId, ...owners]);
+  const usedBy = new Map(uses.filter(wasPosted).map((use) => [useKey(use), use.runKey]));
   const stored = rows.map((row): StoredConsent => {
     const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
     const starts = [row.firstRunId, row.toldTo].filter((start) => start !== undefined);
@@ -107,18 +103,6 @@ function readAboutReport(
      WHERE s.reference_digest = $2`,
     [shareId, digest, ...owners],
   );
-}
-
-/**
- * The grants under this share's id under which another share was, or may have been, posted, with that share's owner.
- */
-async function readUses(
-  tx: Transaction,
-  { runKey, shareId, owners }: { runKey: string; shareId: string; owners: readonly string[] },
-): Promise<Map<string, string>> {
-  const isOfOther = `l.journey_id IN (${listPlaceholders(owners, 3)}) AND l.share_id = $2 AND i.run_key <> $1`;
-  const uses = await readSpentGrants(tx, isOfOther, [runKey, shareId, ...owners]);
-  return new Map(uses.filter(wasPosted).map((use) => [useKey(use), use.runKey]));
 }
 
 function useKey({ journeyId, shareId, applicantId, consentId }: GrantKey): string {
@@ -242,7 +226,9 @@ async function flagRefused(
   const spent = await readSpentGrants(tx, `${condition} AND i.product_code = 'SECONDUSE'`, values);
   const concerned = new Set<string>();
   // Most refusals concern no posting. The full history of messages is read only for those that do.
-  for (const spentGrant of spent.filter(isOnFile)) {
+  for (const spentGrant of spent.filter(wasPosted)) {
+    // The outcome of an attempt in progress, or the end of its time, decides.
+    if (spentGrant.state === 'sending' && spentGrant.overdue === 0) continue;
     const history = (await readSaid(tx, spentGrant)).map(toConsentRecord);
     const isGrant = (consent: ConsentRecord) => consent.decision === 'granted';
     const grant = history.find((consent) => isGrant(consent) && consent.consentId === spentGrant.consentId);
@@ -251,12 +237,4 @@ async function flagRefused(
   }
   for (const customerTraceNumber of concerned) await drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
   return concerned.size;
-}
-
-/**
- * Whether the share counts as posted. An attempt in progress does not yet: its outcome, or the end of its time,
- * decides.
- */
-function isOnFile(spentGrant: SpentGrant): boolean {
-  return wasPosted(spentGrant) && (spentGrant.state !== 'sending' || spentGrant.overdue === 1);
 }
