@@ -8,7 +8,6 @@ import { reachFilter } from '../../src/api/reach.ts';
 import { isAboutRun } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/route-table.ts';
 import { readAuthorization } from '../../src/cli/commands/programs/ledger-commands.ts';
-import { findReaderProblems } from '../../src/ledger/reports/reports.ts';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { RUNS_WITH_INQUIRIES } from '../../src/model/run-key.ts';
@@ -353,7 +352,6 @@ describe('requests of any caller', () => {
         'by',
       );
       assert.notEqual(MESSAGES.withdrawJourney.findProblem({ journeyId: 'J-1', by: sub, reason: 'x' }), null);
-      assert.equal(findReaderProblems({ by: sub }).length, 1);
       assert.throws(() => readAuthorization({ by: sub, reason: 'x' }), InvalidInputError);
     }
     assert.equal(MESSAGES.withdrawJourney.findProblem({ journeyId: 'J-1', by: 'Zoë ops', reason: 'x' }), null);

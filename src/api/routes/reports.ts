@@ -1,15 +1,15 @@
 /** Reports, changes, references and refusals out of the ledger: masked, or whole where the token may see that. */
 import { z } from 'zod';
 import { parseJson } from '../../base/json-safety.ts';
+import { text } from '../../fields/fields.ts';
 import type { AccessRecord } from '../../http/audit.ts';
 import { type ProblemCode, Refusal } from '../../http/refusal.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { ReportOrigin } from '../../ledger/records.ts';
 import { listReferences } from '../../ledger/reports/report-references.ts';
-import { findReaderProblems, type Reader } from '../../ledger/reports/reports.ts';
+import type { Reader } from '../../ledger/reports/reports.ts';
 import { consumerWithoutRecordSchema, journeyReferencesSchema } from '../../messages/journey/shapes.ts';
 import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/shapes.ts';
-import { InvalidInputError } from '../../model/problems.ts';
 import { PRODUCTS, type ProductCode } from '../../model/products.ts';
 import { redact, redactShape } from '../../protection/redaction/redaction.ts';
 import { requireScope } from '../caller.ts';
@@ -21,15 +21,11 @@ const reveal = z
   .optional()
   .describe('`true`: the whole answer with its personal data; needs `reports:reveal`. Default: masked.');
 
-const endUser = z
-  .string()
-  .max(200)
+const endUser = text(200)
   .optional()
   .describe('The end user that reads it. The API refuses any other than the one it was pulled for.');
 
-const purpose = z
-  .string()
-  .max(200)
+const purpose = text(200)
   .optional()
   .describe('The purpose for which the report is served again to its end user, without a new inquiry.');
 
@@ -150,13 +146,11 @@ export async function readReferencesAnswer(
   return { body: { ...(redacted ? (redact(found) as object) : found), redacted }, noted: { count } };
 }
 
-/** @throws Refusal 403; InvalidInputError */
+/** @throws Refusal 403 */
 function toReader({ caller, by, query }: Pick<Call, 'caller' | 'by' | 'query'>): Reader {
   const { reveal: asked, purpose, endUser } = query as Partial<z.infer<typeof reportQuery>>;
   const isRedacted = asked !== 'true';
   if (!isRedacted) requireScope(caller, 'reports:reveal');
-  const problems = findReaderProblems({ purpose, endUser });
-  if (problems.length > 0) throw new InvalidInputError(problems);
   return { by: by(), via: caller.isLocal ? 'ledger' : 'api', purpose, endUser, isRedacted };
 }
 

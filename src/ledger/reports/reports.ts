@@ -4,11 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { pick } from '../../base/defined.ts';
-import { HIDDEN_CHARACTER } from '../../base/hidden-characters.ts';
 import type { ComparisonGap } from '../../messages/journey/change-summary.ts';
 import { OtherEndUserError } from '../../model/credit-journey-error.ts';
 import type { InquiryDescription, RefusalBody } from '../../model/inquiry.ts';
-import type { Problem } from '../../model/problems.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
@@ -45,18 +43,6 @@ export interface Reader {
   purpose?: string;
   /** Only a masked view is given out. */
   isRedacted?: boolean;
-}
-
-const MAX_READER_TEXT = 200;
-
-/** Returns the faults in a reader's texts, by path and rule. These texts stay readable in the ledger. */
-export function findReaderProblems(reader: Partial<Pick<Reader, 'by' | 'purpose' | 'endUser'>>): Problem[] {
-  return (['by', 'purpose', 'endUser'] as const).flatMap((name) => {
-    const text = reader[name];
-    if (text === undefined) return [];
-    if (text.trim() !== '' && [...text].length <= MAX_READER_TEXT && !HIDDEN_CHARACTER.test(text)) return [];
-    return [{ path: `/${name}`, rule: `must be 1 to ${MAX_READER_TEXT} printable characters` }];
-  });
 }
 
 /** Writes a body. An existing row stays, also one whose key was destroyed. */
