@@ -10,7 +10,7 @@ export interface Page<Item, Place> {
 }
 
 /** Rows of a list between two instants, RFC 3339: from then on, and before then. */
-export interface Period {
+interface Period {
   from?: string;
   before?: string;
 }
@@ -73,20 +73,14 @@ export function selectPeriod<Query extends Period>(
   query: Query,
   members: readonly (keyof Query & string)[],
 ) {
-  const { fromMs, beforeMs } = toPeriodMs(query);
+  const fromMs = query.from === undefined ? 0 : parseInstantMs(query.from);
+  const beforeMs = query.before === undefined ? Number.MAX_SAFE_INTEGER : parseInstantMs(query.before);
+  if (fromMs === null || beforeMs === null) {
+    throw new RangeError('from and before must be RFC 3339 instants with offset');
+  }
   const values: SqlValue[] = [fromMs, beforeMs];
   const place: Place = (value) => `$${values.push(value)}`;
   const wanted = members.filter((name) => query[name] !== undefined);
   const equal = wanted.map((name) => `${toColumnName(name)} = ${place(query[name] as string)}`);
   return { where: [`${time} >= $1 AND ${time} < $2`, ...equal], values, place };
-}
-
-/** @throws RangeError */
-export function toPeriodMs({ from, before }: Period): { fromMs: number; beforeMs: number } {
-  const fromMs = from === undefined ? 0 : parseInstantMs(from);
-  const beforeMs = before === undefined ? Number.MAX_SAFE_INTEGER : parseInstantMs(before);
-  if (fromMs === null || beforeMs === null) {
-    throw new RangeError('from and before must be RFC 3339 instants with offset');
-  }
-  return { fromMs, beforeMs };
 }

@@ -8,7 +8,7 @@
  */
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { LedgerChangedError, LedgerUnavailableError, WriterTooOldError } from '../errors.ts';
-import { iteratePages, type Page, type Period, toPeriodMs } from './pages.ts';
+import { iteratePages, type Page } from './pages.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import {
   type Ending,
@@ -117,12 +117,10 @@ export class Transactions {
     return bind(functions, (work, ledgerId, ...input) => this.writeTo(ledgerId as string, (tx) => work(tx, ...input)));
   }
 
-  /** The methods throw RangeError where `from` or `before` of the query is no instant. */
   bindLists<Fs extends Functions>(functions: Fs): Lists<Fs> {
-    return bind(functions, (readPage, query = {}) => {
-      toPeriodMs(query as Period);
-      return this.readPages((tx, after) => readPage(tx, query, after) as Promise<Page<unknown, unknown>>);
-    });
+    return bind(functions, (readPage, query = {}) =>
+      this.readPages((tx, after) => readPage(tx, query, after) as Promise<Page<unknown, unknown>>),
+    );
   }
 }
 
