@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { omitUndefined } from '../base/defined.ts';
 import { alphanumeric } from '../fields/alphanumeric.ts';
 import { changeOptionsSchema, DEFAULT_CHANGE_OPTIONS } from '../fields/change-options.ts';
-import { getMessageFields, text } from '../fields/fields.ts';
+import { profileName, text } from '../fields/fields.ts';
 import { parseWith } from '../fields/problems.ts';
 import type { CredentialsSource, GatewayLimits, GatewayProfile } from '../gateway/profile.ts';
 import type { WebhookEndpoint } from '../messages/webhooks/delivery.ts';
@@ -166,7 +166,7 @@ const MOST_SECRETS = 3;
 const webhooksSchema = z
   .array(
     z.strictObject({
-      name: getMessageFields().profileName,
+      name: profileName,
       url: text(2_000),
       secretFiles: z.array(text(4_096)).min(1).max(MOST_SECRETS),
       events: z.array(z.enum(WEBHOOK_EVENT_TYPES)).min(1).optional(),
@@ -281,7 +281,7 @@ function parseProfiles(
   credentials: readonly string[],
 ): [string, FileProfile][] {
   return Object.entries(entries).flatMap(([name, entry]): [string, FileProfile][] => {
-    if (!getMessageFields().profileName.safeParse(name).success) {
+    if (!profileName.safeParse(name).success) {
       reader.report(VARIABLE, '/profiles must have names of 1 to 31 lower-case letters, digits or dashes');
       return [];
     }

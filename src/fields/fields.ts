@@ -114,7 +114,8 @@ const FIELDS = {
   ),
   decisionId: opaqueId(MAX_ID_LENGTH, 'Your own id of the decision: sent twice, it decides once.'),
   shareId: opaqueId(MAX_SHARE_ID_LENGTH, 'Your own id of the share.'),
-  profileName,
+  /** Default: the profile of the name `default`. */
+  profile: profileName.optional(),
   instant,
   duration,
   stage: z.enum(STAGES),

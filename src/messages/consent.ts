@@ -8,7 +8,6 @@ import { defineMessage, hasValue, implies, type Loose } from './message.ts';
 const fields = getMessageFields();
 
 const schema = z.strictObject({
-  /** A journey's id; of a share by itself `share:<shareId>`. */
   journeyId: fields.consentOwner,
   shareId: fields.shareId,
   /** The applicant who decided, by the id in the journey's `applicants`. Each consents alone. */

@@ -17,7 +17,6 @@ const MAX_ATTEMPT = 100_000;
 const action = z.enum(HOLD_ACTIONS);
 
 const identity = {
-  /** Your own id of this decision. The same again is the same decision; a corrected one takes another id. */
   decisionId: fields.decisionId,
   /** The trace number in the hold. */
   customerTraceNumber: fields.customerTraceNumber,

@@ -56,9 +56,6 @@ export function createHandle<Kind extends RunKind>(context: ClientParts, kind: K
   return new Run(context, kind, id) as RunHandle<Kind>;
 }
 
-/** References whose personal values may be masked, if a codec server has read them for this client. */
-type Redacted<References> = References & { redacted: boolean };
-
 /** Members of the status of a completed run that are the same for all of them. */
 const SETTLED = { holds: [], refusedMessages: [], refusedMessagesTotal: 0, consentsMissing: [] };
 
@@ -138,8 +135,11 @@ export class Run<Kind extends RunKind> {
     return this.#context.calls.make({ runKey: this.runKey, late }, options, () => this.#handle().result());
   }
 
-  /** Reads what to store for later shares (interface 2.4, 2.7). `consumerId` is personal, and masked if `redacted`. */
-  async references(options: CallOptions = {}): Promise<Redacted<RunAnswers[Kind]['references']>> {
+  /**
+   * Reads what to store for later shares (interface 2.4, 2.7). `consumerId` is personal. It is masked if `redacted`: a
+   * codec server has read it for this client.
+   */
+  async references(options: CallOptions = {}): Promise<RunAnswers[Kind]['references'] & { redacted: boolean }> {
     const references = await this.#query('references', options);
     return Object.assign({}, references, { redacted: readRedactedPointer(references) !== null });
   }

@@ -40,8 +40,7 @@ function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
      * personal.
      */
     journeyId: fields.journeyId,
-    /** Name of a gateway profile. Default `default`. */
-    profile: fields.profileName.optional(),
+    profile: fields.profile,
     /** The gateway's code of the lender that the reports are for; of a secondary user see `shares`. */
     endUserCode: fields.endUserCode,
     /** Another lender's code for single stages. Default: `endUserCode`. */

@@ -16,8 +16,7 @@ const fields = getMessageFields();
 
 const schema = z.strictObject({
   reviewId: fields.reviewId,
-  /** Name of a gateway profile. Default `default`. */
-  profile: fields.profileName.optional(),
+  profile: fields.profile,
   endUserCode: fields.endUserCode.describe('The end user of the reports.'),
   permissiblePurposeCode: fields.permissiblePurposeCode,
   file: ruledText(checkPortfolioPath).meta({

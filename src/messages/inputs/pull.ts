@@ -9,8 +9,7 @@ const fields = getMessageFields();
 
 const pullFields = {
   pullId: fields.pullId,
-  /** Name of a gateway profile. Default `default`. */
-  profile: fields.profileName.optional(),
+  profile: fields.profile,
 };
 
 export const creditReport = {

@@ -25,8 +25,7 @@ const journeyReportSchema = z.strictObject({ journeyId: fields.journeyId, ...sto
 
 const shareFields = {
   shareId: fields.shareId,
-  /** Name of a gateway profile. Default `default`. */
-  profile: fields.profileName.optional(),
+  profile: fields.profile,
   ...fields.secondaryUserFields,
   permissiblePurposeCode: fields.permissiblePurposeCode,
   ...fields.consentWaits,
