@@ -159,7 +159,13 @@ async function openParts(
   // It ends with its last connection, and keeps a process from its end until then.
   makeRuntime();
   const connection = resources.adopt(await connectTo(config), close);
-  await checkKeyAges(config, keys, { connection, logger });
+  const { environment, temporal, taskQueue, worker } = config;
+  const fleet = { namespace: temporal.namespace, taskQueue, version: worker.deployment };
+  await requireFreshKeys(computeKeyAges(keys), environment, {
+    warn: ({ id, use, ageDays }) =>
+      logger.warn({ keyId: id, keyUse: use, ageDays }, 'this key is due for rotation: `credit-journey keys rotate`'),
+    isFleetRunning: () => isFleetPolling(connection.workflowService, fleet),
+  });
   return { keys, ledger, connection, workflows };
 }
 
@@ -187,19 +193,6 @@ async function watchKeyRing(config: Config, logger: WorkerLogger): Promise<Watch
   return WatchedKeyRing.open(config.keyRingFile, {
     onReloadFailed: (error) =>
       logger.error({ error }, 'the key ring cannot be read again: the worker keeps the previous keys'),
-  });
-}
-
-async function checkKeyAges(
-  { environment, temporal, taskQueue, worker }: Config,
-  keys: WatchedKeyRing,
-  { connection, logger }: { connection: NativeConnection; logger: WorkerLogger },
-): Promise<void> {
-  const fleet = { namespace: temporal.namespace, taskQueue, version: worker.deployment };
-  await requireFreshKeys(computeKeyAges(keys), environment, {
-    warn: ({ id, use, ageDays }) =>
-      logger.warn({ keyId: id, keyUse: use, ageDays }, 'this key is due for rotation: `credit-journey keys rotate`'),
-    isFleetRunning: () => isFleetPolling(connection.workflowService, fleet),
   });
 }
 
