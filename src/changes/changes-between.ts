@@ -8,8 +8,8 @@ import {
   type FigureThreshold,
 } from '../fields/change-options.ts';
 import {
-  type AccountCrossReference,
   type Consumer,
+  CROSS_REFERENCES,
   createRefIdResolver,
   type GatewayResponse,
   type RefKind,
@@ -250,14 +250,11 @@ function readParts(entry: Record<string, unknown>, names: readonly string[]): Pa
   return found;
 }
 
-/** Interface 2.5: the member of an account that names the entry, and the list of compared entries that has it. */
-const REFERENCES: Record<RefKind, { member: keyof AccountCrossReference; list?: keyof typeof READERS }> = {
-  name: { member: 'consumerNameRefId', list: 'names' },
-  address: { member: 'consumerAddressRefId', list: 'addresses' },
-  ssn: { member: 'consumerSsnRefId' },
-  dob: { member: 'consumerDOBRefId' },
-  phone: { member: 'consumerPhoneNbrRefId' },
-  relatedAddress: { member: 'relatedAddressRefId', list: 'addresses' },
+/** The cross-references to entries that are compared, and how each entry is read. */
+const COMPARED: Partial<Record<RefKind, keyof typeof READERS>> = {
+  name: 'names',
+  address: 'addresses',
+  relatedAddress: 'addresses',
 };
 
 /**
@@ -270,8 +267,9 @@ function readIdentification({ raw, resolve }: ReadTradeline, opposite: ReadFile)
   const reference = raw.accountCrossReference;
   if (!isRecord(reference)) return undefined;
   const found: Tradeline['identification'] = {};
-  for (const [kind, { member, list }] of Object.entries(REFERENCES) as [RefKind, (typeof REFERENCES)[RefKind]][]) {
-    const refId = reference[member];
+  for (const kind of Object.keys(CROSS_REFERENCES) as RefKind[]) {
+    const list = COMPARED[kind];
+    const refId = reference[CROSS_REFERENCES[kind].member];
     if (typeof refId !== 'number' || !Number.isSafeInteger(refId) || refId === 0) continue;
     const target = list && resolve(kind, refId);
     const entry = target && READERS[list](target);

@@ -27,15 +27,21 @@ export interface ConsumerAddress {
   refId?: number;
 }
 
-/** REFUPD's cross-references of one account (2.5): each names the `refId` of an identification entry. */
-export interface AccountCrossReference {
-  consumerNameRefId?: number;
-  consumerAddressRefId?: number;
-  consumerSsnRefId?: number;
-  consumerDOBRefId?: number;
-  consumerPhoneNbrRefId?: number;
-  relatedAddressRefId?: number;
-}
+/**
+ * REFUPD's cross-references (2.5): the member of an account that names the `refId` of an identification entry, and the
+ * lists that may hold the entry. The interface shows `names` alone (2.5): the names of the other lists are assumed, from
+ * those of the interface's fields, in the singular and in the plural.
+ */
+export const CROSS_REFERENCES = {
+  name: { member: 'consumerNameRefId', lists: ['names'] },
+  address: { member: 'consumerAddressRefId', lists: ['addresses'] },
+  ssn: { member: 'consumerSsnRefId', lists: ['ssns', 'ssn'] },
+  dob: { member: 'consumerDOBRefId', lists: ['dobs', 'dob'] },
+  phone: { member: 'consumerPhoneNbrRefId', lists: ['phones'] },
+  relatedAddress: { member: 'relatedAddressRefId', lists: ['relatedAddresses', 'addresses'] },
+} as const;
+export type RefKind = keyof typeof CROSS_REFERENCES;
+export type AccountCrossReference = { [K in RefKind as (typeof CROSS_REFERENCES)[K]['member']]?: number };
 
 export interface ConsumerAccount {
   contributor?: string;
@@ -123,21 +129,6 @@ export interface GatewayResponse {
   [unknown: string]: unknown;
 }
 
-export type RefKind = 'name' | 'address' | 'ssn' | 'dob' | 'phone' | 'relatedAddress';
-
-/**
- * Names of the list that may hold the entries of each kind. The interface shows `names` alone (2.5): the names of the
- * other lists are assumed, from those of the interface's fields, in the singular and in the plural.
- */
-const LISTS: Record<RefKind, readonly string[]> = {
-  name: ['names'],
-  address: ['addresses'],
-  ssn: ['ssns', 'ssn'],
-  dob: ['dobs', 'dob'],
-  phone: ['phones'],
-  relatedAddress: ['relatedAddresses', 'addresses'],
-};
-
 /**
  * Finds the identification entries that the REFUPD cross-references of one consumer point to (2.5). Reads each list once.
  *
@@ -148,11 +139,12 @@ const LISTS: Record<RefKind, readonly string[]> = {
 export function createRefIdResolver(
   consumer: Consumer,
 ): (kind: RefKind, refId: number | undefined) => Record<string, unknown> | undefined {
-  const names = [...new Set(Object.values(LISTS).flat())];
-  const indexes = new Map(names.map((name) => [name, indexByRefId(member(consumer, name))]));
+  const names = new Set(Object.values(CROSS_REFERENCES).flatMap(({ lists }) => [...lists]));
+  const indexes = new Map([...names].map((name) => [name, indexByRefId(member(consumer, name))]));
   return (kind, refId) => {
     if (refId === undefined || refId === 0) return undefined;
-    const found = LISTS[kind].map((name) => indexes.get(name)?.get(refId)).find((entries) => entries !== undefined);
+    const { lists } = CROSS_REFERENCES[kind];
+    const found = lists.map((name) => indexes.get(name)?.get(refId)).find((entries) => entries !== undefined);
     return found?.length === 1 ? found[0] : undefined;
   };
 }
