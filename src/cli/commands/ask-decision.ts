@@ -9,7 +9,6 @@ import type { ReportReference } from '../../model/report-outcome.ts';
 import { formatRunName } from '../../model/run-key.ts';
 import type { Hold } from '../../operator/holds.ts';
 import { type Output, wrap } from '../output/output.ts';
-import { adaptCommands } from '../output/program-call.ts';
 import { formatHold } from '../output/status-lines.ts';
 
 /** A row of the list that waits for a decision. */
@@ -18,9 +17,9 @@ export type WaitingHold = Hold & Required<Pick<Hold, 'customerTraceNumber' | 'at
 /** A decision as far as it has been given. */
 export type DraftDecision = Pick<Decision, 'decisionId'> & Partial<Decision>;
 
-export function showHold(hold: WaitingHold, prompter: Prompter, { width }: Pick<Output, 'width'>): void {
+export function showHold(hold: WaitingHold, { say, width }: Output): void {
   const { ask } = hold.guide;
-  prompter.say([
+  say([
     formatRunName(hold.runKey),
     ...formatHold(hold, width),
     ...(ask === undefined ? [] : wrap(`To ask the provider: ${ask}`, width)),
@@ -93,7 +92,7 @@ export class PromptClosedError extends Error {
 export type Prompter = ReturnType<typeof createPrompter>;
 
 /** Its methods throw `PromptClosedError` once the input has ended. */
-export function createPrompter(resources: AsyncDisposableStack) {
+export function createPrompter(resources: AsyncDisposableStack, { say }: Output) {
   const reader = createInterface({ input: process.stdin, output: process.stdout });
   resources.defer(() => reader.close());
   const closed = Promise.withResolvers<never>();
@@ -101,8 +100,6 @@ export function createPrompter(resources: AsyncDisposableStack) {
   // Without this the question would never resolve, and the process would end before its answer.
   reader.once('close', () => closed.reject(new PromptClosedError('nothing was decided')));
   const ask = async (question: string) => (await Promise.race([reader.question(question), closed.promise])).trim();
-  const say = (lines: readonly string[]) =>
-    void process.stdout.write(lines.map((text) => `${adaptCommands(text)}\n`).join(''));
 
   /** Asks until there is no problem with the answer. */
   const line = async (question: string, findProblem: (text: string) => string | null = () => null): Promise<string> => {
@@ -115,7 +112,6 @@ export function createPrompter(resources: AsyncDisposableStack) {
   };
 
   return {
-    say,
     line,
     choice: async <T extends string>(question: string, choices: readonly { value: T; what: string }[]): Promise<T> => {
       say([`${question}:`, ...choices.map(({ value, what }, index) => `  ${index + 1}  ${value}: ${what}`)]);

@@ -50,9 +50,7 @@ export interface Context<Own = object, Args = Readonly<Record<string, string>>> 
   /** They are closed in reverse order when the command ends. */
   resources: AsyncDisposableStack;
   /** Opens the client, once. `besideLedger`: the command opens the ledger, and so runs beside it. */
-  connect(
-    more?: Pick<LedgerConnectOptions, 'besideLedger' | 'dataConverter' | 'connectTimeoutMs'>,
-  ): Promise<LedgerJourneys>;
+  connect(more?: LedgerConnectOptions): Promise<LedgerJourneys>;
   /** Opens the ledger that the environment names. @throws what `openConfiguredLedger` throws */
   openLedger(): Promise<Ledger>;
 }

@@ -122,7 +122,7 @@ export const COMMANDS: readonly CommandRow[] = [
         throw new UsageError(`${foreign.join(', ')} belongs to ${options.all ? 'one inquiry, not to --all' : '--all'}`);
       }
       if ((runKey === undefined) !== (options.all === true)) throw new UsageError('give either an id or --all');
-      const prompter = !output.isJson && process.stdin.isTTY ? createPrompter(resources) : undefined;
+      const prompter = !output.isJson && process.stdin.isTTY ? createPrompter(resources, output) : undefined;
       const draft = await readDraft(options);
       const asked: Asked = { options, output, prompter, draft, call: createOperations(context, 'both') };
       return runKey === undefined ? resolveAll(asked) : resolveOne(runKey, customerTraceNumber, asked);
@@ -153,11 +153,11 @@ async function resolveOne(runKey: string, trace: string | undefined, asked: Aske
   const hold = prompter || trace === undefined ? await findHold(asked, runKey, trace) : undefined;
   draft.customerTraceNumber = trace ?? hold?.customerTraceNumber ?? draft.customerTraceNumber;
   if (prompter && hold) {
-    showHold(hold, prompter, output);
+    showHold(hold, output);
     await askForTheRest(hold, draft, prompter);
   }
   parseMessage(decision, draft);
-  if (prompter && hold) prompter.say(['', ...wrap(describeEffect(hold, draft), output.width)]);
+  if (prompter && hold) output.say(['', ...wrap(describeEffect(hold, draft), output.width)]);
   if (prompter && !options.yes && !(await isAgreed(`Decide ${draft.action}?`, prompter, output))) {
     return { exitCode: EXIT.needsPerson };
   }
@@ -224,7 +224,7 @@ async function resolveAll({ options, output, prompter, draft, call }: Asked): Pr
   const [first] = holds;
   if (prompter && first) {
     const shown = holds.map((hold) => pick(hold, ['productCode', ...NAMES]));
-    prompter.say(formatRowTable(shown, width));
+    output.say(formatRowTable(shown, width));
     await askForTheRest(first, draft, prompter, { ofMany: true });
   }
   check();
@@ -241,7 +241,7 @@ async function resolveAll({ options, output, prompter, draft, call }: Asked): Pr
       const problem = new UsageError(`nothing was decided: --yes decides about these ${planned.length}`);
       return { answer: plan, next: effect, problem };
     }
-    prompter.say([...formatDocument(plan, width), ...effect.flatMap((text) => wrap(text, width))]);
+    output.say([...formatDocument(plan, width), ...effect.flatMap((text) => wrap(text, width))]);
     const question = `Decide ${action} about these ${planned.length}?`;
     if (!(await isAgreed(question, prompter, output))) return { exitCode: EXIT.needsPerson };
   }

@@ -20,10 +20,10 @@ export function createOutput(options: OutputOptions) {
   const colors = pc.createColors(!isJson && pc.isColorSupported);
   // A pseudo-terminal without a size says 0.
   const width = Math.min(stream.columns || WIDTH, WIDTH);
-  const writeLines = (lines: string[]) => void stream.write(lines.map((line) => `${adaptCommands(line)}\n`).join(''));
+  const say = (lines: readonly string[]) => void stream.write(lines.map((line) => `${adaptCommands(line)}\n`).join(''));
   const answer = (document: object | string, lines: string[]) => {
     if (isJson) stream.write(`${typeof document === 'string' ? document : JSON.stringify(document, null, 2)}\n`);
-    else writeLines(lines);
+    else say(lines);
   };
   let drawn = 0;
   return {
@@ -33,13 +33,15 @@ export function createOutput(options: OutputOptions) {
     colors,
     /** The command's one answer: a JSON document, or lines for people. A text is JSON already. */
     answer,
+    /** Lines for people, also under JSON. */
+    say,
     /** One of several answers: a JSON line, or lines of text. */
     event: (document: object, lines: string[]) => answer(JSON.stringify(document), lines),
     /** Replaces what the last call drew; terminals only, elsewhere it writes lines. */
     redraw: (lines: string[]) => {
       // Up over the last drawing, then clear to the end of the screen.
       if (stream.isTTY && drawn > 0) stream.write(`\u001b[${drawn}A\u001b[0J`);
-      writeLines(lines);
+      say(lines);
       drawn = lines.length;
     },
     /** A step of what takes long, on stderr; under JSON a JSON line. */

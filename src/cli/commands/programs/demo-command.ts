@@ -1,6 +1,5 @@
 /** `credit-journey demo`: an environment of its own and a journey in it, narrated as it happens. */
 import { EXIT } from '../../output/errors.ts';
-import { adaptCommands } from '../../output/program-call.ts';
 import type { CommandRow, Context } from '../command.ts';
 
 export const COMMANDS: readonly CommandRow[] = [
@@ -15,13 +14,14 @@ export const COMMANDS: readonly CommandRow[] = [
     examples: 'Example:\n  $ credit-journey demo --exit',
     // A story without its end is no success.
     unready: EXIT.interrupted,
-    async serve({ options: { exit, headless = false }, resources }: Context<{ exit?: true; headless?: boolean }>) {
+    async serve({ options, output, resources }: Context<{ exit?: true; headless?: boolean }>) {
+      const { exit, headless = false } = options;
       const [{ startDevEnvironment }, { makeScratchDirectory }, { runDemo }] = await Promise.all([
         import('../../../local/dev/dev-environment.ts'),
         import('../../../local/scratch-directory.ts'),
         import('../../demo/demo-story.ts'),
       ]);
-      const say = (text: string) => void process.stdout.write(`${adaptCommands(text)}\n`);
+      const say = (text: string) => output.say([text]);
       say('Starting a Temporal server, the sandbox gateway and a worker ...');
       const ports = { temporalPort: 0, uiPort: 0, sandboxPort: 0 };
       const { path: dataDir } = makeScratchDirectory('credit-journey-demo-');
