@@ -62,20 +62,14 @@ const SANDBOX_CLOSED_STATUS_CODES = ['13'];
 function readDefaultProfile(reader: EnvironmentReader): GatewayProfile {
   const { environment } = reader;
   const texts = Object.entries(TEXTS).map(([field, variable]) => [field, reader.get(variable)]);
+  const limits = Object.entries(GATEWAY_LIMITS).map(([field, { variable }]) => [field, reader.get(variable)]);
   const isRehearsal = reader.get('GATEWAY_REHEARSAL') === 'on';
   const profile: GatewayProfile = {
     ...(Object.fromEntries(texts) as Texts),
     name: 'default',
     environment,
     credentials: readDefaultCredentials(reader),
-    limits: completeLimits({
-      connections: reader.get('GATEWAY_CONNECTIONS'),
-      connectTimeoutMs: reader.get('GATEWAY_CONNECT_TIMEOUT_MS'),
-      headersTimeoutMs: reader.get('GATEWAY_HEADERS_TIMEOUT_MS'),
-      bodyTimeoutMs: reader.get('GATEWAY_BODY_TIMEOUT_MS'),
-      maxResponseBytes: reader.get('GATEWAY_MAX_RESPONSE_BYTES'),
-      maxApplicants: reader.get('GATEWAY_MAX_APPLICANTS'),
-    }),
+    limits: completeLimits(Object.fromEntries(limits) as ConfiguredLimits),
     notProcessedStatuses: reader.get('GATEWAY_NOT_PROCESSED_STATUSES'),
     returnCodes: {},
     changes:

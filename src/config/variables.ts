@@ -64,14 +64,14 @@ const HOUR_MS = 3_600_000;
 const UP_TO_AN_HOUR: Range = { min: 1, max: HOUR_MS };
 const UP_TO_A_DAY: Range = { min: 1, max: 24 * HOUR_MS };
 
-/** The ranges of a gateway profile's limits. A profile of the profiles file has them too. */
+/** The limits of a gateway profile, by variable and range. A profile of the profiles file has them too. */
 export const GATEWAY_LIMITS = {
-  connections: { min: 1, max: 256 },
-  connectTimeoutMs: TIMEOUT,
-  headersTimeoutMs: TIMEOUT,
-  bodyTimeoutMs: TIMEOUT,
-  maxResponseBytes: { min: 1_024, max: 128 * 1024 * 1024 },
-  maxApplicants: { min: 1, max: MOST_APPLICANTS },
+  connections: { variable: 'GATEWAY_CONNECTIONS', min: 1, max: 256 },
+  connectTimeoutMs: { variable: 'GATEWAY_CONNECT_TIMEOUT_MS', ...TIMEOUT },
+  headersTimeoutMs: { variable: 'GATEWAY_HEADERS_TIMEOUT_MS', ...TIMEOUT },
+  bodyTimeoutMs: { variable: 'GATEWAY_BODY_TIMEOUT_MS', ...TIMEOUT },
+  maxResponseBytes: { variable: 'GATEWAY_MAX_RESPONSE_BYTES', min: 1_024, max: 128 * 1024 * 1024 },
+  maxApplicants: { variable: 'GATEWAY_MAX_APPLICANTS', min: 1, max: MOST_APPLICANTS },
 } as const;
 
 export function text(problem: (value: string) => string | null = () => null) {
