@@ -1,7 +1,7 @@
 /**
  * The audit log: one JSON line for each access, apart from other logs. It says who saw which record, and never a value.
  */
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { pino } from 'pino';
 
 /** The destination of the lines. A file is opened for appending, and made for its owner alone. */
@@ -38,8 +38,9 @@ export type AuditLog = ReturnType<typeof openAuditLog>;
 
 export function openAuditLog(destination: AuditDestination) {
   const file = 'file' in destination ? openSync(destination.file, 'a', 0o600) : undefined;
+  // It repeats the write, since the kernel may accept only a part.
   const stream =
-    'write' in destination ? destination : { write: (line: string) => writeAll(file as number, Buffer.from(line)) };
+    'write' in destination ? destination : { write: (line: string) => appendFileSync(file as number, line) };
   const logger = pino({ base: null, timestamp: () => `,"at":"${new Date().toISOString()}"` }, stream);
   return {
     /** Throws where the line cannot be written: then nothing is given out either. */
@@ -48,9 +49,4 @@ export function openAuditLog(destination: AuditDestination) {
       if (file !== undefined) closeSync(file);
     },
   };
-}
-
-/** Repeats the write, since the kernel may accept only a part. */
-function writeAll(file: number, bytes: Uint8Array): void {
-  for (let from = 0; from < bytes.byteLength; ) from += writeSync(file, bytes, from);
 }

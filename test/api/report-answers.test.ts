@@ -4,24 +4,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import {
-  readChangesAnswer,
-  readReferencesAnswer,
-  readRefusalAnswer,
-  readReportAnswer,
-} from '../../src/api/routes/reports.ts';
 import type { SealedChanges } from '../../src/changes/changes-between.ts';
 import { changesBetween, encodeSealedChanges } from '../../src/changes/changes-between.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
-import type { Reader } from '../../src/ledger/reports/reports.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
 import { MASKED } from '../../src/protection/redaction/redaction.ts';
 import { APPLICANT, SENTINELS } from '../codec-server/fixtures.ts';
 import { claimAs, claimOf, keyRing, NO_RECORD, outcomeOf, RECORD, SHARE } from '../ledger/fixtures.ts';
+import { readStored } from '../support/ledger-readings.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'report-answers-'));
 after(async () => {
@@ -104,30 +98,30 @@ const PREQUAL = { runKey: 'J-1', productCode: 'PREQUAL' } as const;
 
 type View = 'whole' | 'redacted';
 
-function reading(view: View): Reader {
-  return { by: 'platform-7', via: 'api', isRedacted: view === 'redacted' };
+function reading(view: View) {
+  return { reveal: String(view === 'whole') };
 }
 
 test('an unmasked report equals the gateway’s answer', async () => {
-  const { body, noted } = await readReportAnswer(ledger, PREQUAL, reading('whole'));
-  const [text, { customerTraceNumber }] = [String(body), noted];
-  assert.equal(customerTraceNumber, 'PQAAAAAAAAAAAAAAAAAAAAAAAA00');
+  const text = String(await readStored(ledger, 'getReport', PREQUAL));
   // The report's text is unchanged, to the last digit.
   assert.ok(text.endsWith(`,"report":${REPORT}}`));
   const { report: _report, storedAt, ...about } = JSON.parse(text);
+  const customerTraceNumber = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
   assert.equal(Number.isNaN(Date.parse(storedAt)), false);
   assert.deepEqual(about, { customerTraceNumber, productCode: 'PREQUAL', attempt: 1, redacted: false });
 });
 
 test('a trace number selects the report of one inquiry of a repeated stage', async () => {
   const customerTraceNumber = 'PQAAAAAAAAAAAAAAAAAAAAAAAA00';
-  const read = (of: string) => readReportAnswer(ledger, { ...PREQUAL, customerTraceNumber: of }, reading('whole'));
-  assert.equal((await read(customerTraceNumber)).noted.customerTraceNumber, customerTraceNumber);
+  const read = (of: string) =>
+    readStored(ledger, 'getReport', PREQUAL, { ...reading('whole'), customerTraceNumber: of });
+  assert.equal(JSON.parse(String(await read(customerTraceNumber))).customerTraceNumber, customerTraceNumber);
   await assert.rejects(read('PQAAAAAAAAAAAAAAAAAAAAAAAA01'), { status: 404 });
 });
 
 test('a masked report contains no personal data', async () => {
-  const text = String((await readReportAnswer(ledger, PREQUAL, reading('redacted'))).body);
+  const text = String(await readStored(ledger, 'getReport', PREQUAL, reading('redacted')));
   const json = JSON.parse(text);
   assert.equal(json.redacted, true);
   for (const sentinel of [...SENTINELS, 'ANNABEL']) assert.ok(!text.includes(sentinel), sentinel);
@@ -139,23 +133,26 @@ test('a masked report contains no personal data', async () => {
 });
 
 test('a refusal’s body is read in full, or masked with only its structure and its codes', async () => {
-  const of = { customerTraceNumber: REFUSED, attempt: 1 };
-  const { storedAt: _at, ...whole } = JSON.parse(String((await readRefusalAnswer(ledger, of, reading('whole'))).body));
+  const read = async (view: View, attempt = '1') =>
+    JSON.parse(
+      String(await readStored(ledger, 'getRefusal', { customerTraceNumber: REFUSED, attempt }, reading(view))),
+    );
+  const { storedAt: _at, ...whole } = await read('whole');
   assert.deepEqual(whole, {
     ...{ customerTraceNumber: REFUSED, attempt: 1, productCode: 'PREQUAL', httpStatus: 422, isWhole: true },
     ...{ redacted: false, body: JSON.parse(REFUSAL) },
   });
-  const masked = JSON.parse(String((await readRefusalAnswer(ledger, of, reading('redacted'))).body));
+  const masked = await read('redacted');
   assert.equal(masked.redacted, true);
   assert.deepEqual(masked.body, {
     ...{ returnCode: 'Error', returnReasonCode: 'E1', errorMessage: MASKED, code: MASKED, [MASKED]: MASKED },
     problems: [{ path: MASKED, text: MASKED }, MASKED],
   });
-  await assert.rejects(readRefusalAnswer(ledger, { ...of, attempt: 2 }, reading('whole')), { status: 404 });
+  await assert.rejects(read('whole', '2'), { status: 404 });
 });
 
 test('references come from the newest answered inquiry of each product', async () => {
-  const { body: answer, noted } = await readReferencesAnswer(ledger, 'J-1', reading('whole'));
+  const answer = await readStored(ledger, 'getReferences', { runKey: 'J-1' });
   assert.ok(RECORD.kind === 'outcome');
   assert.deepEqual(answer, {
     runKey: 'J-1',
@@ -166,8 +163,7 @@ test('references come from the newest answered inquiry of each product', async (
     shares: [{ shareId: 'S1', reportReferenceNumber: 'REF-2' }],
     redacted: false,
   });
-  assert.equal(noted.count, 2);
-  const { body: masked } = await readReferencesAnswer(ledger, 'J-1', reading('redacted'));
+  const masked = await readStored(ledger, 'getReferences', { runKey: 'J-1' }, reading('redacted'));
   const { redacted, references } = masked as { redacted: boolean; references: { reference: ReportReference }[] };
   assert.equal(redacted, true);
   assert.deepEqual(references[0]?.reference.applicants, [{ applicantId: '01', consumerId: MASKED }]);
@@ -175,7 +171,7 @@ test('references come from the newest answered inquiry of each product', async (
 
 test('FAILSAFE’s references list each consumer, with or without a consumer id', async () => {
   const ask = async (view: View, pullId = 'P-1') =>
-    (await readReferencesAnswer(ledger, `pull:${pullId}`, reading(view))).body as {
+    (await readStored(ledger, 'getReferences', { runKey: `pull:${pullId}` }, reading(view))) as {
       references: object[];
       consumers: object[];
     };
@@ -196,12 +192,12 @@ test('changes between reports are read in full, or masked', async () => {
     storedAt: _storedAt,
     changes,
     ...about
-  } = JSON.parse(String((await readChangesAnswer(ledger, 'J-1', reading('whole'))).body));
+  } = JSON.parse(String(await readStored(ledger, 'getJourneyChanges', { journeyId: 'J-1' })));
   assert.deepEqual(about, { customerTraceNumber: 'PQAAAAAAAAAAAAAAAAAAAAAAAA00', attempt: 1, redacted: false });
   const [applicant] = (changes as SealedChanges).applicants;
   assert.equal(applicant?.newAccounts[0]?.accountNumber, 'XXXX1234');
   assert.deepEqual(applicant?.newNames, [{ first: 'ANNABEL', last: 'SENTINEL' }]);
-  const text = String((await readChangesAnswer(ledger, 'J-1', reading('redacted'))).body);
+  const text = String(await readStored(ledger, 'getJourneyChanges', { journeyId: 'J-1' }, reading('redacted')));
   const masked = JSON.parse(text);
   assert.equal(masked.redacted, true);
   for (const sentinel of [...SENTINELS, 'ANNABEL', 'XXXX1234']) assert.ok(!text.includes(sentinel), sentinel);
@@ -216,16 +212,16 @@ test('changes between reports are read in full, or masked', async () => {
 // This test must run last, since it disposes of the journey.
 test('a missing report is answered 404, and a disposed report 410', async () => {
   for (const asked of [
-    () => readReportAnswer(ledger, { ...PREQUAL, productCode: 'PRECLOSE' }, reading('whole')),
-    () => readReportAnswer(ledger, { ...PREQUAL, runKey: 'J-2' }, reading('whole')),
-    () => readChangesAnswer(ledger, 'J-2', reading('whole')),
-    () => readReferencesAnswer(ledger, 'J-2', reading('whole')),
+    () => readStored(ledger, 'getReport', { ...PREQUAL, productCode: 'PRECLOSE' }),
+    () => readStored(ledger, 'getReport', { ...PREQUAL, runKey: 'J-2' }),
+    () => readStored(ledger, 'getJourneyChanges', { journeyId: 'J-2' }),
+    () => readStored(ledger, 'getReferences', { runKey: 'J-2' }),
   ]) {
     await assert.rejects(asked, { status: 404 });
   }
   const authorization = { by: 'ops@example.com', reason: 'kept long enough' };
   await ledger.retention.begin('J-1', authorization);
   await ledger.retention.dispose('J-1', authorization, 0);
-  await assert.rejects(readReportAnswer(ledger, PREQUAL, reading('whole')), DisposedError);
-  await assert.rejects(readReferencesAnswer(ledger, 'J-1', reading('whole')), { status: 410 });
+  await assert.rejects(readStored(ledger, 'getReport', PREQUAL), DisposedError);
+  await assert.rejects(readStored(ledger, 'getReferences', { runKey: 'J-1' }), { status: 410 });
 });

@@ -33,6 +33,7 @@ describe('reports over HTTP', () => {
     assert.equal((await api.expect(403, `${path}?endUser=EU999`)).code, 'otherEndUser');
     const [first, , second] = api.audited().slice(from);
     assert.deepEqual([first?.revealed, second?.revealed, second?.reissued], [false, true, true]);
+    assert.equal(second?.customerTraceNumber, whole.json.customerTraceNumber);
     const ledger = await openLedgerOf(harness);
     const read = [];
     for await (const { by, via, redacted, purpose } of ledger.accessesBetween()) {
@@ -51,7 +52,10 @@ describe('reports over HTTP', () => {
     const masked = await api.call(path);
     assert.deepEqual([masked.status, masked.json.redacted], [200, true]);
     const whole = await api.call(`${path}?reveal=true`);
-    const [{ reference }] = whole.json.references;
+    const { references, shares } = whole.json;
+    const { count, revealed } = api.audited().at(-1) ?? {};
+    assert.deepEqual([count, revealed], [references.length + shares.length, true]);
+    const [{ reference }] = references;
     assert.equal(whole.json.redacted, false);
     const { consumerId } = reference.applicants[0];
     assert.ok(consumerId.length > 0 && !masked.text.includes(consumerId));

@@ -76,12 +76,8 @@ const referencesSchema = z
   })
   .meta({ id: 'storedReferences' });
 
-interface StoredAnswer {
-  /** An object, or the text of its JSON. */
-  body: object | string;
-  /** For the record of this access. */
-  noted: Partial<AccessRecord>;
-}
+/** The body is an object, or the text of its JSON; `noted` is for the record of this access. */
+type StoredAnswer = { body: object | string; noted: Partial<AccessRecord> };
 
 /**
  * Writes the answer: facts about a stored body, and the body. A whole body is passed on unchanged: parsing
@@ -90,7 +86,7 @@ interface StoredAnswer {
  * @throws Refusal 404 where the ledger has none
  */
 function writeAnswer(
-  stored: (ReportOrigin & { storedAt: string; body: string }) | undefined | null,
+  stored: (ReportOrigin & { body: string }) | undefined | null,
   [missing, member, mask = redact]: [ProblemCode, 'report' | 'changes' | 'body', ((value: unknown) => unknown)?],
   { isRedacted: redacted = false }: Reader,
 ): StoredAnswer {
@@ -105,45 +101,6 @@ function writeAnswer(
     body: `${JSON.stringify({ ...about, redacted }).slice(0, -1)},"${member}":${json}}`,
     noted: { customerTraceNumber: about.customerTraceNumber },
   };
-}
-
-export async function readReportAnswer(
-  ledger: Ledger,
-  wanted: { runKey: string; productCode: ProductCode; customerTraceNumber?: string },
-  reader: Reader,
-): Promise<StoredAnswer> {
-  return writeAnswer(await ledger.reading.report(wanted, reader), ['noReport', 'report'], reader);
-}
-
-/** The gateway's interface shows no body of a refusal (7.5), so a masked one keeps only its shape and its codes. */
-export async function readRefusalAnswer(ledger: Ledger, of: ReportOrigin, reader: Reader): Promise<StoredAnswer> {
-  return writeAnswer(await ledger.reading.refusal(of, reader), ['noRefusal', 'body', redactShape], reader);
-}
-
-/** Reads the changes since the journey's previous report. */
-export async function readChangesAnswer(ledger: Ledger, journeyId: string, reader: Reader): Promise<StoredAnswer> {
-  return writeAnswer(await ledger.reading.changes(journeyId, reader), ['noChanges', 'changes'], reader);
-}
-
-/**
- * Reads the references of a run's reports and shares.
- *
- * @throws Refusal 404, 410; what the ledger throws
- */
-export async function readReferencesAnswer(
-  ledger: Ledger,
-  runKey: string,
-  { isRedacted: redacted = false }: Pick<Reader, 'isRedacted'>,
-): Promise<StoredAnswer> {
-  const inquiries = await ledger.inquiriesOf(runKey);
-  if (inquiries.length === 0) throw new Refusal('noJourney');
-  if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) {
-    throw new Refusal('disposed', 'the journey was disposed of');
-  }
-  const found = listReferences(runKey, inquiries);
-  const { references, shares, consumers = [], unattributed = [], withoutRecord = [] } = found;
-  const count = [references, shares, consumers, unattributed, withoutRecord].flat().length;
-  return { body: { ...(redacted ? (redact(found) as object) : found), redacted }, noted: { count } };
 }
 
 /** @throws Refusal 403 */
@@ -193,7 +150,8 @@ export const reportRoutes: readonly Route[] = [
       const { runKey = '', productCode } = params as { runKey?: string; productCode: ProductCode };
       note({ productCode });
       const { customerTraceNumber } = query as z.infer<typeof reportQuery>;
-      const answer = await readReportAnswer(ledger, { runKey, productCode, customerTraceNumber }, reader);
+      const stored = await ledger.reading.report({ runKey, productCode, customerTraceNumber }, reader);
+      const answer = writeAnswer(stored, ['noReport', 'report'], reader);
       if (reader.purpose !== undefined) note({ reissued: true });
       return answer;
     },
@@ -205,7 +163,17 @@ export const reportRoutes: readonly Route[] = [
     description: 'A share by itself has its own references once it is posted.',
     query: z.strictObject({ reveal }),
     answer: referencesSchema,
-    read: ({ params: { runKey = '' } }, ledger, reader) => readReferencesAnswer(ledger, runKey, reader),
+    async read({ params: { runKey = '' } }, ledger, { isRedacted: redacted }) {
+      const inquiries = await ledger.inquiriesOf(runKey);
+      if (inquiries.length === 0) throw new Refusal('noJourney');
+      if (inquiries.every(({ disposedAt }) => disposedAt !== undefined)) {
+        throw new Refusal('disposed', 'the journey was disposed of');
+      }
+      const found = listReferences(runKey, inquiries);
+      const { references, shares, consumers = [], unattributed = [], withoutRecord = [] } = found;
+      const count = [references, shares, consumers, unattributed, withoutRecord].flat().length;
+      return { body: { ...(redacted ? (redact(found) as object) : found), redacted }, noted: { count } };
+    },
   }),
   createReadingRoute({
     at: 'GET /v1/journeys/{journeyId}/changes',
@@ -213,7 +181,8 @@ export const reportRoutes: readonly Route[] = [
     summary: 'Read what changed between the newest preclose report and the report before it',
     query: z.strictObject({ reveal, endUser, purpose }),
     answer: changesSchema,
-    read: ({ params: { journeyId = '' } }, ledger, reader) => readChangesAnswer(ledger, journeyId, reader),
+    read: async ({ params: { journeyId = '' } }, ledger, reader) =>
+      writeAnswer(await ledger.reading.changes(journeyId, reader), ['noChanges', 'changes'], reader),
   }),
   createReadingRoute({
     at: 'GET /v1/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal',
@@ -226,7 +195,9 @@ export const reportRoutes: readonly Route[] = [
       const { customerTraceNumber = '', attempt } = call.params;
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
       call.note({ journeyId: inquiry.runKey, customerTraceNumber });
-      return readRefusalAnswer(ledger, { customerTraceNumber, attempt: Number(attempt) }, reader);
+      const stored = await ledger.reading.refusal({ customerTraceNumber, attempt: Number(attempt) }, reader);
+      // The gateway's interface shows no body of a refusal (7.5), so a masked one keeps only its shape and its codes.
+      return writeAnswer(stored, ['noRefusal', 'body', redactShape], reader);
     },
   }),
 ];
