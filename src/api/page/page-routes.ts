@@ -1,6 +1,7 @@
 /** Operations for the operators' page alone: the signed-in caller, a search, and the story of one run in words. */
 
 import { z } from 'zod';
+import { pick } from '../../base/defined.ts';
 import { runInParallel } from '../../base/in-parallel.ts';
 import { Refusal } from '../../http/refusal.ts';
 import type { NamedRecord } from '../../ledger/audit/audited.ts';
@@ -32,9 +33,8 @@ import {
 } from '../../words/records.ts';
 import { type AnyStatus, describePendingDecision, describeStanding, toRunView } from '../../words/runs.ts';
 import { AS_TEXT } from '../../words/writer.ts';
-import type { Reach } from '../caller.ts';
 import { readRun } from '../lists/runs.ts';
-import { isReached, reaches } from '../reach.ts';
+import { isReached, reaches, toReadersReach } from '../reach.ts';
 import { type Call, defineRoute, instant, type Route } from '../route.ts';
 import type { ApiServices } from '../services.ts';
 
@@ -64,25 +64,19 @@ const sessionRoute = defineRoute({
   scope: 'holds:read',
   answer: sessionSchema,
   async run({ services, caller }) {
-    const { environment, temporalUi, runbookUrl, signOutPath } = services;
-    const { by, scopes, profiles, endUsers, signedInBy } = caller;
+    const { by, scopes, signedInBy } = caller;
+    const { profiles = '*', endUsers = '*' } = toReadersReach(caller);
     return {
       by,
       scopes: [...scopes],
-      profiles: toNameList(profiles),
-      endUsers: toNameList(endUsers),
-      environment,
-      temporalUi,
-      runbookUrl,
-      signOutAt: signedInBy === 'header' ? signOutPath : undefined,
+      profiles,
+      endUsers,
+      ...pick(services, ['environment', 'temporalUi', 'runbookUrl']),
+      signOutAt: signedInBy === 'header' ? services.signOutPath : undefined,
       signOut: signedInBy === 'cookie',
     };
   },
 });
-
-function toNameList(names: Reach): '*' | string[] {
-  return names === '*' ? '*' : [...names];
-}
 
 // Finds runs by their exact name, so that a caller learns nothing by trying beginnings of names.
 
@@ -194,8 +188,6 @@ const storySchema = z
   })
   .meta({ id: 'runStory' });
 
-type Story = z.infer<typeof storySchema>;
-
 /** Limits the wait for a worker, since an operator looks at the page. After it the story uses the ledger alone. */
 const STATUS_MS = 2_000;
 
@@ -209,10 +201,30 @@ const storyRoute = defineRoute({
   answer: storySchema,
   async run({ services, params: { runKey }, sending: { signal } }) {
     const asOf = new Date().toISOString();
+    const { client, temporalUi } = services;
     const ledger = await services.openLedger();
     const [asked, known] = await Promise.all([askRun(services, runKey, signal), readLedgerStory(ledger, runKey)]);
-    if (asked.isNowhere && known.lines.length === 0) throw new Refusal('notFound');
-    return { asOf, ...buildStory(services, runKey, asked, known) };
+    const { status, run, isNowhere } = asked;
+    if (isNowhere && known.lines.length === 0) throw new Refusal('notFound');
+    const held = known.open.filter(({ kind }) => kind === 'held');
+    const isClosed = run !== undefined && run.run !== 'running';
+    const standing = held.length > 0 ? 'held' : isNowhere ? 'lost' : isClosed ? 'closed' : 'running';
+    const [namespace, workflowId] = [client.options.namespace, toWorkflowId(runKey)].map(encodeURIComponent);
+    return {
+      asOf,
+      runKey,
+      headline: status ? describeStanding(toRunView(status)) : writeLedgerHeadline(runKey, asked, held),
+      state: status?.state ?? standing,
+      lines: [
+        ...(run ? [{ at: run.startedAt, text: 'The run was started.' }] : []),
+        ...(run?.closedAt === undefined ? [] : [{ at: run.closedAt, text: 'The run ended.' }]),
+        ...known.lines,
+      ].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
+      isWhole: known.isWhole,
+      messages: status?.refusedMessages ?? [],
+      temporalUi: temporalUi && run && `${temporalUi}/namespaces/${namespace}/workflows/${workflowId}`,
+      fromLedger: status === undefined,
+    } satisfies z.infer<typeof storySchema>;
   },
 });
 
@@ -234,33 +246,6 @@ async function askRun({ journeys, client }: ApiServices, runKey: string, signal:
 
 type RunAnswer = Awaited<ReturnType<typeof askRun>>;
 
-function buildStory(
-  { client, temporalUi }: ApiServices,
-  runKey: string,
-  answer: RunAnswer,
-  { lines, isWhole, open }: LedgerStory,
-): Omit<Story, 'asOf'> {
-  const { status, run, isNowhere } = answer;
-  const held = open.filter(({ kind }) => kind === 'held');
-  const isClosed = run !== undefined && run.run !== 'running';
-  const standing = held.length > 0 ? 'held' : isNowhere ? 'lost' : isClosed ? 'closed' : 'running';
-  const [namespace, workflowId] = [client.options.namespace, toWorkflowId(runKey)].map(encodeURIComponent);
-  return {
-    runKey,
-    headline: status ? describeStanding(toRunView(status)) : writeLedgerHeadline(runKey, answer, held),
-    state: status?.state ?? standing,
-    lines: sortLines([
-      ...(run ? [{ at: run.startedAt, text: 'The run was started.' }] : []),
-      ...(run?.closedAt === undefined ? [] : [{ at: run.closedAt, text: 'The run ended.' }]),
-      ...lines,
-    ]),
-    isWhole,
-    messages: status?.refusedMessages ?? [],
-    temporalUi: temporalUi && run && `${temporalUi}/namespaces/${namespace}/workflows/${workflowId}`,
-    fromLedger: status === undefined,
-  };
-}
-
 /** Returns a headline from the ledger alone, and the reason why the run's status is missing. */
 function writeLedgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held: readonly OperatorTask[]): string {
   const reason = isNowhere
@@ -270,27 +255,16 @@ function writeLedgerHeadline(runKey: string, { run, isNowhere }: RunAnswer, held
       : run
         ? 'No worker answers'
         : 'Temporal does not answer';
-  const [first] = held;
   const words = `${reason}: this is what the ledger has.`;
-  return first ? `${words} ${describeHeld(first, held.length - 1)}` : words;
-}
-
-function describeHeld({ reason, since, productCode }: OperatorTask, others: number): string {
-  return isFailureType(reason) && productCode !== undefined
-    ? describePendingDecision({ failureType: reason, since, productCode }, AS_TEXT, others)
-    : `An operator must look at it: ${reason}.`;
+  const [first] = held;
+  if (!first) return words;
+  const { reason: failureType, since, productCode } = first;
+  return isFailureType(failureType) && productCode !== undefined
+    ? `${words} ${describePendingDecision({ failureType, since, productCode }, AS_TEXT, held.length - 1)}`
+    : `${words} An operator must look at it: ${failureType}.`;
 }
 
 // The ledger's records of a run.
-
-interface LedgerStory {
-  /** Oldest first. */
-  lines: RecordLine[];
-  /** `false` if the ledger has more records of a kind than the story. */
-  isWhole: boolean;
-  /** Work that needs an operator now. */
-  open: OperatorTask[];
-}
 
 /** Limit for each kind of record. A journey has some dozens at most, but consents are unlimited. */
 const MOST_OF_A_KIND = 500;
@@ -298,9 +272,9 @@ const MOST_OF_A_KIND = 500;
 const MOST_OPEN = 100;
 
 /**
- * Reads the story of a run. The events of a review's rows are in the stories of the rows: a review may have 100,000.
+ * Reads the story of a run, each kind of record for itself. The events of a review's rows are in the stories of the rows: a review may have 100,000.
  */
-export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<LedgerStory> {
+export async function readLedgerStory(ledger: Ledger, runKey: string) {
   const { kind, id, accountId } = parseRunKey(runKey);
   const isReview = kind === 'portfolio' && accountId === undefined;
   // Legal holds and disposals are recorded for the whole review, so they concern each row.
@@ -322,14 +296,12 @@ export async function readLedgerStory(ledger: Ledger, runKey: string): Promise<L
     ...work.slice(-MOST_OF_A_KIND).flatMap(listTaskLines),
   ];
   return {
-    lines: sortLines(lines),
+    lines,
+    /** `false` if the ledger has more records of a kind than the story. */
     isWhole: !hasMore && [attempts, work, ...records].every((of) => of.length < MOST_OF_A_KIND),
+    /** Work that needs an operator now. */
     open,
   };
-}
-
-function sortLines(lines: readonly RecordLine[]): RecordLine[] {
-  return lines.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
 function listTaskLines(row: OperatorTask): RecordLine[] {

@@ -38,11 +38,7 @@ export const holdFilters = z.strictObject({
   endUserCode: z.string().max(64).optional().describe('Only for this end user.'),
   runKey: PATH_PARAMETERS.runKey.optional().describe('Only of this run; for a review, also of its rows.'),
 });
-const listQuery = z.strictObject({
-  limit: limitParameter,
-  after: afterParameter,
-  ...holdFilters.shape,
-});
+const listQuery = z.strictObject({ limit: limitParameter, after: afterParameter, ...holdFilters.shape });
 
 const holdList = createPageSchema('holdList', holdSchema, 'The oldest first.', { asOf: instant });
 
@@ -150,12 +146,7 @@ const decidedRow = z.object({
   code: z.string().optional().meta({ description: 'The code of the problem document, if nothing was decided.' }),
   detail: z.string().optional(),
   decided: z
-    .object({
-      decisionId: z.string(),
-      action: z.string(),
-      by: z.string(),
-      at: instant,
-    })
+    .object({ decisionId: z.string(), action: z.string(), by: z.string(), at: instant })
     .optional()
     .meta({ id: 'decidedBefore', description: 'The decision about this attempt that was recorded first.' }),
 });
