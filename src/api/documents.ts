@@ -103,19 +103,19 @@ export type Json = { [member: string]: unknown };
 
 const PROBLEM = z
   .object({
-    type: z.string().meta({ description: 'The address on this server at which the reference explains the code.' }),
+    type: z.string().describe('The address on this server at which the reference explains the code.'),
     title: z.string(),
     status: z.int(),
-    detail: z.string().meta({ description: 'Text for people. It never contains a value of the request.' }),
-    code: z.enum(PROBLEM_CODES).meta({ description: 'For programs: one of a closed list of codes.' }),
+    detail: z.string().describe('Text for people. It never contains a value of the request.'),
+    code: z.enum(PROBLEM_CODES).describe('For programs: one of a closed list of codes.'),
     problems: z
       .array(
         problemSchema.extend({
-          parameter: z.string().optional().meta({ description: 'The wrong query parameter.' }),
+          parameter: z.string().optional().describe('The wrong query parameter.'),
         }),
       )
       .optional()
-      .meta({ description: 'Each wrong place, and the rule that it breaks.' }),
+      .describe('Each wrong place, and the rule that it breaks.'),
     requestId: z.string(),
   })
   .meta({ id: 'problem', description: 'RFC 9457.' });

@@ -26,12 +26,12 @@ export function createPageSchema<Row extends z.ZodType>(
   return z
     .object({
       ...others,
-      data: z.array(row).meta({ description: order }),
+      data: z.array(row).describe(order),
       hasMore: z.boolean(),
       next: z
         .string()
         .optional()
-        .meta({ description: 'Send it as the query parameter `after` to get the next page. Absent on the last page.' }),
+        .describe('Send it as the query parameter `after` to get the next page. Absent on the last page.'),
     })
     .meta({ id });
 }

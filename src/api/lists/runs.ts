@@ -24,13 +24,13 @@ const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated
 
 export const listedRunSchema = z
   .object({
-    runKey: z.string().meta({ description: 'The id with its kind in front, such as `pull:<pullId>` for a pull.' }),
+    runKey: z.string().describe('The id with its kind in front, such as `pull:<pullId>` for a pull.'),
     run: z.enum(RUN_STATUSES),
     startedAt: instant,
     closedAt: instant.optional(),
     stage: z.string().optional(),
-    needsAttention: z.string().optional().meta({ description: 'Why an operator should look.' }),
-    waitsFor: z.enum(WAITS_FOR).optional().meta({ description: 'What the run waits for, other than an operator.' }),
+    needsAttention: z.string().optional().describe('Why an operator should look.'),
+    waitsFor: z.enum(WAITS_FOR).optional().describe('What the run waits for, other than an operator.'),
   })
   .meta({ id: 'listedRun' });
 

@@ -45,15 +45,15 @@ const sessionSchema = z
     by: z
       .string()
       .optional()
-      .meta({ description: 'The name that decisions are recorded under. Absent if the token names no person.' }),
+      .describe('The name that decisions are recorded under. Absent if the token names no person.'),
     scopes: z.array(z.string()),
     profiles: reach,
     endUsers: reach,
     environment: z.enum(ENVIRONMENTS),
-    temporalUi: z.string().optional().meta({ description: 'The address of the Temporal UI.' }),
-    runbookUrl: z.string().optional().meta({ description: 'The address of the runbook’s pages.' }),
-    signOutAt: z.string().optional().meta({ description: 'The address at which the proxy signs people out.' }),
-    signOut: z.boolean().meta({ description: 'Whether DELETE /session signs out.' }),
+    temporalUi: z.string().optional().describe('The address of the Temporal UI.'),
+    runbookUrl: z.string().optional().describe('The address of the runbook’s pages.'),
+    signOutAt: z.string().optional().describe('The address at which the proxy signs people out.'),
+    signOut: z.boolean().describe('Whether DELETE /session signs out.'),
   })
   .meta({ id: 'session' });
 
@@ -84,7 +84,7 @@ const KINDS = Object.keys(RUN_KINDS) as [RunKind, ...RunKind[]];
 
 const matchSchema = z.object({
   what: z.enum([...KINDS, 'inquiry', 'decision']),
-  runKey: z.string().meta({ description: 'The key of the run.' }),
+  runKey: z.string().describe('The key of the run.'),
   customerTraceNumber: z.string().optional(),
   shareId: z.string().optional(),
   decisionId: z.string().optional(),
@@ -94,7 +94,7 @@ type Match = z.infer<typeof matchSchema>;
 const MOST = 20;
 
 const searchSchema = z
-  .object({ matches: z.array(matchSchema).meta({ description: `At most ${MOST}; runs first.` }) })
+  .object({ matches: z.array(matchSchema).describe(`At most ${MOST}; runs first.`) })
   .meta({ id: 'searchResult' });
 
 const searchQuery = z.strictObject({
@@ -163,28 +163,26 @@ const storySchema = z
   .object({
     asOf: instant,
     runKey: z.string(),
-    headline: z.string().meta({ description: 'The state of the run, in a sentence or two.' }),
-    state: z
-      .string()
-      .meta({ description: 'The state from the run’s status. Without a status: held, running, closed or lost.' }),
+    headline: z.string().describe('The state of the run, in a sentence or two.'),
+    state: z.string().describe('The state from the run’s status. Without a status: held, running, closed or lost.'),
     lines: z
       .array(
         z.object({
           at: instant,
           text: z.string(),
-          by: z.string().optional().meta({ description: 'Who decided it.' }),
-          reason: z.string().optional().meta({ description: 'Why, as that person wrote it.' }),
+          by: z.string().optional().describe('Who decided it.'),
+          reason: z.string().optional().describe('Why, as that person wrote it.'),
           customerTraceNumber: z.string().optional(),
           attempt: z.int().min(0).optional(),
         }),
       )
-      .meta({ description: 'What has happened, the oldest first.' }),
-    isWhole: z.boolean().meta({ description: 'false: the run has more entries of some kind than this answer lists.' }),
-    messages: z.array(refusedMessageSchema).meta({ description: 'Messages that the run has refused: the last 50.' }),
-    temporalUi: z.string().optional().meta({ description: 'The run’s address in the Temporal UI.' }),
+      .describe('What has happened, the oldest first.'),
+    isWhole: z.boolean().describe('false: the run has more entries of some kind than this answer lists.'),
+    messages: z.array(refusedMessageSchema).describe('Messages that the run has refused: the last 50.'),
+    temporalUi: z.string().optional().describe('The run’s address in the Temporal UI.'),
     fromLedger: z
       .boolean()
-      .meta({ description: 'true: no worker answered, or there is no run. The story is from the ledger alone.' }),
+      .describe('true: no worker answered, or there is no run. The story is from the ledger alone.'),
   })
   .meta({ id: 'runStory' });
 

@@ -9,21 +9,21 @@ import { defineRoute, Reply, type Route } from '../route.ts';
 
 const consentAnswerSchema = z
   .object({
-    answer: z.enum(['accepted', 'kept', 'pending']).meta({
-      description:
+    answer: z
+      .enum(['accepted', 'kept', 'pending'])
+      .describe(
         'accepted: it counts. kept: the ledger does not know the journey, share or applicant yet; the consent counts once it does. ' +
-        'pending: Temporal has it, but it is not judged or recorded yet; send it again to ask.',
-    }),
-    duplicate: z.boolean().meta({ description: 'Whether the same consent was accepted before.' }),
-    recorded: z.boolean().meta({ description: 'Whether the ledger has it.' }),
-    unmatched: z
-      .enum(['journey', 'share', 'applicant'])
-      .optional()
-      .meta({ description: 'What the ledger does not know yet.' }),
+          'pending: Temporal has it, but it is not judged or recorded yet; send it again to ask.',
+      ),
+    duplicate: z.boolean().describe('Whether the same consent was accepted before.'),
+    recorded: z.boolean().describe('Whether the ledger has it.'),
+    unmatched: z.enum(['journey', 'share', 'applicant']).optional().describe('What the ledger does not know yet.'),
     stands: standsSchema.optional(),
-    postedSharesFlagged: z.int().min(0).optional().meta({
-      description: 'After the run’s end: the posted shares that it concerns, now flagged for an operator.',
-    }),
+    postedSharesFlagged: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('After the run’s end: the posted shares that it concerns, now flagged for an operator.'),
   })
   .meta({ id: 'consentAnswer' });
 

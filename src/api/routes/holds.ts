@@ -61,7 +61,7 @@ const seenBody = z
   .meta({ id: 'seen' });
 
 const runSeenBody = seenBody
-  .extend({ flag: z.enum(FLAGS).meta({ description: 'The flag to mark as seen: the `reason` of the row.' }) })
+  .extend({ flag: z.enum(FLAGS).describe('The flag to mark as seen: the `reason` of the row.') })
   .meta({ id: 'runSeen' });
 
 const seenSchema = z.object({ accepted: z.literal(true), duplicate: z.boolean() }).meta({ id: 'seenAnswer' });
@@ -84,7 +84,7 @@ const consentsSeenSchema = z
     count: z
       .int()
       .min(0)
-      .meta({ description: 'The number of consents that this call marked as seen; 0 if they were marked before.' }),
+      .describe('The number of consents that this call marked as seen; 0 if they were marked before.'),
   })
   .meta({ id: 'seenConsentsAnswer' });
 
@@ -95,11 +95,12 @@ const decidedSchema = z
   .object({
     accepted: acceptedSchema.shape.accepted,
     duplicate: acceptedSchema.shape.duplicate,
-    recorded: z.boolean().meta({ description: 'Whether the ledger has the decision.' }),
-    heldBy: z.enum(['run', 'ledger']).meta({
-      description:
+    recorded: z.boolean().describe('Whether the ledger has the decision.'),
+    heldBy: z
+      .enum(['run', 'ledger'])
+      .describe(
         'run: the run continues with the decision. ledger: there is no run; its next start continues with the decision.',
-    }),
+      ),
   })
   .meta({ id: 'decided' });
 
@@ -126,10 +127,7 @@ const manyBody = z
       )
       .min(1)
       .max(MOST_AT_ONCE),
-    preview: z
-      .literal(true)
-      .optional()
-      .meta({ description: 'A preview: the API decides nothing and says what it would decide.' }),
+    preview: z.literal(true).optional().describe('A preview: the API decides nothing and says what it would decide.'),
   })
   .meta({ id: 'sameDecision' });
 
@@ -137,13 +135,14 @@ const decidedRow = z.object({
   runKey: z.string(),
   customerTraceNumber: z.string(),
   attempt: z.int().min(1),
-  result: z.enum(['decided', 'duplicate', 'decidable', 'refused', 'failed']).meta({
-    description:
+  result: z
+    .enum(['decided', 'duplicate', 'decidable', 'refused', 'failed'])
+    .describe(
       'decidable: in a preview, it would be decided. refused: nothing was decided. failed: the outcome is not known; send the same again.',
-  }),
-  recorded: z.boolean().optional().meta({ description: 'Whether the ledger has the decision.' }),
+    ),
+  recorded: z.boolean().optional().describe('Whether the ledger has the decision.'),
   heldBy: decidedSchema.shape.heldBy.optional(),
-  code: z.string().optional().meta({ description: 'The code of the problem document, if nothing was decided.' }),
+  code: z.string().optional().describe('The code of the problem document, if nothing was decided.'),
   detail: z.string().optional(),
   decided: z
     .object({ decisionId: z.string(), action: z.string(), by: z.string(), at: instant })

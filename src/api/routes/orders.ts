@@ -13,22 +13,20 @@ import { defineRoute, instant, PATH_PARAMETERS, type Route, recordedReason } fro
 
 const pauseSchema = z
   .object({
-    profile: z.string().optional().meta({ description: 'Absent if the pause covers all profiles.' }),
+    profile: z.string().optional().describe('Absent if the pause covers all profiles.'),
     since: instant,
     by: z.string(),
     reason: z.string(),
     ended: z
       .object({ at: instant, by: z.string(), reason: z.string() })
       .optional()
-      .meta({ description: 'Absent while it is in force.' }),
+      .describe('Absent while it is in force.'),
   })
   .meta({ id: 'pause' });
 
 const pauseRequestSchema = z
   .strictObject({
-    profile: profileName
-      .optional()
-      .meta({ description: 'Only inquiries of this gateway profile. Default: all inquiries.' }),
+    profile: profileName.optional().describe('Only inquiries of this gateway profile. Default: all inquiries.'),
     reason: recordedReason,
   })
   .meta({ id: 'pauseOrder' });
@@ -37,7 +35,7 @@ const pausedSchema = z
   .object({
     kind: z.enum(['paused', 'duplicate']),
     pause: pauseSchema,
-    inFlight: z.int().min(0).meta({ description: 'Attempts that were claimed before and may still be answered.' }),
+    inFlight: z.int().min(0).describe('Attempts that were claimed before and may still be answered.'),
   })
   .meta({ id: 'paused' });
 
@@ -45,11 +43,12 @@ const resumedSchema = z
   .object({
     kind: z.enum(['resumed', 'notPaused']),
     pause: pauseSchema.optional(),
-    runs: z.object({ woken: z.int(), closed: z.int(), unreached: z.int() }).meta({
-      description:
+    runs: z
+      .object({ woken: z.int(), closed: z.int(), unreached: z.int() })
+      .describe(
         'Runs that waited for the end of the pause. Those that the API did not reach continue within the hour.',
-    }),
-    inForce: z.array(pauseSchema).meta({ description: 'Pauses that are still in force.' }),
+      ),
+    inForce: z.array(pauseSchema).describe('Pauses that are still in force.'),
   })
   .meta({ id: 'resumed' });
 
@@ -71,7 +70,7 @@ function hideOtherProfiles({ profiles }: ApiCaller, pauses: readonly Pause[]): P
 }
 
 const holdSchema = z.object(legalHoldFields).meta({ id: 'legalHold' });
-const others = z.array(holdSchema).meta({ description: 'The other holds in force that cover it or a part of it.' });
+const others = z.array(holdSchema).describe('The other holds in force that cover it or a part of it.');
 
 const orderSchema = z
   .strictObject({
@@ -79,7 +78,7 @@ const orderSchema = z
       .string()
       .transform((matter) => matter.trim())
       .pipe(text(100))
-      .meta({ description: 'The legal matter; each matter has its own hold.' }),
+      .describe('The legal matter; each matter has its own hold.'),
     reason: recordedReason,
   })
   .meta({ id: 'legalHoldOrder' });
@@ -87,17 +86,15 @@ const orderSchema = z
 const setSchema = z
   .object({
     ...legalHoldFields,
-    isNew: z.boolean().meta({ description: '`false`: this matter had a hold on it already, and nothing was written.' }),
+    isNew: z.boolean().describe('`false`: this matter had a hold on it already, and nothing was written.'),
     others,
-    destroyed: z
-      .object({ inquiries: z.int(), histories: z.int() })
-      .meta({ description: 'What a disposal has destroyed so far.' }),
+    destroyed: z.object({ inquiries: z.int(), histories: z.int() }).describe('What a disposal has destroyed so far.'),
   })
   .meta({ id: 'setLegalHold' });
 
 const releasedSchema = z
   .object({
-    released: holdSchema.nullable().meta({ description: '`null`: this matter had no hold on it.' }),
+    released: holdSchema.nullable().describe('`null`: this matter had no hold on it.'),
     others,
   })
   .meta({ id: 'releasedLegalHold' });

@@ -41,14 +41,14 @@ const reportQuery = z.strictObject({
 });
 
 const origin = { customerTraceNumber: z.string(), attempt: z.int().min(1), storedAt: instant };
-const redacted = z.boolean().meta({ description: 'Whether personal data is masked.' });
+const redacted = z.boolean().describe('Whether personal data is masked.');
 
 const reportSchema = z
   .object({
     ...origin,
     productCode: z.enum(PRODUCTS),
     redacted,
-    report: z.unknown().meta({ description: 'The report as the gateway sent it.' }),
+    report: z.unknown().describe('The report as the gateway sent it.'),
   })
   .meta({ id: 'storedReport' });
 const changesSchema = z.object({ ...origin, redacted, changes: z.unknown() }).meta({ id: 'storedChanges' });
@@ -57,7 +57,7 @@ const refusalSchema = z
     ...origin,
     productCode: z.enum(PRODUCTS),
     httpStatus: z.int().optional(),
-    isWhole: z.boolean().meta({ description: 'false: the ledger has only the part that could be read.' }),
+    isWhole: z.boolean().describe('false: the ledger has only the part that could be read.'),
     redacted,
     body: z.unknown(),
   })

@@ -188,10 +188,7 @@ const steering = toBodySchema(steerReview.schema(), ['reviewId', 'by']).meta({ i
 const fileNameSchema = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'must be the name of a file in the end user’s folder, not a path')
-  .meta({
-    description:
-      'A name in the end user’s folder, `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR. Never a path.',
-  });
+  .describe('A name in the end user’s folder, `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR. Never a path.');
 
 const reviewSchema = z.strictObject({ ...portfolioReview.schema().shape, file: fileNameSchema });
 const reviewInput = { ...portfolioReview, schema: () => reviewSchema };

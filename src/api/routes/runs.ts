@@ -157,7 +157,7 @@ const startQuery = z.strictObject({
 });
 
 function describeStartAnswers(idName: string, id: string): Record<200 | 201, AnswerForm> {
-  const isNew = z.boolean().meta({ description: '`false`: the run was started before, with the same input.' });
+  const isNew = z.boolean().describe('`false`: the run was started before, with the same input.');
   const schema = z
     .object({ [idName]: z.string(), isNew, ...listedRunSchema.omit({ runKey: true }).shape })
     .meta({ id });
