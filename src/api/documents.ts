@@ -109,11 +109,7 @@ const PROBLEM = z
     detail: z.string().describe('Text for people. It never contains a value of the request.'),
     code: z.enum(PROBLEM_CODES).describe('For programs: one of a closed list of codes.'),
     problems: z
-      .array(
-        problemSchema.extend({
-          parameter: z.string().optional().describe('The wrong query parameter.'),
-        }),
-      )
+      .array(problemSchema.extend({ parameter: z.string().optional().describe('The wrong query parameter.') }))
       .optional()
       .describe('Each wrong place, and the rule that it breaks.'),
     requestId: z.string(),

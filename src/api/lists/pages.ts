@@ -59,7 +59,7 @@ export const afterParameter = z
 
 const CURSOR_PROBLEM = { path: '/after', rule: 'must be the next of a previous page', parameter: 'after' };
 
-type Asking = Pick<Call, 'caller' | 'services' | 'note'>;
+export type Asking = Pick<Call, 'caller' | 'services' | 'note'>;
 
 /** The ledger's key seals it. A program beside the ledger reads lists for its own user: it needs no seal, and so no ledger. */
 async function sealPlace({ caller, services }: Asking, place: unknown, use: string): Promise<string> {

@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { decodeSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
+import type { temporal } from '@temporalio/proto';
 import { z } from 'zod';
 import { translateServerError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -17,8 +18,8 @@ import {
 import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../../model/search-attributes.ts';
 import { askWhereKnown } from '../../temporal/failing-runs.ts';
 import { reachFilter } from '../reach.ts';
-import { type Call, instant } from '../route.ts';
-import { afterParameter, createPageSchema, limitParameter, type Page, readPage } from './pages.ts';
+import { instant } from '../route.ts';
+import { type Asking, afterParameter, createPageSchema, limitParameter, readPage } from './pages.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;
 
@@ -40,11 +41,7 @@ export const runListSchema = createPageSchema(
   'runList',
   listedRunSchema,
   'Running ones first, then the others, the latest end first.',
-  {
-    asOf: z
-      .string()
-      .meta({ format: 'date-time', description: 'No page has runs that started after the first page was read.' }),
-  },
+  { asOf: instant.describe('No page has runs that started after the first page was read.') },
 );
 
 export const listQuery = z.strictObject({
@@ -62,12 +59,7 @@ export const allRunsQuery = listQuery.extend({
     .describe('Only of this kind.'),
 });
 
-type Asking = Pick<Call, 'services' | 'caller' | 'note'>;
-
-export async function listRuns(
-  call: { query: z.infer<typeof listQuery> } & Asking,
-  kind?: RunKind,
-): Promise<{ asOf: string } & Page<ListedRun>> {
+export async function listRuns(call: { query: z.infer<typeof listQuery> } & Asking, kind?: RunKind) {
   const { query, caller } = call;
   const { client } = call.services;
   const { open, needsAttention, waitsFor } = query;
@@ -100,10 +92,6 @@ export async function listRuns(
 
 const TIMEOUT_MS = 10_000;
 
-type RawInfo = NonNullable<
-  Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>['executions']
->[number];
-
 /**
  * Reads one page of the server. Its token is a key into the order: no run is in two pages, unless it closes meanwhile.
  *
@@ -130,7 +118,7 @@ const STATUS_OF: readonly (typeof RUN_STATUSES)[number][] = [
   ...(['cancelled', 'terminated', 'unknown', 'timedOut'] as const),
 ];
 
-function toListedRun(raw: RawInfo): ListedRun | undefined {
+function toListedRun(raw: temporal.api.workflow.v1.IWorkflowExecutionInfo): ListedRun | undefined {
   const runKey = parseWorkflowId(raw.execution?.workflowId ?? '');
   const startedAt = optionalTsToDate(raw.startTime)?.toISOString();
   if (runKey === null || startedAt === undefined) return undefined;

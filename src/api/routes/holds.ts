@@ -14,7 +14,6 @@ import { decision } from '../../messages/resolve-inquiry.ts';
 import { decisionContent } from '../../model/decision-content.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
-import type { JudgedDecision } from '../../model/provider-word.ts';
 import { decide, findEarlier, requireDecidable } from '../../operator/decide.ts';
 import { describeHold, holdSchema } from '../../operator/holds.ts';
 import { markRunSeen, markSeen } from '../../operator/ledger-decisions.ts';
@@ -50,7 +49,7 @@ const countsSchema = z
         kind: z.enum(['held', 'flagged']),
         reason: z.string(),
         count: z.int().min(1),
-        oldest: z.string().meta({ format: 'date-time', description: 'The time since which the oldest row waits.' }),
+        oldest: instant.describe('The time since which the oldest row waits.'),
       }),
     ),
   })
@@ -93,8 +92,7 @@ const given = decision.schema(failsafeApplicantsSchema).omit({ by: true }).meta(
 /** The answer leaves out the run's state: the status has it, and takes a separate scope. */
 const decidedSchema = z
   .object({
-    accepted: acceptedSchema.shape.accepted,
-    duplicate: acceptedSchema.shape.duplicate,
+    ...acceptedSchema.pick({ accepted: true, duplicate: true }).shape,
     recorded: z.boolean().describe('Whether the ledger has the decision.'),
     heldBy: z
       .enum(['run', 'ledger'])
@@ -111,10 +109,7 @@ export const MOST_AT_ONCE = 100;
 /** One decision about many inquiries, so no field may name a single inquiry. */
 const manyBody = z
   .strictObject({
-    decisionId: given.shape.decisionId,
-    action: given.shape.action,
-    providerSaid: given.shape.providerSaid,
-    reason: given.shape.reason,
+    ...given.pick({ decisionId: true, action: true, providerSaid: true, reason: true }).shape,
     outcome: z.enum(['noRecord', 'noReport']).optional(),
     inquiries: z
       .array(
@@ -304,7 +299,12 @@ export const holdRoutes: readonly Route[] = [
         const { runKey, ...inquiry } = named;
         const options = await check(runKey);
         const content = { ...decision, ...inquiry };
-        if (preview) return { result: 'decidable', heldBy: await previewDecision(services, runKey, content) };
+        if (preview) {
+          const { heldBy } = await requireDecidable(services.journeys, runKey, content).catch((error) =>
+            throwRefusal(error, services.journeys, runKey, inquiry, 1),
+          );
+          return { result: 'decidable', heldBy };
+        }
         const { duplicate, recorded } = await decideAndSign(services, runKey, { ...content, by }, options);
         return { result: duplicate ? 'duplicate' : 'decided', recorded };
       };
@@ -342,18 +342,6 @@ async function decideAndSign(services: ApiServices, runKey: string, content: obj
   const message = parseMessage(decision, content);
   if (signer) message.proof ??= await signer.sign(decisionContent(environment, message));
   return decide(journeys, runKey, message, options).catch((error) => throwRefusal(error, journeys, runKey, message));
-}
-
-async function previewDecision(
-  { journeys }: ApiServices,
-  runKey: string,
-  content: JudgedDecision & Omit<Named, 'runKey'>,
-) {
-  const { customerTraceNumber, attempt } = content;
-  const hold = await requireDecidable(journeys, runKey, content).catch((error) =>
-    throwRefusal(error, journeys, runKey, { customerTraceNumber, attempt }, 1),
-  );
-  return hold.heldBy;
 }
 
 /** Names the earlier decision to the second of two operators. */
