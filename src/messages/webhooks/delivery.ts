@@ -71,7 +71,7 @@ export interface ChosenEvents {
   events: number;
 }
 
-interface EndpointStatus {
+export interface EndpointStatus {
   endpoint: string;
   delivered: number;
   waiting: number;
