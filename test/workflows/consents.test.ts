@@ -158,6 +158,20 @@ function weighted<T extends string>(weights: Record<T, number>): fc.Arbitrary<T>
   return fc.oneof(...entries.map(([value, weight]) => ({ weight, arbitrary: fc.constant(value) })));
 }
 
+test('a revocation ends every grant if it came before the grant of its own id, also in the same task', async () => {
+  const { handle, journeyId } = await startJoint();
+  await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+  await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A' }));
+  const later = { applicantId: '1A', consentId: 'C-LATER', decidedAt: new Date().toISOString() };
+  await harness.stopWorker();
+  await handle.signal('consent', consentMessage(journeyId, { ...later, decision: 'revoked' }));
+  await handle.signal('consent', consentMessage(journeyId, later));
+  await handle.signal('consent', consentMessage(journeyId, { applicantId: '2A' }));
+  await harness.startWorker();
+  assert.equal((await handle.result()).shares[0]?.state, 'revoked');
+  assert.equal(await sharesPosted(harness, handle), 0);
+});
+
 test('no sequence of consents posts a share twice, or without the grant of every applicant', async (t) => {
   const steps = fc.array(
     fc.record({

@@ -84,6 +84,7 @@ export class Consents {
   #received = 0;
   /** Counts the writes in a row that the ledger could not take. */
   #failedWrites = 0;
+  #lastReceivedMs = 0;
   /** Writes messages and faults, for as long as there are some. Called also once the run has a configuration. */
   readonly write = createBackgroundWork(
     () => this.#isReady,
@@ -122,14 +123,18 @@ export class Consents {
 
   /** Takes a message, or returns the very same one that is on its way: a sender may repeat it until the ledger has it. */
   take(
-    record: ConsentRecord,
+    message: ConsentMessage,
     how: Pick<WaitingConsent, 'isAnswered'> = {},
   ): { waiting: WaitingConsent; isDuplicate: boolean } {
-    const list = this.#listFor(record);
-    const earlier = list.get(toContent(record));
+    const list = this.#listFor(message);
+    const content = toCanonicalJson(message);
+    const earlier = list.get(content);
     if (earlier) return { waiting: earlier, isDuplicate: true };
-    const waiting: WaitingConsent = { record, ...how };
-    list.set(toContent(record), waiting);
+    // The messages of one task keep their order: a revocation ends another number of grants if it came before its own.
+    this.#lastReceivedMs = Math.max(Date.now(), this.#lastReceivedMs + 1);
+    const receivedAt = new Date(this.#lastReceivedMs).toISOString();
+    const waiting: WaitingConsent = { record: { ...message, receivedAt }, ...how };
+    list.set(content, waiting);
     this.#received++;
     // An attempt that is not on the wire yet is called back.
     if (list === this.#refusals) this.#host.inFlight.recheck();
@@ -137,7 +142,7 @@ export class Consents {
     return { waiting, isDuplicate: false };
   }
 
-  #listFor({ decision }: ConsentRecord): Map<string, WaitingConsent> {
+  #listFor({ decision }: ConsentMessage): Map<string, WaitingConsent> {
     return decision === 'granted' ? this.#grants : this.#refusals;
   }
 
@@ -375,7 +380,7 @@ export function handleConsents<Status>(
 ): void {
   handleUpdate(run, definition, 'recordConsent', {
     objection: (message) => objectTo(run, message),
-    answer: (message) => answer(run, addReceivedAt(message)),
+    answer: (message) => answer(run, message),
   });
   setHandler(
     defineSignal<[ConsentMessage]>('consent'),
@@ -385,7 +390,7 @@ export function handleConsents<Status>(
         refuseConsent(run, refusal.reason, isRecord(message) ? message.consentId : undefined);
         return;
       }
-      const { isDuplicate } = run.consents.take(addReceivedAt(message), { isAnswered: true });
+      const { isDuplicate } = run.consents.take(message, { isAnswered: true });
       if (!isDuplicate) tellIfUnmatched(run, message);
     },
     { description: definition.signals?.consent as string },
@@ -400,10 +405,6 @@ function refuseConsent(run: ConsentHost, reason: string, id: unknown): void {
   run.events.emit('consent.refused', [consentId ?? '', reason], { consentId, reason });
 }
 
-function addReceivedAt(message: ConsentMessage): ConsentRecord {
-  return { ...message, receivedAt: new Date().toISOString() };
-}
-
 /** Emits an event since a signal has no answer: the share is not requested, or its id is misspelt. */
 function tellIfUnmatched({ shares, events }: ConsentHost, message: ConsentMessage): void {
   const { shareId, applicantId, consentId, decision } = message;
@@ -414,15 +415,15 @@ function tellIfUnmatched({ shares, events }: ConsentHost, message: ConsentMessag
 /** Answers once the ledger has the message, but no later than an answer may take. */
 async function answer<Status>(
   run: ConsentHost & { status(): Status },
-  record: ConsentRecord,
+  message: ConsentMessage,
 ): Promise<Accepted<Status>> {
-  const { waiting, isDuplicate } = run.consents.take(record);
+  const { waiting, isDuplicate } = run.consents.take(message);
   const answered = await answerUnderway(run, waiting, isDuplicate);
   const { taken } = waiting;
   const { isKnown = false, stands = undefined } = taken?.kind === 'recorded' ? taken : {};
   return {
     ...answered,
-    unmatched: run.shares.has(record.shareId) ? undefined : 'share',
+    unmatched: run.shares.has(message.shareId) ? undefined : 'share',
     duplicate: answered.duplicate || isKnown,
     stands,
   };
