@@ -219,9 +219,8 @@ async function openConfiguredLedger({ environment, ledger }: Config, keyRing: Ke
     environment,
     keyRing,
     // Outside the sandbox only `setup` makes a ledger: a ledger that a worker made would not know which inquiries were
-    // sent. If a ledger id is configured, a new ledger would block the return of the old one. Only `setup` changes
-    // tables, also in the sandbox: workers of another version may be using them.
-    create: environment === 'sandbox' && ledger.expectedId === undefined,
+    // sent. Only `setup` changes tables, also in the sandbox: workers of another version may be using them.
+    create: environment === 'sandbox',
   });
 }
 

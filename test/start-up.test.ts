@@ -12,7 +12,7 @@ import { computeKeyAges, createKeyRing } from '../src/protection/keys/key-ring.t
 import { isFleetPolling } from '../src/temporal/worker-deployment.ts';
 import { requireFreshKeys } from '../src/worker/start-up.ts';
 import { runWorker } from '../src/worker.ts';
-import { spawnCli } from './cli/run-cli.ts';
+import { runCli, spawnCli } from './cli/run-cli.ts';
 import { deadPort } from './gateway/scripted-server.ts';
 
 async function directory(t: TestContext): Promise<string> {
@@ -78,12 +78,14 @@ describe('a worker that cannot start', () => {
     }
   });
 
-  test('creates no ledger if its configuration names one by LEDGER_ID, and otherwise only in the sandbox', async (t) => {
+  test('creates no ledger, as setup does not, if its configuration names one by LEDGER_ID, and otherwise only in the sandbox', async (t) => {
     const path = await directory(t);
     const ledgerFile = join(path, 'ledger', 'ledger.db');
     const environment = { ...(await withoutTemporal(path)), LEDGER_URL: `file:${ledgerFile}` };
     const config = loadConfig({ ...environment, LEDGER_ID: randomUUID() });
     await assert.rejects(runWorker(config), { name: 'LedgerNotFoundError' });
+    const setup = await runCli(['setup', '--no-temporal'], { env: { ...environment, LEDGER_ID: 'ledger-1' } });
+    assert.match(setup.stderr, /without LEDGER_ID, which makes a ledger/);
     assert.equal(existsSync(ledgerFile), false, 'it would stand in the way of the one that is away');
     await assert.rejects(runWorker(loadConfig(environment)), { code: 'connectionRefused' });
     assert.equal(existsSync(ledgerFile), true);

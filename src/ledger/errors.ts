@@ -16,7 +16,7 @@ export class LedgerNotFoundError extends CreditJourneyError {
 
   constructor(what: string) {
     super(
-      `${what}: check LEDGER_URL, or run \`credit-journey setup\`, which makes a ledger (the database itself, on ` +
+      `${what}: check LEDGER_URL, or run \`credit-journey setup\` without LEDGER_ID, which makes a ledger (the database itself, on ` +
         'PostgreSQL, is made by its administrator). A journey that began on another ledger will not continue on a new one',
     );
   }

@@ -25,7 +25,7 @@ export interface OpenLedgerOptions {
   keyRing: KeyWrapper;
   /** The only accepted id. */
   expectedId?: string;
-  /** Makes tables and identity where they are missing: for `setup`, and workers of the sandbox. */
+  /** Makes tables and identity where they are missing and no id is expected: for `setup`, and workers of the sandbox. */
   create?: boolean;
   /** Migrates older tables. Only `setup` does this, never a worker. */
   migrate?: boolean;
@@ -43,12 +43,14 @@ type IdentityRow = Row<'ledger_identity'>;
  * @throws UnknownKeyError where the key ring lacks the key that the ledger's secret is wrapped under
  */
 export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
-  const engine = await openEngine(options);
+  // No empty ledger takes the place of a known one that is away, such as on a volume that is not mounted.
+  const create = options.create === true && options.expectedId === undefined;
+  const engine = await openEngine({ url: options.url, create });
   try {
     let row = await engine.read(readIdentity);
     // Checks the owner at once, so that a wrong address never migrates another environment's ledger.
     if (row) requireExpected(row, options);
-    if (row ? options.migrate : options.create) {
+    if (row ? options.migrate : create) {
       await migrateLedger(engine, row?.schemaVersion ?? 0, options);
       row = await engine.read(readIdentity);
     }
