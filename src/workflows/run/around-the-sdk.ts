@@ -35,7 +35,7 @@ export function createBackgroundWork(hasWork: () => boolean, work: () => Promise
   return () => {
     if (isUnderWay || !hasWork()) return;
     isUnderWay = true;
-    runInBackground(() => CancellationScope.nonCancellable(workThrough));
+    runInBackground(async () => CancellationScope.nonCancellable(workThrough));
   };
 }
 
