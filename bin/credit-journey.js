@@ -2,7 +2,7 @@
 // Plain JavaScript that any Node runs: it finds a Node that is new enough and then the program, built or from source.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const OLDEST_NODE = 24;
@@ -10,10 +10,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 if (Number(process.versions.node.split('.')[0]) >= OLDEST_NODE) {
   const { enableCompileCache } = await import('node:module');
-  const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env;
+  const { HOME, XDG_CACHE_HOME = '' } = process.env;
+  const caches = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : HOME && join(HOME, '.cache');
   // A command is short: compiling its modules takes a third of it. NODE_DISABLE_COMPILE_CACHE turns it off. Node's own
   // choice of a directory, below /tmp, could be another user's, and what lies in it is run.
-  if (XDG_CACHE_HOME) enableCompileCache(join(XDG_CACHE_HOME, 'credit-journey', 'compiled'));
+  if (caches) enableCompileCache(join(caches, 'credit-journey', 'compiled'));
   const built = join(root, 'dist', 'src', 'cli.js');
   await import(pathToFileURL(existsSync(built) ? built : join(root, 'src', 'cli.ts')).href);
 } else {

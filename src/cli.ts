@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line. Loads the command that is called, and all for the help; exit codes: cli/output/exit-codes.ts. */
+/** The command line. Loads the command that is called, and all for the help; exit codes: cli/output/errors.ts. */
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { Command, CommanderError } from 'commander';

@@ -178,8 +178,13 @@ function readTemporalOptions(reader: EnvironmentReader): TemporalOptions | undef
   try {
     const { connectionOptions, namespace = 'default' } = toClientOptions(profile);
     // Not `localhost`, which may mean `::1`, where the development server does not listen.
-    const { address = '127.0.0.1:7233', ...others } = connectionOptions as Partial<TemporalConnectionOptions>;
-    return { address, namespace, connectionOptions: { address, ...omitUndefined(others) } };
+    const { address = '127.0.0.1:7233', tls, ...others } = connectionOptions as Partial<TemporalConnectionOptions>;
+    // Without TLS the SDK would send an API key in the clear. If `tls` is absent, it sends the key by TLS.
+    return {
+      address,
+      namespace,
+      connectionOptions: { address, ...omitUndefined({ ...others, tls: tls || undefined }) },
+    };
   } catch (error) {
     reader.report(
       'TEMPORAL_CONFIG_FILE',

@@ -214,6 +214,8 @@ describe('the Temporal connection', () => {
     assert.equal(temporal.namespace, 'a.b');
     assert.deepEqual(temporal.connectionOptions, { address: 'cloud.example.com:7233', apiKey: 'k', tls: true });
     assert.equal(loadClientSettings({ ...env, TEMPORAL_NAMESPACE: 'c' }).temporal.namespace, 'c');
+    const clear = loadClientSettings({ ...env, TEMPORAL_TLS: 'false' }).temporal.connectionOptions;
+    assert.deepEqual(clear, { address: 'cloud.example.com:7233', apiKey: 'k' }, 'the SDK sends a key by TLS');
   });
 
   it('is refused by variable name, without a quote, if its file is not TOML', async (t) => {

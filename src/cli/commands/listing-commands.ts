@@ -164,7 +164,7 @@ async function readPeriod(options: ListingOptions) {
 const DAY_MS = 86_400_000;
 /** Above the largest distance of any place's clock from UTC. */
 const FARTHEST_MS = 20 * 3_600_000;
-/** Since 1972 every place’s distance from UTC has been a multiple of it. */
+/** Since 1980 every place’s distance from UTC has been a multiple of it. */
 const QUARTER_MS = 15 * 60_000;
 
 /**

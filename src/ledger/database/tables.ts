@@ -176,7 +176,7 @@ export const TABLES = {
     ],
   },
   /**
-   * Attempts that were closed before any claim (close.ts). They have a table of their own, so that no count of sent
+   * Attempts that were closed before any claim. They have a table of their own, so that no count of sent
    * attempts includes them.
    */
   closed_attempts: {
