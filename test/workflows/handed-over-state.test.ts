@@ -83,6 +83,7 @@ function consentsTo(journeyId: string, shareId: string): Required<CarriedConsent
   const record = { ...consentMessage(journeyId, { applicantId: '2A', shareId }), receivedAt: AT, proof: 'a.b.c' };
   return {
     waiting: [{ record }],
+    lastReceivedMs: 12,
     standings: [
       {
         shareId,

@@ -54,6 +54,7 @@ export interface CarriedConsents {
   waiting?: Pick<WaitingConsent, 'record'>[];
   standings: ShareStanding[];
   faults?: FaultyGrant[];
+  lastReceivedMs?: number;
 }
 
 /** The number of consents that one activity writes: at three round trips each, far below the activity's 20 s. */
@@ -84,7 +85,8 @@ export class Consents {
   #received = 0;
   /** Counts the writes in a row that the ledger could not take. */
   #failedWrites = 0;
-  #lastReceivedMs = 0;
+  /** When the latest message came: ahead of the clock by a millisecond for each other message of its task. */
+  lastReceivedMs: number;
   /** Writes messages and faults, for as long as there are some. Called also once the run has a configuration. */
   readonly write = createBackgroundWork(
     () => this.#isReady,
@@ -97,6 +99,7 @@ export class Consents {
       this.#listFor(record).set(toContent(record), { record, isAnswered: true });
     this.#standings = new Map(state.standings.map((standing) => [standing.shareId, standing]));
     this.#faults = [...(state.faults ?? [])];
+    this.lastReceivedMs = state.lastReceivedMs ?? 0;
   }
 
   get carried(): CarriedConsents {
@@ -104,6 +107,7 @@ export class Consents {
       waiting: this.#waiting.map(({ record }) => ({ record })),
       standings: [...this.#standings.values()].filter(({ shareId }) => !this.#stale.has(shareId)),
       faults: this.#faults,
+      lastReceivedMs: this.lastReceivedMs,
     };
   }
 
@@ -131,8 +135,8 @@ export class Consents {
     const earlier = list.get(content);
     if (earlier) return { waiting: earlier, isDuplicate: true };
     // The messages of one task keep their order: a revocation ends another number of grants if it came before its own.
-    this.#lastReceivedMs = Math.max(Date.now(), this.#lastReceivedMs + 1);
-    const receivedAt = new Date(this.#lastReceivedMs).toISOString();
+    const receivedAt = this.nextReceivedAt();
+    this.lastReceivedMs = Date.parse(receivedAt);
     const waiting: WaitingConsent = { record: { ...message, receivedAt }, ...how };
     list.set(content, waiting);
     this.#received++;
@@ -140,6 +144,11 @@ export class Consents {
     if (list === this.#refusals) this.#host.inFlight.recheck();
     this.write();
     return { waiting, isDuplicate: false };
+  }
+
+  /** When a message that comes now is received: after all others. */
+  nextReceivedAt(): string {
+    return new Date(Math.max(Date.now(), this.lastReceivedMs + 1)).toISOString();
   }
 
   #listFor({ decision }: ConsentMessage): Map<string, WaitingConsent> {

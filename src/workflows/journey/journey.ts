@@ -85,7 +85,13 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
 
   setApplicants(applicants: Applicant[]): void {
     this.state.applicants = applicants;
-    this.lookUpIfNew(() => this.persons.name(applicants));
+    this.#name(applicants);
+  }
+
+  /** No consent that came before is later than the change. */
+  #name(applicants: readonly Named[]): void {
+    const sinceMs = Math.max(Date.now(), this.consents.lastReceivedMs);
+    this.lookUpIfNew(() => this.persons.name(applicants, sinceMs));
   }
 
   /** Looks consents up again if the change names applicants whom the run did not know. */
@@ -105,7 +111,7 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
   override noteProgress(stage: StageRecord, progress: InquiryProgress): void {
     super.noteProgress(stage, progress);
     const { applicants } = stage.inquiry ?? {};
-    if (applicants) this.lookUpIfNew(() => this.persons.name(applicants));
+    if (applicants) this.#name(applicants);
   }
 
   /** The latest pull of a stage. */
@@ -192,7 +198,7 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
       return refuse('notNow', '/applicantId is about to name another person: send the grant once that stage has begun');
     }
     const share = this.shares.get(shareId);
-    const isOther = share && this.isOfOtherPerson(share, { applicantId, receivedAt: new Date().toISOString() });
+    const isOther = share && this.isOfOtherPerson(share, { applicantId, receivedAt: this.consents.nextReceivedAt() });
     return isOther
       ? refuse('unknownPart', '/applicantId names another person than in the report that is shared')
       : null;
@@ -306,13 +312,13 @@ class NamedPersons {
   }
 
   /** Takes the applicants who apply from now on. They may be unchecked. */
-  name(applicants: readonly Named[]): void {
+  name(applicants: readonly Named[], sinceMs: number): void {
     for (const applicant of applicants) {
       if (!isRecord(applicant)) continue;
       const { applicantId } = applicant;
       const known = this.#findLatest(applicantId);
       if (known && isSame(known.person, applicant)) continue;
-      const since = known ? new Date().toISOString() : undefined;
+      const since = known ? new Date(sinceMs).toISOString() : undefined;
       this.list.push({ applicantId, person: toPerson(applicant), since });
     }
   }

@@ -66,6 +66,8 @@ export abstract class CreditRun<
     this.stages = state.stages;
     this.shares = new Map(state.shares.map((share) => [share.input.shareId, share]));
     this.consents = new Consents(this, state.consents);
+    // Refusals that came before need no configuration.
+    this.consents.write();
   }
 
   override begin(config: NonNullable<State['config']>): void {

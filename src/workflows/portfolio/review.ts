@@ -147,7 +147,7 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
   }
 
   override get isHalted(): boolean {
-    return this.isEnding || this.state.isPaused || this.isStopping;
+    return super.isHalted || this.state.isPaused || this.isStopping;
   }
 
   /** Whether no further row may begin: too many rows wait for people. */

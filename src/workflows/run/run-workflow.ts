@@ -1,5 +1,6 @@
 /** A run of any kind, from its input to its end. */
 import {
+  allHandlersFinished,
   CancellationScope,
   condition,
   continueAsNew,
@@ -166,7 +167,7 @@ async function runToEnd<R extends AnyRun>(
 ): Promise<Awaited<ReturnType<R['result']>>> {
   // Without an answer, Temporal only reports to the sender that the run has ended.
   const summary = 'answering the last messages';
-  const waitForAnswers = () => condition(areMessagesAnswered, LAST_ANSWERS_MS, { summary });
+  const waitForAnswers = () => condition(allHandlersFinished, LAST_ANSWERS_MS, { summary });
   const drainMessages = async () => {
     for (;;) {
       await run.decided.waitUntilSettled();
@@ -174,7 +175,7 @@ async function runToEnd<R extends AnyRun>(
       await waitUntilUpdatesTaken();
       if (run.isIdle && areMessagesAnswered()) return;
       // Even a timer that ends in its own task has a number, so whether there is one may depend on no refused update.
-      if (!areMessagesAnswered() && !(await CancellationScope.nonCancellable(waitForAnswers))) return;
+      if (!allHandlersFinished() && !(await CancellationScope.nonCancellable(waitForAnswers))) return;
     }
   };
   const finish = async (outcome: Outcome<R> | TerminalState) => {
@@ -200,6 +201,7 @@ async function runToEnd<R extends AnyRun>(
     run.endedAs = toTerminalState(error);
     run.inputProblems = readInputProblems(error);
     if (run.endedAs) {
+      run.inFlight.recheck();
       await waitUntilUpdatesTaken();
       await drainMessages();
       await finish(run.endedAs);

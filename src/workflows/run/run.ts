@@ -135,7 +135,7 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
 
   /** Whether the run sends no inquiry now. */
   get isHalted(): boolean {
-    return this.isEnding;
+    return this.isEnding || this.endedAs !== undefined;
   }
 
   /** Returns `false` if the run was withdrawn before. */
