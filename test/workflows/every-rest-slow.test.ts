@@ -23,7 +23,7 @@ const LONGEST_MESSAGE_MS = 2_000;
 /** A scenario may leave a run open. */
 const OPEN_FOR_MS = 200;
 /** The limit for a scenario, longer than any of its waits. */
-const LONGEST_PLAY_MS = 60_000;
+const LONGEST_PLAY_MS = 25_000;
 /** An activity records an accepted update, and the run waits for it too. */
 const MOST_RESTS = 40;
 /** With fewer events a run would continue as new before it has done anything. */
