@@ -1,6 +1,10 @@
-/** Whether a host is this machine. Pure. */
+/** Tells whether a connection to a host stays on this machine. Pure. */
 
-/** Takes a URL's `hostname`: IPv6 in brackets. */
+/**
+ * Returns true for `localhost`, loopback addresses, and the unspecified addresses, which connect to this machine.
+ *
+ * @param hostname of a URL: IPv6 in brackets
+ */
 export function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||

@@ -71,7 +71,8 @@ export class GatewayClient {
 
   /**
    * Whether an answer arrived although undici never reported the start of the request. Then undici's reports prove
-   * nothing. `submit` sends no inquiry, treats each outcome as unknown, and makes the worker not ready.
+   * nothing: `submit` sends nothing more, and a request in flight that ends without an answer has an unknown outcome. The
+   * readiness check reports the worker as not ready.
    */
   get markersBroken(): boolean {
     return this.#markersBroken;

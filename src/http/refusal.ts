@@ -4,7 +4,7 @@ import type { Problem } from '../model/problems.ts';
 interface ProblemForm {
   status: number;
   title: string;
-  /** Default for a 503: a second or two. */
+  /** Default: 1 for a 503, otherwise none. */
   retryAfterSeconds?: number;
 }
 
@@ -74,7 +74,7 @@ export const PROBLEMS = {
   rate: { status: 429, title: 'Too many requests at once' },
   waiting: { status: 429, retryAfterSeconds: 5, title: 'Too many callers wait for a change' },
   busy: { status: 503, title: 'Too many requests are waiting' },
-  outOfTime: { status: 503, title: 'The decisions before it took too long' },
+  outOfTime: { status: 503, title: 'The request ran out of time' },
   gone: { status: 503, title: 'The caller has disconnected' },
   audit: { status: 503, title: 'The audit log cannot be written' },
   stopping: { status: 503, title: 'The server is stopping' },

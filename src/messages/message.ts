@@ -18,7 +18,7 @@ import { describeUndecodable, isUndecodable } from '../model/undecodable.ts';
 /** A value whose shape is not checked yet. */
 export type Loose = Record<string, unknown>;
 
-/** The schema, given that of `applicants`: workflow code does without the interface's table. */
+/** Builds the schema around one of `applicants`: workflow code passes one without the interface's table. */
 type Form = (applicants: never) => z.ZodType;
 
 /** Rules that the client, the API, the command line and activities check by (inputs/parse-message.ts). */
@@ -112,12 +112,12 @@ export function applyRules({ schema, forms = [schema], chooseForm, rules }: Chec
   return { form: (content ? chooseForm?.(content) : forms[0]) ?? schema, broken: (content && rules?.(content)) ?? [] };
 }
 
-/** A text of problems ends after so many: a list may have any number. */
+/** The most problems that one refusal names. */
 const MOST_SHOWN = 10;
 
 /**
- * Characters of a message as JSON: several times those of ten applicants with everything. What a run takes, it passes on to
- * activities with more beside it, and a task of more than 2 MB fails for good.
+ * The longest message, in characters of JSON: several times what ten full applicants need. The run passes the message to
+ * activities with other data, and Temporal refuses a task of more than 2 MB.
  */
 const MOST_CHARACTERS = 200_000;
 

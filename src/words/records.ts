@@ -105,7 +105,7 @@ const ENDED: Record<ClosedHow, string | undefined> = {
   seen: undefined,
   claimed: 'the next attempt was made',
   replaced: 'it is on hold for another reason',
-  ended: 'its run continues, or has ended',
+  ended: 'its cause is over, or its run has ended',
   disposed: 'it was disposed of',
 };
 

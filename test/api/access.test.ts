@@ -1,4 +1,4 @@
-/** Checks tokens, scopes and reach for every operation. No worker runs, since no request gets as far as a run. */
+/** Checks tokens, scopes and reach for every operation. No worker runs: no test here needs its answer. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';

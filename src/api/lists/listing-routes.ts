@@ -93,8 +93,8 @@ async function* readBatches(listing: Listing, all: AsyncIterable<Row>, place: Pl
 }
 
 /**
- * Yields the rows after the place. Those of its instant up to it come first, and are left out; if the row at the place is
- * gone, they are yielded again.
+ * Yields the rows after the place: leaves out the rows of its instant up to the row at the place. If that row is gone,
+ * yields all rows of that instant, so that a page may repeat rows but misses none.
  */
 async function* readRowsAfter(listing: Listing, rows: AsyncIterable<Row>, place?: Place): AsyncGenerator<Row> {
   let upToPlace: Row[] = [];

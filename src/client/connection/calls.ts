@@ -10,8 +10,8 @@ export interface CallOptions {
   /** Ends the call: its code is `aborted`. A message that was sent may still arrive. */
   signal?: AbortSignal | undefined;
   /**
-   * Time limit of the whole call, in milliseconds. Then the call throws `timedOut` if the server is unreachable, or
-   * `workerUnavailable` if no worker answers. Default 5,000 for questions to a run, 30,000 for starts and messages, and
+   * Time limit of the whole call, in milliseconds. Then the call throws `timedOut` if the server is unreachable, and
+   * otherwise mostly `workerUnavailable` (`result`: `resultNotReady`). Default 5,000 for questions to a run, 30,000 for starts and messages, and
    * none for `result`.
    */
   timeoutMs?: number | undefined;
@@ -45,7 +45,7 @@ interface Call {
 const LONGEST_MS = 2_147_483_647;
 /** Before a time-out the client probes the server, for this long or for half of a shorter limit. */
 const PROBE_MS = 2_000;
-/** A deadline that ends this much too early was the server's own. */
+/** If a call ends as late by more than this before our deadline, the server's own time limit ended it. */
 const EARLY_MS = 100;
 /** Limits how long `close` waits until the SDK has ended cancelled calls. */
 const LONGEST_CLOSE_MS = 1_000;

@@ -11,13 +11,13 @@ import type { ClientParts } from '../connection/connect.ts';
 import { CallError, hasCode } from '../connection/errors.ts';
 import { toLateConsentWorkflowId } from '../connection/run-messages.ts';
 
-/** The run was not open. `recorded: false`: Temporal has the message, and the ledger does not have it yet. */
+/** The ledger took the consent without the run. `recorded: false`: Temporal has the message, and the ledger does not have it yet. */
 export type LateConsentAnswer = { accepted: true; late: true } & (
   | ({ recorded: true } & RecordedConsent)
   | { recorded: false }
 );
 
-/** Whether the message came without an open run, and was recorded in the ledger alone. */
+/** The answer of the run, or, with `late`, of the ledger alone. */
 export type ConsentAnswer<Kind extends RunKind> = (RunAnswers[Kind]['update'] & { late: false }) | LateConsentAnswer;
 
 /**
@@ -38,7 +38,7 @@ export async function startLateConsent(
     args: [{ consent }],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
-    // The message names no other end user; of one who has only a name there is no key.
+    // The consent names the secondary user alone. A user without a code has no fairness key.
     priority: toPriority('interactive', consent.secondaryUser.endUserCode),
     staticSummary: `late consent · ${consent.decision}`,
   });
@@ -86,8 +86,8 @@ async function recordLate(
 }
 
 /**
- * Sends a consent to its run: acknowledged once the ledger has it (`recorded`). Without an open run it goes to the ledger
- * alone: posted shares that it concerns are flagged, a run that is started later finds it, and `unmatched` says what the
+ * Sends a consent to its run: acknowledged once the ledger has it (`recorded`). If no run is open, or Temporal
+ * takes no further denial or revocation for it, the message goes to the ledger alone: posted shares that it concerns are flagged, a run that is started later finds it, and `unmatched` says what the
  * ledger does not know.
  *
  * @internal

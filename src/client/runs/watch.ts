@@ -69,8 +69,8 @@ const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5_000;
 
 /**
- * Yields the status at once and after each change, and ends when the run has closed (or has been succeeded by none,
- * after a reset). A worker or a server that is down is waited for.
+ * Yields the status at once and after each change, and ends when the latest run has closed: it follows the runs
+ * that continue as new, and those of a reset. It waits for a worker or a server that is down.
  *
  * @throws CallError
  * @internal

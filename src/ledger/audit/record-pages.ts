@@ -7,7 +7,7 @@ import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import { type AccessesQuery, type NamedRecord, RECORDS } from './audited.ts';
 
-/** No index has their times, since they are few beside attempts: a page looks at all of them. */
+/** These tables have few rows, and no index on the time: each page scans the whole table, so pages are large. */
 const PAGE_SIZE = 5_000;
 
 /** The members by which rows are ordered. `rowKey` makes the order total. */

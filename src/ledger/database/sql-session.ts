@@ -45,9 +45,8 @@ export interface SqlDialect {
 export type Written<T> = T | Ending<T>;
 
 /**
- * Another end of a transaction than a commit once its answer is known. With `keep: false` nothing that it wrote stays.
- * A promised answer is that of statements that were issued already: the commit goes along with them, so that only their
- * own failure prevents it.
+ * Ends a transaction in another way. With `keep: false` the engine rolls it back. If the answer is a promise, its
+ * statements were issued already: the engine sends the commit right behind them and does not wait for the answer.
  */
 export class Ending<T> {
   readonly keep: boolean;
