@@ -15,7 +15,7 @@ export interface TextRule {
   kind: 'text';
   /** The length column. It is read as a maximum, since the interface does not say (2.3, notes). */
   max?: number;
-  /** Type AN. The interface does not say which characters that are: an own rule admits printable ASCII alone. */
+  /** Type AN. The interface names no characters: one of the sandbox's own rules allows only printable ASCII. */
   isAlphanumeric?: boolean;
   optional?: boolean;
   format?: Format;
@@ -56,7 +56,7 @@ const FORMATS: Partial<Record<Format, FormatCheck>> = {
   },
 };
 
-/** What this project reads into the formats beyond that. */
+/** The sandbox's own, stricter rules of formats. */
 const OWN_FORMATS: Partial<Record<Format, FormatCheck>> = {
   zip: { rule: 'digits:5', holds: (text) => /^\d{5}$/.test(text) },
   date: { rule: 'notInTheFuture', holds: (text, now) => text <= now.slice(0, 10) },

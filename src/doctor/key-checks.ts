@@ -63,8 +63,8 @@ export const ledgerKeysCheck = defineCheck(
 
 /**
  * Checks that the clients' codec server answers, and has the key that workers encrypt under. Its address may hold a
- * secret, and its token is one: the check prints neither. Its broken rules keep no worker from starting, and so are no
- * problems of the configuration.
+ * secret, and its token is one: the check prints neither. If its settings break a rule, workers
+ * start all the same, so the check of the configuration does not report it.
  */
 export function checkCodecServer({ access, problems }: NonNullable<ReturnType<typeof inspectCodecServer>>): Check {
   const needs = ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'TEMPORAL_'];

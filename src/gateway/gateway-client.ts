@@ -110,7 +110,7 @@ export class GatewayClient {
   async #submit(options: SubmitOptions): Promise<GatewayReply> {
     const expected = listExpectedApplicants(options);
     if (!/^[\x21-\x7e]+$/.test(options.accessToken)) throw new GatewayError('CredentialsRefused', { sent: 'nothing' });
-    // Without markers, undici could still write an abandoned request later.
+    // If undici does not report starts, it may still write an abandoned request later.
     if (this.#markersBroken) throw new GatewayError('OutcomeUnknown', { sent: 'possibly' });
     const { headersTimeoutMs, bodyTimeoutMs } = this.#profile.limits;
     const outcome = await exchange({

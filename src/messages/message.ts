@@ -28,7 +28,7 @@ export interface Checked {
   /** The table that its applicants follow. */
   applicants?: 'report' | 'failsafe';
   schema: Form;
-  /** If there are several forms, `chooseForm` picks the one that the sender means. Each problem is one of that form. */
+  /** If there are several forms, `chooseForm` picks the one that the sender means. Problems are about that form. */
   forms?: readonly Form[];
   chooseForm?: (value: Loose) => Form;
   /** The rules between fields. A rule stays silent where a field that it needs is malformed. */

@@ -3,9 +3,9 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { OpenLedgerOptions } from '../ledger/open-ledger.ts';
 
 /**
- * Opens the ledger that the environment names, for a program that may: a client in production that runs elsewhere does not
- * connect where a variable names a ledger (config/client.ts). The ledger follows its key ring's file, so that keys are
- * rotated under a program that runs, and closes it at its end.
+ * Opens the ledger that the environment names. Only programs that may hold the ledger's secrets call this: in production a
+ * client refuses `LEDGER_URL` (config/client.ts). The ledger watches the key ring's file, so that an operator can rotate
+ * keys without a restart; closing the ledger ends that watch.
  *
  * @param making for `setup` alone: nothing else makes or migrates a ledger here
  * @throws ConfigError, KeyRingError, and what `openLedger` throws

@@ -98,7 +98,7 @@ export function describeTask({ kind, reason, productCode, shareId }: NamedTask):
   return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${describeReason(reason).words}.`;
 }
 
-/** Absent if the record of a decision has it. */
+/** `undefined` where a decision closed the task: the line of that decision says so. */
 const ENDED: Record<ClosedHow, string | undefined> = {
   decided: undefined,
   overtaken: undefined,

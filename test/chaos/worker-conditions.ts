@@ -1,5 +1,5 @@
 /**
- * Loaded before a program of the world (`node --import`). It sets the program's calendar clock, but not its monotonic
+ * Node loads this before a program of a storm (`node --import`). It sets the program's calendar clock, but not its monotonic
  * clock, CHAOS_CLOCK_AHEAD_MS ahead of the machine's. It also lets the parent fill the disk of an open SQLite database.
  */
 import { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -67,7 +67,7 @@ function limit(database: DatabaseSync): void {
     // SQLite raises a limit below the present size to the present size.
     database.exec(`PRAGMA max_page_count = ${isFull ? 1 : NO_LIMIT_PAGES}`);
   } catch {
-    // Another process has it locked: this one is not full then.
+    // Another process holds the lock, so this database keeps its limit.
   }
 }
 

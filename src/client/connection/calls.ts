@@ -98,7 +98,7 @@ export class Calls {
     } catch (error) {
       if (ending.signal.aborted) throw ending.signal.reason;
       const isOver = isLate(error);
-      // The timer knows why.
+      // Our own deadline has passed: the timer finds the error.
       if (isOver && deadline !== undefined && Date.now() >= deadline - EARLY_MS) return await ended.promise;
       if (isOver && call.late) throw call.late();
       throw translateCallError(error, runKey);

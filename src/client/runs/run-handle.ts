@@ -197,9 +197,9 @@ export class Run<Kind extends RunKind> {
     const send = async (signal: AbortSignal) => {
       try {
         return await sendPatiently(() => execute(updateId), patienceMs, signal).catch(async (error) => {
-          // A reset run refused the message when it received it again before it was valid. The server accepts no
-          // message under that id any more (docs/decisions/client.md). The run recognises a message that it has
-          // accepted. The server reports an undeliverable update by the same status.
+          // After a reset, Temporal delivers earlier updates again. If the run refused this one, Temporal answers
+          // `internal` for its id from then on (docs/decisions/client.md), so the client sends it under another id. The
+          // run recognises a message that it has accepted. An update that cannot be delivered has the same status.
           if (!hasStatus(error, 'internal')) throw error;
           return execute(`${updateId}-${(await this.#handle().describe()).runId}`);
         });

@@ -1,10 +1,8 @@
-/** A run's status, each time it changes: driven by the run's own history, so that nothing is polled idly. */
+/** Yields a run's status each time it changes: follows its history by long polls, and queries it after each task. */
 import type { WorkflowHandle } from '@temporalio/client';
 import { type CallOptions, type Calls, createTimeoutError } from '../connection/calls.ts';
 import { type CallError, CodecServerError, hasCode, hasStatus, TEMPORAL_AWAY } from '../connection/errors.ts';
 import { isOpen } from '../connection/temporal-runs.ts';
-
-// A run's history as it grows.
 
 /**
  * Reads a run's history by long polls, each from where the one before has ended.
