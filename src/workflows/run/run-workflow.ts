@@ -172,8 +172,10 @@ async function runToEnd<R extends AnyRun>(
     for (;;) {
       await run.decided.waitUntilSettled();
       await definition.drainMessages?.(run);
+      const wasIdle = run.isIdle;
       await waitUntilUpdatesTaken();
-      if (run.isIdle && areMessagesAnswered()) return;
+      const hasNews = wasIdle && !run.isIdle;
+      if (!hasNews && areMessagesAnswered()) return;
       // Even a timer that ends in its own task has a number, so whether there is one may depend on no refused update.
       if (!allHandlersFinished() && !(await CancellationScope.nonCancellable(waitForAnswers))) return;
     }
