@@ -154,7 +154,7 @@ async function openParts(
     isEncrypting: config.payloadsAreEncrypted,
   });
   const keys = resources.adopt(await watchKeyRing(config, logger), close);
-  const ledger = resources.adopt(await openConfiguredLedger(config, keys), close);
+  const ledger = resources.adopt(await openWorkerLedger(config, keys), close);
   await requireDurableLedger(config, logger);
   // It ends with its last connection, and keeps a process from its end until then.
   makeRuntime();
@@ -213,7 +213,7 @@ function createUnknownKeyAlert(logger: WorkerLogger, { metrics }: WorkerTelemetr
   };
 }
 
-async function openConfiguredLedger({ environment, ledger }: Config, keyRing: KeyWrapper): Promise<Ledger> {
+async function openWorkerLedger({ environment, ledger }: Config, keyRing: KeyWrapper): Promise<Ledger> {
   return openLedger({
     ...ledger,
     environment,

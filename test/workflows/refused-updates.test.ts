@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, mock, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
-import { eventsOf, traceOf } from '../hazards/operator-hands.ts';
+import { eventsOf, traceOf, until } from '../hazards/operator-hands.ts';
 import { interceptActivities } from '../support/intercept-activities.ts';
 import {
   consentMessage,
@@ -160,14 +160,12 @@ test('a run that ends replays although an update was refused before another one 
   const handle = await stage.harness.start(journeyInput({ stages: ['PREQUAL', 'PREAPP'] }));
   const { journeyId } = await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
   const withdraw = () => update(handle, 'withdraw', { journeyId, by: 'test', reason: 'bought elsewhere' });
-  const untilInFlight = async (wanted: readonly string[]) => {
-    for (;;) {
-      const { raw } = await handle.describe();
-      const names = (raw.pendingActivities ?? []).map(({ activityType }) => activityType?.name ?? '');
-      if (names.toSorted().join() === wanted.join()) return;
-      await sleep(20);
-    }
-  };
+  const untilInFlight = (wanted: readonly string[]) =>
+    until(async () => {
+      const { pendingActivities } = (await handle.describe()).raw;
+      const names = (pendingActivities ?? []).map(({ activityType }) => activityType?.name ?? '');
+      return names.toSorted().join() === wanted.join();
+    }, `the activities in flight are not ${wanted.join()}`);
   const queue = hold('queueWebhooks');
   await withdraw();
   const record = hold('recordRunDecisions');

@@ -8,7 +8,6 @@ import { deriveTraceNumber } from '../../model/trace-number.ts';
 import { changeShare, isOpen, type ShareRecord } from '../consent/share-record.ts';
 import { drainShares, executeShare } from '../machine/share-posting.ts';
 import { runActivities } from '../run/activity-stubs.ts';
-import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import type { ShownDetails } from '../run/run-details.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { Journey, type JourneyRunState } from './journey.ts';
@@ -63,11 +62,10 @@ async function prepareJourney(journey: Journey): Promise<RunConfig> {
 }
 
 async function runToTheEnd(journey: Journey): Promise<JourneyOutcome> {
-  const { continuation, consents, state } = journey;
+  const { state } = journey;
   await runParts(journey);
   const outcome = state.withdrawal ? 'withdrawn' : (state.stagesEndedAs ?? 'completed');
-  // The step is idempotent, and the next run repeats it.
-  await continuation.waitFor(waitUntilMessagesAnswered(() => consents.isIdle));
+  await journey.waitUntilMessagesSettled();
   journey.end(outcome);
   return outcome;
 }

@@ -16,6 +16,7 @@ import { type CarriedConsents, type ConsentHost, Consents } from '../consent/con
 import { isOpen, judgeConsents, type ShareRecord } from '../consent/share-record.ts';
 import { selectTransientAttributes } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryProgress, InquiryState } from '../inquiry/inquiry-spec.ts';
+import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import { createRunState, Run, type RunAttributes, type RunState } from '../run/run.ts';
 import type { Extension, Wait } from '../run/run-decisions.ts';
 
@@ -86,6 +87,11 @@ export abstract class CreditRun<
 
   override toState(): State {
     return { ...super.toState(), consents: this.consents.carried };
+  }
+
+  /** Waits until every message was answered and the ledger has every consent. The next run repeats that, to the same effect. */
+  waitUntilMessagesSettled(): Promise<void> {
+    return this.continuation.waitFor(waitUntilMessagesAnswered(() => this.consents.isIdle));
   }
 
   /** Ends the run with an outcome. A run that no list has yet needs no upsert. */

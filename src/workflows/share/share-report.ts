@@ -28,7 +28,6 @@ import {
   executeShare,
 } from '../machine/share-posting.ts';
 import { runActivities } from '../run/activity-stubs.ts';
-import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import { handleQueries } from '../run/message-answers.ts';
 import { handleExtensions, takeExtension } from '../run/run-decisions.ts';
 import { handleDecisions, handleWithdrawalMessages, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
@@ -177,12 +176,11 @@ const DEFINITION: RunDefinition<ReportShare> = {
     return takeExtension(share, effect.message);
   },
   work: async (share) => {
-    const { record, consents, continuation } = share;
+    const { record } = share;
     if (isOpen(record)) changeShare(record, await executeShare(share, record));
     const outcome = record.state as ShareReportOutcome;
     share.end(outcome);
-    // The step is idempotent, and the next run repeats it.
-    await continuation.waitFor(waitUntilMessagesAnswered(() => consents.isIdle));
+    await share.waitUntilMessagesSettled();
     return outcome;
   },
   drainMessages: drainShares,
