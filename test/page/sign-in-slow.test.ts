@@ -11,6 +11,8 @@ import { axeFindings, hear, type Json, keepPictures, startPageWorld } from './pa
 import { composedSignIn } from './signing-proxy.ts';
 
 const HEADER = 'x-forwarded-access-token';
+/** Long enough for a loaded machine to sign in and to type before the session ends. */
+const SHORT_SESSION_SECONDS = 6;
 
 /** Sends a request from another address of this machine than the proxy's, as a neighbour of the API would. */
 function fromElsewhere(url: string, headers: Record<string, string>): Promise<{ status: number; code: string }> {
@@ -114,7 +116,7 @@ test('the page behind oauth2-proxy', async (t) => {
     'keeps what was typed when the session ends and the same operator signs in again in another tab',
     async () => {
       const hold = await world.hold('LOAN-EXPIRED');
-      provider.lifetimeSeconds = 1;
+      provider.lifetimeSeconds = SHORT_SESSION_SECONDS;
       const { context, page } = await signedIn('operator-1');
       provider.lifetimeSeconds = 300;
       await page.goto(`${proxy}/#/runs/LOAN-EXPIRED?hold=${hold.holdId}&action=abandon`);
@@ -140,7 +142,7 @@ test('the page behind oauth2-proxy', async (t) => {
 
   await t.test('discards what was typed when another operator signs in after the session ends', async () => {
     const hold = await world.hold('LOAN-OTHER');
-    provider.lifetimeSeconds = 1;
+    provider.lifetimeSeconds = SHORT_SESSION_SECONDS;
     const { context, page } = await signedIn('operator-1');
     provider.lifetimeSeconds = 300;
     await page.goto(`${proxy}/#/runs/LOAN-OTHER?hold=${hold.holdId}&action=abandon`);
