@@ -12,7 +12,7 @@ import { parseJson } from '../base/json-safety.ts';
 import { PRINTABLE } from '../base/portable-patterns.ts';
 import { ALGORITHMS } from '../base/signature-algorithms.ts';
 import { ACCENTS } from '../fields/accents.ts';
-import { checkAlphanumeric } from '../fields/alphanumeric.ts';
+import { checkAlphanumeric, ruledText } from '../fields/alphanumeric.ts';
 import { MOST_APPLICANTS } from '../fields/applicant-schemas.ts';
 import { SSNS_WITH_NINE } from '../gateway/made-up-applicants.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
@@ -75,10 +75,7 @@ export const GATEWAY_LIMITS = {
 } as const;
 
 export function text(problem: (value: string) => string | null = () => null) {
-  return z.string({ error: 'is required' }).superRefine((value, context) => {
-    const rule = problem(value);
-    if (rule) context.addIssue({ code: 'custom', message: rule });
-  });
+  return ruledText(problem, 'is required');
 }
 
 function form(pattern: RegExp, rule: string) {
@@ -230,25 +227,43 @@ const BUILD_RULE = 'must be 1 to 128 letters, digits, dots, dashes or underscore
 
 export const REHEARSAL_RULE = 'must be off in production: a rehearsal is for uat';
 
-/** Makes the schemas of texts whose rules depend on the environment. */
-function makeWords(environment: Environment) {
-  return {
-    /** The default of the sandbox. Elsewhere the variable is required. */
-    inSandbox: <T extends z.ZodType<string, string>>(value: string, schema: T) =>
-      environment === 'sandbox' ? schema.prefault(value as never) : schema,
-    withRule: (problem: (value: string, environment: Environment) => string | null) =>
-      text((value) => problem(value, environment)),
-    /** An address without the slash at its end. */
-    address: () => text((url) => checkAddress(url, environment)).transform(withoutSlash),
-  };
+type Rule = (value: string, environment: Environment) => string | null;
+
+/** An address without the slash at its end. */
+function address(environment: Environment) {
+  return text((url) => checkAddress(url, environment)).transform(withoutSlash);
 }
 
-function gateway(environment: Environment) {
-  const { inSandbox, withRule } = makeWords(environment);
+/** The variables of both HTTP services, each with its prefix. */
+function service<const P extends 'API' | 'CODEC'>(prefix: P, environment: Environment) {
+  const shared = {
+    JWKS_URL: address(environment).optional(),
+    JWKS_FILE: text().optional(),
+    JWT_ISSUER: text(),
+    JWT_AUDIENCE: text(),
+    JWT_ALGORITHMS: listFrom(ALGORITHMS).optional(),
+    TLS_CERT_FILE: text().optional(),
+    TLS_KEY_FILE: text().optional(),
+    TRUSTED_PROXIES: list(checkProxy).prefault(''),
+    AUDIT_FILE: text().optional(),
+    // The default is a figure among the service's other limits.
+    RATE_PER_SECOND: whole({ min: 1, max: 100_000 }).optional(),
+  };
+  const entries = Object.entries(shared).map(([name, schema]) => [`${prefix}_${name}`, schema]);
+  return Object.fromEntries(entries) as { [K in keyof typeof shared as `${P}_${K}`]: (typeof shared)[K] };
+}
+
+/** An environment's variables: some defaults and rules differ. */
+function makeTable(environment: Environment) {
+  const isSandbox = environment === 'sandbox';
+  const ruled = (problem: Rule) => text((value) => problem(value, environment));
+  /** The default of the sandbox. Elsewhere the variable is required. */
+  const inSandbox = <T extends z.ZodType<string, string>>(value: string, schema: T) =>
+    isSandbox ? schema.prefault(value as never) : schema;
   return {
     GATEWAY_ENVIRONMENT: choice(ENVIRONMENTS).prefault('sandbox'),
-    GATEWAY_AUTH_URL: inSandbox(SANDBOX_ADDRESS, withRule(checkGatewayAddress)),
-    GATEWAY_BASE_URL: inSandbox(SANDBOX_ADDRESS, withRule(checkGatewayAddress)),
+    GATEWAY_AUTH_URL: inSandbox(SANDBOX_ADDRESS, ruled(checkGatewayAddress)),
+    GATEWAY_BASE_URL: inSandbox(SANDBOX_ADDRESS, ruled(checkGatewayAddress)),
     GATEWAY_API_VERSION: text(checkApiVersion).prefault('grs_v001'),
     // Interface 2.1: only the sample value is known.
     GATEWAY_AUDIENCE: text().prefault('servicegateway'),
@@ -285,17 +300,12 @@ function gateway(environment: Environment) {
     GATEWAY_MAX_RESPONSE_BYTES: whole(GATEWAY_LIMITS.maxResponseBytes).prefault('10485760'),
     // "Typically 1 to 2" (interface 8) is no maximum.
     GATEWAY_MAX_APPLICANTS: whole(GATEWAY_LIMITS.maxApplicants).prefault('2'),
-  };
-}
 
-/** Ledger, keys and files. */
-function storage(environment: Environment) {
-  const { inSandbox, withRule } = makeWords(environment);
-  return {
-    LEDGER_URL: inSandbox('file:.credit-journey/ledger.db', withRule(checkLedgerVariable)),
+    // Ledger, keys and files.
+    LEDGER_URL: inSandbox('file:.credit-journey/ledger.db', ruled(checkLedgerVariable)),
     LEDGER_URL_FILE: content()
       .transform((url) => url.trim())
-      .pipe(withRule(checkLedgerAddress))
+      .pipe(ruled(checkLedgerAddress))
       .optional(),
     LEDGER_ID: text().optional(),
     LEDGER_DURABILITY: choice(['replication', 'storage', 'accepted']).prefault('replication'),
@@ -306,7 +316,7 @@ function storage(environment: Environment) {
     KEY_RING_FILE: inSandbox(SANDBOX_KEY_RING_FILE, text()),
     // Only the sandbox may run in the clear, for example to try a caller in a language without a codec.
     PAYLOAD_ENCRYPTION: choice(['on', 'off'])
-      .refine((value) => value === 'on' || environment === 'sandbox', 'may be off only in the sandbox')
+      .refine((value) => value === 'on' || isSandbox, 'may be off only in the sandbox')
       .prefault('on'),
     PORTFOLIO_DIR: text((path) => (isDirectory(path) ? null : 'must be the absolute path of a directory')).optional(),
     // Any sender with write access to the namespace could invent a consent. For real credit files that is not enough.
@@ -315,33 +325,25 @@ function storage(environment: Environment) {
     // By default an operator may also decide in Temporal's UI, which cannot sign.
     DECISION_TRUST: choice(TRUST).prefault('namespace'),
     DECISION_JWKS_FILE: text().optional(),
-  };
-}
 
-/** The way to Temporal and the codec server, and logs. Clients read these too. */
-function client(environment: Environment) {
-  const { address, withRule } = makeWords(environment);
-  return {
-    CODEC_SERVER_URL: address().optional(),
+    // The way to Temporal and the codec server, and logs. Clients read these too.
+    CODEC_SERVER_URL: address(environment).optional(),
     CODEC_SERVER_TOKEN: text().optional(),
     CODEC_SERVER_TOKEN_FILE: text().optional(),
     CODEC_SERVER_CA_FILE: certificate().optional(),
     // The default contains the environment, so that workers of two environments never take each other's work.
-    TASK_QUEUE: withRule(checkTaskQueue).prefault(`credit-journeys-${environment}`),
+    TASK_QUEUE: ruled(checkTaskQueue).prefault(`credit-journeys-${environment}`),
     // At TRACE the SDK passes whole tasks to its logger. Only our list of fields would keep personal data out.
     LOG_LEVEL: choice(LOG_LEVELS)
-      .refine((level) => level !== 'TRACE' || environment === 'sandbox', 'may be TRACE only in the sandbox')
+      .refine((level) => level !== 'TRACE' || isSandbox, 'may be TRACE only in the sandbox')
       .prefault('INFO'),
     METRICS_ADDRESS: listenAddress().optional(),
     // Exact enough for an alert. Each refresh costs a few statements and at most 50 calls to Temporal.
     METRICS_REFRESH_SECONDS: whole({ min: 1, max: 3_600 }).prefault('60'),
     HEALTH_ADDRESS: listenAddress().optional(),
-    OTEL_EXPORTER_OTLP_ENDPOINT: withRule(checkCollectorAddress).optional(),
-  };
-}
+    OTEL_EXPORTER_OTLP_ENDPOINT: ruled(checkCollectorAddress).optional(),
 
-function protocol(environment: Environment) {
-  return {
+    // The inquiry protocol.
     // After a day of waiting, an operator should know of the loan.
     GIVE_UP_AFTER: duration().prefault('PT24H'),
     BACKOFF_INITIAL_MS: whole(UP_TO_AN_HOUR).prefault('1000'),
@@ -353,18 +355,15 @@ function protocol(environment: Environment) {
     SEND_BY_MS: whole({ min: 1, max: 60_000 }).prefault('5000'),
     // After its process has ended, a kernel keeps sending its buffer. Linux gives up after 15 retransmissions, at most
     // 924 s (`tcp_retries2`). The sandbox runs on this machine, where nothing arrives late.
-    RESEND_AFTER: duration({ zero: true }).prefault(environment === 'sandbox' ? 'PT0S' : 'PT16M'),
+    RESEND_AFTER: duration({ zero: true }).prefault(isSandbox ? 'PT0S' : 'PT16M'),
     SUBMIT_TIMEOUT_MS: whole(UP_TO_AN_HOUR).optional(),
     // How soon a killed worker is noticed. A shorter time would mistake a pause of the process for its end.
     HEARTBEAT_TIMEOUT_MS: whole({ min: 500, max: 300_000 }).prefault('10000'),
     // The server ends a run at 51,200 events and takes 2,000 updates, 4,600 events or more. A fresh run has about
     // 20 events before its first wait. With fewer than 100 it would do little but hand over.
     HAND_OVER_AFTER_EVENTS: whole({ min: 100, max: 10_000 }).prefault('3000'),
-  };
-}
 
-function worker() {
-  return {
+    // Workers.
     RUNBOOK_URL: text(checkRunbookUrl).transform(withoutSlash).optional(),
     // A restored ledger may lack attempts since the last look without notice.
     LEDGER_WATCH_EVERY_MS: whole({ min: 200, max: 86_400_000 }).prefault('60000'),
@@ -381,31 +380,8 @@ function worker() {
     TEMPORAL_WORKER_BUILD_ID: form(BUILD, BUILD_RULE).optional(),
     // A receiver that broke on a Friday evening is repaired by Monday.
     WEBHOOK_GIVE_UP_AFTER: duration().prefault('P3D'),
-  };
-}
 
-/** The variables of both HTTP services, each with its prefix. */
-function service<const P extends 'API' | 'CODEC'>(prefix: P, environment: Environment) {
-  const shared = {
-    JWKS_URL: makeWords(environment).address().optional(),
-    JWKS_FILE: text().optional(),
-    JWT_ISSUER: text(),
-    JWT_AUDIENCE: text(),
-    JWT_ALGORITHMS: listFrom(ALGORITHMS).optional(),
-    TLS_CERT_FILE: text().optional(),
-    TLS_KEY_FILE: text().optional(),
-    TRUSTED_PROXIES: list(checkProxy).prefault(''),
-    AUDIT_FILE: text().optional(),
-    // The default is a figure among the service's other limits.
-    RATE_PER_SECOND: whole({ min: 1, max: 100_000 }).optional(),
-  };
-  const entries = Object.entries(shared).map(([name, schema]) => [`${prefix}_${name}`, schema]);
-  return Object.fromEntries(entries) as { [K in keyof typeof shared as `${P}_${K}`]: (typeof shared)[K] };
-}
-
-function services(environment: Environment) {
-  const { address } = makeWords(environment);
-  return {
+    // The HTTP services.
     ...service('API', environment),
     API_HOST: text().prefault('127.0.0.1'),
     API_PORT: whole(PORT).prefault(String(DEFAULT_PORTS.api)),
@@ -416,29 +392,18 @@ function services(environment: Environment) {
       .prefault('proxy'),
     API_SIGN_IN_PATH: form(OWN_PATH, OWN_PATH_RULE).optional(),
     API_SIGN_OUT_PATH: form(OWN_PATH, OWN_PATH_RULE).optional(),
-    API_TEMPORAL_UI: address().optional(),
+    API_TEMPORAL_UI: address(environment).optional(),
     API_DECISION_KEY_FILE: text().optional(),
     ...service('CODEC', environment),
     CODEC_SERVER_HOST: text().prefault('127.0.0.1'),
     CODEC_SERVER_PORT: whole(PORT).prefault(String(DEFAULT_PORTS.codecServer)),
     CODEC_SERVER_UI_ORIGINS: list((origin) => checkOrigin(origin, environment)).prefault(
-      environment === 'sandbox' ? DEV_UI_ORIGINS : '',
+      isSandbox ? DEV_UI_ORIGINS : '',
     ),
     CODEC_NAMESPACES: list(checkNamespace).prefault(''),
     CODEC_ORIGIN_NAMESPACES: list(checkNamespace).prefault(''),
     CODEC_JWT_PERMISSIONS_CLAIM: text().prefault('permissions'),
     CODEC_PATH_ROLES: listFrom(CODEC_ROLES).optional(),
-  };
-}
-
-function makeTable(environment: Environment) {
-  return {
-    ...gateway(environment),
-    ...storage(environment),
-    ...client(environment),
-    ...protocol(environment),
-    ...worker(),
-    ...services(environment),
   };
 }
 
@@ -448,7 +413,6 @@ export type VariableValue<N extends VariableName> = z.output<Table[N]>;
 
 const tables = new Map<Environment, Table>();
 
-/** Returns an environment's variables: some defaults and rules differ. */
 export function findVariables(environment: Environment): Table {
   const table = tables.get(environment) ?? makeTable(environment);
   tables.set(environment, table);

@@ -64,9 +64,12 @@ export function latinText(maxLength: number) {
   return ruledText((value) => checkLatinText(value, maxLength)).meta({ maxLength, pattern: LATIN_TEXT });
 }
 
-/** @param problem returns the rule that a text breaks, or `null` */
-export function ruledText(problem: (value: string) => string | null) {
-  return z.string().superRefine((value, context) => {
+/**
+ * @param problem returns the rule that a text breaks, or `null`
+ * @param missing the rule that everything else breaks than a text
+ */
+export function ruledText(problem: (value: string) => string | null, missing?: string) {
+  return z.string(missing).superRefine((value, context) => {
     const rule = problem(value);
     if (rule) context.addIssue({ code: 'custom', message: rule });
   });
