@@ -256,14 +256,14 @@ function service<const P extends 'API' | 'CODEC'>(prefix: P, environment: Enviro
 /** An environment's variables: some defaults and rules differ. */
 function makeTable(environment: Environment) {
   const isSandbox = environment === 'sandbox';
-  const ruled = (problem: Rule) => text((value) => problem(value, environment));
+  const withRule = (problem: Rule) => text((value) => problem(value, environment));
   /** The default of the sandbox. Elsewhere the variable is required. */
   const inSandbox = <T extends z.ZodType<string, string>>(value: string, schema: T) =>
     isSandbox ? schema.prefault(value as never) : schema;
   return {
     GATEWAY_ENVIRONMENT: choice(ENVIRONMENTS).prefault('sandbox'),
-    GATEWAY_AUTH_URL: inSandbox(SANDBOX_ADDRESS, ruled(checkGatewayAddress)),
-    GATEWAY_BASE_URL: inSandbox(SANDBOX_ADDRESS, ruled(checkGatewayAddress)),
+    GATEWAY_AUTH_URL: inSandbox(SANDBOX_ADDRESS, withRule(checkGatewayAddress)),
+    GATEWAY_BASE_URL: inSandbox(SANDBOX_ADDRESS, withRule(checkGatewayAddress)),
     GATEWAY_API_VERSION: text(checkApiVersion).prefault('grs_v001'),
     // Interface 2.1: only the sample value is known.
     GATEWAY_AUDIENCE: text().prefault('servicegateway'),
@@ -302,10 +302,10 @@ function makeTable(environment: Environment) {
     GATEWAY_MAX_APPLICANTS: whole(GATEWAY_LIMITS.maxApplicants).prefault('2'),
 
     // Ledger, keys and files.
-    LEDGER_URL: inSandbox('file:.credit-journey/ledger.db', ruled(checkLedgerVariable)),
+    LEDGER_URL: inSandbox('file:.credit-journey/ledger.db', withRule(checkLedgerVariable)),
     LEDGER_URL_FILE: content()
       .transform((url) => url.trim())
-      .pipe(ruled(checkLedgerAddress))
+      .pipe(withRule(checkLedgerAddress))
       .optional(),
     LEDGER_ID: text().optional(),
     LEDGER_DURABILITY: choice(['replication', 'storage', 'accepted']).prefault('replication'),
@@ -332,7 +332,7 @@ function makeTable(environment: Environment) {
     CODEC_SERVER_TOKEN_FILE: text().optional(),
     CODEC_SERVER_CA_FILE: certificate().optional(),
     // The default contains the environment, so that workers of two environments never take each other's work.
-    TASK_QUEUE: ruled(checkTaskQueue).prefault(`credit-journeys-${environment}`),
+    TASK_QUEUE: withRule(checkTaskQueue).prefault(`credit-journeys-${environment}`),
     // At TRACE the SDK passes whole tasks to its logger. Only our list of fields would keep personal data out.
     LOG_LEVEL: choice(LOG_LEVELS)
       .refine((level) => level !== 'TRACE' || isSandbox, 'may be TRACE only in the sandbox')
@@ -341,7 +341,7 @@ function makeTable(environment: Environment) {
     // Exact enough for an alert. Each refresh costs a few statements and at most 50 calls to Temporal.
     METRICS_REFRESH_SECONDS: whole({ min: 1, max: 3_600 }).prefault('60'),
     HEALTH_ADDRESS: listenAddress().optional(),
-    OTEL_EXPORTER_OTLP_ENDPOINT: ruled(checkCollectorAddress).optional(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: withRule(checkCollectorAddress).optional(),
 
     // The inquiry protocol.
     // After a day of waiting, an operator should know of the loan.

@@ -4,17 +4,19 @@
  */
 import { isRecord } from '../base/is-record.ts';
 
-/** protection/errors.ts says each in words. */
-export const UNDECODABLE_REASONS = [
-  'foreignEncoding',
-  'malformed',
-  'tampered',
-  'foreignNamespace',
-  'keyRefused',
-  'inTheClear',
-  'unparsable',
-] as const;
-export type UndecodableReason = (typeof UNDECODABLE_REASONS)[number];
+/** The reasons, each in words for operators. */
+export const UNDECODABLE_WORDS = {
+  foreignEncoding: 'its encoding is not supported here',
+  malformed: 'it claims to be encrypted, but does not have that form',
+  tampered:
+    'its bytes, key id or namespace are not those that were encrypted, or the key ring has another key under that id: compare it with its copy',
+  foreignNamespace: 'it was encrypted for a namespace that is not on the allow-list',
+  keyRefused: 'it was encrypted under a key that was refused by `credit-journey keys refuse`',
+  inTheClear: 'it came in the clear, although it can lead to a posting',
+  unparsable: 'it is not JSON in UTF-8, or is nested too deeply',
+} as const;
+export type UndecodableReason = keyof typeof UNDECODABLE_WORDS;
+export const UNDECODABLE_REASONS = Object.keys(UNDECODABLE_WORDS) as UndecodableReason[];
 
 /** Never a valid message: no message has this field. */
 export interface Undecodable {
@@ -45,5 +47,5 @@ export function describeUndecodable({ undecodable: { reason } }: Undecodable): s
 export function isUndecodable(value: unknown): value is Undecodable {
   const inner = isRecord(value) && Object.hasOwn(value, 'undecodable') ? value.undecodable : undefined;
   const reason = isRecord(inner) && Object.hasOwn(inner, 'reason') ? inner.reason : undefined;
-  return (UNDECODABLE_REASONS as readonly unknown[]).includes(reason);
+  return typeof reason === 'string' && Object.hasOwn(UNDECODABLE_WORDS, reason);
 }

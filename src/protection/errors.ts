@@ -1,6 +1,6 @@
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import type { Problem } from '../model/problems.ts';
-import type { UndecodableReason } from '../model/undecodable.ts';
+import { UNDECODABLE_WORDS, type UndecodableReason } from '../model/undecodable.ts';
 
 /** Thrown when a key service fails. Names the remedy, and no part of the service's answer. */
 export class KmsError extends Error {
@@ -47,17 +47,6 @@ export class UnknownKeyError extends CreditJourneyError {
   }
 }
 
-const REASONS: Record<UndecodableReason, string> = {
-  foreignEncoding: 'its encoding is not supported here',
-  malformed: 'it claims to be encrypted, but does not have that form',
-  tampered:
-    'its bytes, key id or namespace are not those that were encrypted, or the key ring has another key under that id: compare it with its copy',
-  foreignNamespace: 'it was encrypted for a namespace that is not on the allow-list',
-  inTheClear: 'it came in the clear, although it can lead to a posting',
-  keyRefused: 'it was encrypted under a key that was refused by `credit-journey keys refuse`',
-  unparsable: 'it is not JSON in UTF-8, or is nested too deeply',
-};
-
 /** Thrown when a payload can never be decoded. Names the reason, and nothing of its content. */
 export class UndecodablePayloadError extends CreditJourneyError {
   override readonly code = 'payloadUndecodable';
@@ -65,7 +54,7 @@ export class UndecodablePayloadError extends CreditJourneyError {
 
   constructor(reason: UndecodableReason, keyId?: string) {
     const under = keyId === undefined ? 'a payload' : `a payload under the key "${keyId}"`;
-    super(`${under} cannot be decoded: ${REASONS[reason]}`);
+    super(`${under} cannot be decoded: ${UNDECODABLE_WORDS[reason]}`);
     this.reason = reason;
   }
 }

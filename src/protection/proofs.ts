@@ -40,21 +40,24 @@ export type ProofRefusal =
 /** The difference between the clocks of two machines. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
+/** `signed`: the other content that a proof is about. */
+type Judgement = { keyId: string } | { refusal: ProofRefusal; signed?: unknown };
+
 /**
- * Makes a function that judges a proof as of the given instant. It returns the signed content, before any comparison,
- * and the key that signed it: its `kid`, else its thumbprint (RFC 7638).
+ * Makes a function that judges whether a proof is about this content, as of the given instant. It returns the key that
+ * signed it: its `kid`, else its thumbprint (RFC 7638).
  *
  * @param keySet path of a JWKS file; without one no proof is accepted
  * @param member of the payload that holds the content
  * @throws Error where the file cannot be used; a later judgement throws where the keys cannot be read at the moment
  */
-function createSignedContentReader(keySet: string | undefined, member: string, requiredClaims: ('exp' | 'iat')[]) {
+function createJudge(keySet: string | undefined, member: string, requiredClaims: ('exp' | 'iat')[]) {
   const keys = keySet === undefined ? undefined : watchKeySetFile(keySet);
   // Any other member is refused: it would be kept, readable, as if it had been proved.
   const known = new Set([member, 'exp', 'iat']);
-  return async (proof: string | undefined, at: Date): Promise<{ content: unknown; keyId: string } | ProofRefusal> => {
-    if (proof === undefined) return 'missing';
-    if (!keys) return 'notCheckable';
+  return async (proof: string | undefined, content: object, at: Date): Promise<Judgement> => {
+    if (proof === undefined) return { refusal: 'missing' };
+    if (!keys) return { refusal: 'notCheckable' };
     try {
       const { payload, protectedHeader, key } = await jwtVerify(proof, keys, {
         algorithms: [...ALGORITHMS],
@@ -62,14 +65,15 @@ function createSignedContentReader(keySet: string | undefined, member: string, r
         currentDate: at,
         requiredClaims,
       });
-      if (Object.keys(payload).some((name) => !known.has(name))) return 'malformed';
-      const keyId = protectedHeader.kid ?? (await calculateJwkThumbprint(await exportJWK(key)));
-      return { content: payload[member], keyId };
+      if (Object.keys(payload).some((name) => !known.has(name))) return { refusal: 'malformed' };
+      const signed = payload[member];
+      if (!isDeepStrictEqual(signed, content)) return { refusal: 'differs', signed };
+      return { keyId: protectedHeader.kid ?? (await calculateJwkThumbprint(await exportJWK(key))) };
     } catch (error) {
       // Any other error says nothing about the proof: the key set cannot be read, for example.
       const [, refusal] = REFUSALS.find(([kind]) => error instanceof kind) ?? [];
       if (refusal === undefined) throw error;
-      return refusal;
+      return { refusal };
     }
   };
 }
@@ -151,14 +155,13 @@ export type ConsentProofVerifier = ReturnType<typeof createConsentProofVerifier>
 /**
  * Makes a function that judges a message's proof. It judges as of the instant at which the run received the message,
  * so that a later call gives the same answer. A proof counts for its own journey, share, applicant and secondary user
- * alone, and only unaltered. Throws as `createSignedContentReader`.
+ * alone, and only unaltered. Throws as `createJudge`.
  */
 export function createConsentProofVerifier(keySet: string | undefined) {
-  const read = createSignedContentReader(keySet, 'consent', ['exp']);
+  const judge = createJudge(keySet, 'consent', ['exp']);
   return async ({ proof, ...consent }: ConsentMessage, receivedAt: Date): Promise<ProofVerdict> => {
-    const signed = await read(proof, receivedAt);
-    if (typeof signed === 'string') return { accepted: false, reason: signed };
-    return isDeepStrictEqual(signed.content, consent) ? { accepted: true } : { accepted: false, reason: 'differs' };
+    const judged = await judge(proof, consent, receivedAt);
+    return 'refusal' in judged ? { accepted: false, reason: judged.refusal } : { accepted: true };
   };
 }
 
@@ -181,25 +184,23 @@ export type DecisionProofVerifier = ReturnType<typeof createDecisionProofVerifie
 /**
  * Makes a function that judges a decision's proof. It judges as of the instant at which the run received the decision,
  * so that a repeated activity gives the same answer. The trust of the inquiry's profile says whether a proof is needed.
- * A proof that is given must be good in any case. Throws as `createSignedContentReader`.
+ * A proof that is given must be good in any case. Throws as `createJudge`.
  */
 export function createDecisionProofVerifier(keySet: string | undefined) {
-  const read = createSignedContentReader(keySet, 'decision', ['exp', 'iat']);
+  const judge = createJudge(keySet, 'decision', ['exp', 'iat']);
   return async (decision: ProvedDecision, trust: 'namespace' | 'proof'): Promise<DecisionProofVerdict> => {
     const { content, proof, receivedAt } = decision;
     if (proof === undefined && trust === 'namespace') return { accepted: true };
-    const signed = await read(proof, new Date(receivedAt));
-    if (typeof signed === 'string') return { accepted: false, rule: describeRule(signed) };
-    if (isDeepStrictEqual(signed.content, content)) return { accepted: true, keyId: signed.keyId };
+    const judged = await judge(proof, content, new Date(receivedAt));
+    if ('keyId' in judged) return { accepted: true, keyId: judged.keyId };
+    const { refusal, signed } = judged;
+    if (refusal === 'missing') {
+      const rule = 'is required: the profile accepts a decision only with a proof (decisionTrust)';
+      return { accepted: false, rule };
+    }
     // Only names of the content's own members: any other signed name is the signer's text.
-    const differing = findDifferingPaths(signed.content, content);
+    const differing = refusal === 'differs' ? findDifferingPaths(signed, content) : [];
     const named = Object.keys(content).filter((name) => differing.includes(`/${name}`));
-    return { accepted: false, rule: `${describeRule('differs')}${named.length > 0 ? ` in ${named.join(', ')}` : ''}` };
+    return { accepted: false, rule: `is refused: ${refusal}${named.length > 0 ? ` in ${named.join(', ')}` : ''}` };
   };
-}
-
-function describeRule(refusal: ProofRefusal): string {
-  return refusal === 'missing'
-    ? 'is required: the profile accepts a decision only with a proof (decisionTrust)'
-    : `is refused: ${refusal}`;
 }

@@ -9,6 +9,7 @@ import { parseInstantMs } from '../../base/instants.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { requiredInstant } from '../../fields/fields.ts';
 import { findSchemaProblems } from '../../fields/problems.ts';
+import type { Problem } from '../../model/problems.ts';
 import { decrypt, encrypt, toAssociatedData } from '../aead.ts';
 import { KeyRingError, KeyServiceError, KmsError, SealBrokenError, UnknownKeyError } from '../errors.ts';
 import { readFileVersion } from '../file-version.ts';
@@ -38,30 +39,23 @@ export type PayloadKeys = Pick<KeyRing, 'current' | 'find'>;
 
 /** A key ring in memory, as its file was at the last reading. */
 export class KeyRing {
-  #keys: readonly RingKey[];
-  #refused: readonly string[];
+  protected content: { readonly keys: readonly RingKey[]; readonly refused: readonly string[] };
 
   /**
    * @param keys exactly one current key of each use, as `loadKeyRing` checks
    * @param refused ids of keys that will never arrive: content encrypted under one of them is refused for good
    */
   constructor(keys: readonly RingKey[], refused: readonly string[] = []) {
-    this.#keys = keys;
-    this.#refused = refused;
+    this.content = { keys, refused };
   }
 
   /** All keys, oldest first, in the file's order. */
   get keys(): readonly RingKey[] {
-    return this.#keys;
+    return this.content.keys;
   }
 
   get refused(): readonly string[] {
-    return this.#refused;
-  }
-
-  protected follow(ring: KeyRing): void {
-    this.#keys = ring.keys;
-    this.#refused = ring.refused;
+    return this.content.refused;
   }
 
   /** The key of that use that encrypts. */
@@ -227,7 +221,7 @@ export class WatchedKeyRing extends KeyRing {
       return;
     }
     try {
-      this.follow(await loadKeyRing(this.#file));
+      this.content = await loadKeyRing(this.#file);
       this.#version = version;
       this.#failedVersion = undefined;
     } catch (error) {
@@ -371,37 +365,25 @@ async function writeKeyRing(file: string, content: KeyRingContent, how: Omit<Pla
  *
  * @throws KeyRingError where it is missing, readable by group or others, or malformed
  */
-export async function readKeyRing(
-  file: string,
-): Promise<{ content: KeyRingContent; owner: { uid: number; gid: number } }> {
-  const { text, owner } = await readPrivate(file);
-  // The parser's own message quotes its input, and the input holds keys.
-  const [content] = parseJson(text) ?? [];
-  if (content === undefined) throw new KeyRingError(`the key ring ${file} is not JSON`);
-  const problems = findSchemaProblems(fileSchema, content);
-  if (problems.length > 0) throw new KeyRingError(`the key ring ${file} is malformed`, problems);
-  return { content: content as KeyRingContent, owner };
-}
-
-async function readPrivate(file: string): Promise<{ text: string; owner: { uid: number; gid: number } }> {
-  const handle = await open(file, 'r').catch((error: unknown) => {
-    const ways =
-      getErrorCode(error) === 'ENOENT' ? ': `credit-journey keys new` makes one' : ` (${getErrorCode(error)})`;
-    throw new KeyRingError(`the key ring ${file} cannot be opened${ways}`);
+export async function readKeyRing(file: string) {
+  const fail = (what: string, problems?: readonly Problem[]) => {
+    throw new KeyRingError(`the key ring ${file} ${what}`, problems);
+  };
+  await using handle = await open(file, 'r').catch((error: unknown) => {
+    const code = getErrorCode(error);
+    return fail(`cannot be opened${code === 'ENOENT' ? ': `credit-journey keys new` makes one' : ` (${code})`}`);
   });
-  try {
-    // Examines the open file and not its name, which could be moved to another file in between.
-    const about = await handle.stat();
-    if (!about.isFile()) throw new KeyRingError(`the key ring ${file} is not a regular file`);
-    if (process.platform !== 'win32' && (about.mode & 0o077) !== 0) {
-      throw new KeyRingError(`the key ring ${file} is open to group or others: \`chmod 600\` it`);
-    }
-    if (about.size > MAX_FILE_BYTES)
-      throw new KeyRingError(`the key ring ${file} is larger than ${MAX_FILE_BYTES} bytes`);
-    return { text: await handle.readFile('utf8'), owner: { uid: about.uid, gid: about.gid } };
-  } finally {
-    await handle.close();
-  }
+  // Examines the open file and not its name, which could be moved to another file in between.
+  const about = await handle.stat();
+  if (!about.isFile()) fail('is not a regular file');
+  if (process.platform !== 'win32' && (about.mode & 0o077) !== 0) fail('is open to group or others: `chmod 600` it');
+  if (about.size > MAX_FILE_BYTES) fail(`is larger than ${MAX_FILE_BYTES} bytes`);
+  // The parser's own message quotes its input, and the input holds keys.
+  const [content] = parseJson(await handle.readFile('utf8')) ?? [];
+  if (content === undefined) fail('is not JSON');
+  const problems = findSchemaProblems(fileSchema, content);
+  if (problems.length > 0) fail('is malformed', problems);
+  return { content: content as KeyRingContent, owner: { uid: about.uid, gid: about.gid } };
 }
 
 // Secrets of a key ring's file: in the clear, or wrapped by a key management service.
@@ -501,37 +483,30 @@ async function readSecretBytes(key: FileKey, openService: KeyServiceOf): Promise
 
 // Changes a key ring file: one change at a time, and each one complete or not made.
 
-interface Rotated {
-  use: KeyUse;
-  /** The key that only decrypts from now on. */
-  retired: string;
-  current: string;
-}
-
 /**
  * Makes a new current key for each of these uses. The former keys decrypt for as long as they are in the file. A
  * running worker notices by itself (`WatchedKeyRing`).
  *
  * @param kms wraps the new keys; by default they are wrapped, or in the clear, as the former keys are
+ * @returns the keys that only decrypt from now on, each with its successor
  * @throws KeyRingError as `readKeyRing`, and where the file cannot be replaced; `KeyServiceError`
  */
 export async function rotateKeys(
   file: string,
   uses: readonly KeyUse[] = KEY_USES,
   { kms }: { kms?: string | undefined } = {},
-): Promise<Rotated[]> {
+) {
   return change(file, async (content, serviceOf) => {
-    const rotated: Rotated[] = [];
     const createdAt = new Date().toISOString();
-    for (const use of uses) {
-      const before = findCurrent(content.keys, use);
-      const after = await generateKey({ use, createdAt }, kms ?? before.kms, serviceOf);
-      before.status = 'retired';
-      before.retiredAt = createdAt;
+    const made = uses.map((use) =>
+      generateKey({ use, createdAt }, kms ?? findCurrent(content.keys, use).kms, serviceOf),
+    );
+    return (await Promise.all(made)).map((after) => {
+      const before = findCurrent(content.keys, after.use);
+      Object.assign(before, { status: 'retired', retiredAt: createdAt });
       content.keys.push(after);
-      rotated.push({ use, retired: before.id, current: after.id });
-    }
-    return rotated;
+      return { use: after.use, retired: before.id, current: after.id };
+    });
   });
 }
 

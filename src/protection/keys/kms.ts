@@ -41,8 +41,6 @@ const REQUEST_TIMEOUT_MS = 5_000;
 /** Throttling and lost connections end within moments or last long. After three attempts the caller gets the error. */
 const MAX_ATTEMPTS = 3;
 
-type Sdk = typeof import('@aws-sdk/client-kms');
-
 /**
  * Opens AWS KMS with the credentials that the SDK finds (docs/configuration.md). It wraps and unwraps the key ring's
  * keys. Bytes that were wrapped under one context open under no other. KMS logs contexts, so nothing in a context is
@@ -53,7 +51,9 @@ type Sdk = typeof import('@aws-sdk/client-kms');
 async function openKeyService(name: string) {
   if (!isKmsName(name)) throw new KmsError(`its name ${KMS_NAME_RULE}`);
   const KeyId = name.slice(AWS_KMS.length);
-  const sdk = await loadSdk();
+  const sdk = await import('@aws-sdk/client-kms').catch(() => {
+    throw new KmsError('the package @aws-sdk/client-kms is missing: `npm install @aws-sdk/client-kms`');
+  });
   const client = new sdk.KMSClient({
     ...(KeyId.startsWith('arn:') && { region: KeyId.split(':')[3] }),
     maxAttempts: MAX_ATTEMPTS,
@@ -64,10 +64,11 @@ async function openKeyService(name: string) {
       throwOnRequestTimeout: true,
     },
   });
-  // Checks each request itself, because the SDK takes addresses from many places.
+  // Requests and answers contain keys. Checks each request itself, because the SDK takes addresses from many places.
   client.middlewareStack.add(
     (next) => async (args) => {
-      requireTls(args.request);
+      const { protocol, hostname } = args.request as { protocol: string; hostname: string };
+      if (protocol !== 'https:' && !isLoopback(hostname)) throw new KmsError(INSECURE);
       return next(args);
     },
     { step: 'build' },
@@ -92,20 +93,6 @@ async function openKeyService(name: string) {
     },
     close: () => client.destroy(),
   };
-}
-
-/** Requires TLS: requests to KMS and its answers contain keys. */
-function requireTls(request: unknown): void {
-  const { protocol, hostname } = request as { protocol: string; hostname: string };
-  if (protocol !== 'https:' && !isLoopback(hostname)) throw new KmsError(INSECURE);
-}
-
-async function loadSdk(): Promise<Sdk> {
-  try {
-    return await import('@aws-sdk/client-kms');
-  } catch {
-    throw new KmsError('the package @aws-sdk/client-kms is missing: `npm install @aws-sdk/client-kms`');
-  }
 }
 
 const INSECURE = 'AWS KMS would be called over http outside this machine: give AWS_ENDPOINT_URL_KMS an https address';

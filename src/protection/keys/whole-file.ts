@@ -14,7 +14,7 @@ export interface Placing {
 export async function placeFile(file: string, content: object, { mode, owner, isNew = false }: Placing): Promise<void> {
   const directory = dirname(file);
   const aside = join(directory, `.aside-${randomBytes(8).toString('hex')}`);
-  const handle = await open(aside, 'wx', mode);
+  await using handle = await open(aside, 'wx', mode);
   try {
     // The process's umask may have removed rights that other programs need.
     await handle.chmod(mode);
@@ -22,15 +22,10 @@ export async function placeFile(file: string, content: object, { mode, owner, is
     if (owner && process.platform !== 'win32') await handle.chown(owner.uid, owner.gid);
     await handle.sync();
     await (isNew ? link(aside, file) : rename(aside, file));
-    await syncDirectory(directory);
+    if (process.platform === 'win32') return;
+    await using folder = await open(directory, 'r');
+    await folder.sync();
   } finally {
-    await handle.close();
     await unlink(aside).catch(() => {});
   }
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(directory, 'r');
-  await handle.sync().finally(() => handle.close());
 }
