@@ -14,7 +14,7 @@ export interface ServiceOptions {
   environment: Environment;
   /** Client and ledger; stays the caller's to close. */
   journeys: LedgerJourneys;
-  /** Names of the gateway profiles. Where they are given, a start that names another one is refused. */
+  /** Names of the workers' gateway profiles. Where they are given, a start that names another one is refused. */
   profiles?: readonly string[];
   /** Signs the decisions of people whom a token names. Absent where decisions are sent unsigned. */
   signer?: DecisionSigner;

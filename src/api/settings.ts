@@ -59,9 +59,8 @@ function readSettings(reader: EnvironmentReader) {
 }
 
 /** Names the environment's profiles. The workers check the rest of the file, whose secrets the API need not have. */
-function readProfileNames(reader: EnvironmentReader): string[] | undefined {
-  const file = parseProfilesFile(reader);
-  if (!file) return undefined;
+function readProfileNames(reader: EnvironmentReader): string[] {
+  const { profiles = {} } = parseProfilesFile(reader) ?? {};
   const isOwn = (profile: unknown) => isRecord(profile) && profile.environment === reader.environment;
-  return ['default', ...Object.keys(file.profiles).filter((name) => isOwn(file.profiles[name]))];
+  return ['default', ...Object.keys(profiles).filter((name) => isOwn(profiles[name]))];
 }

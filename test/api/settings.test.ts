@@ -47,13 +47,13 @@ test('the sandbox needs a key set, an issuer and an audience', () => {
   assert.deepEqual(faults({}), ['API_JWKS_URL', 'API_JWT_AUDIENCE', 'API_JWT_ISSUER']);
 });
 
-test('the API knows the profiles of its own environment, if a profiles file is configured', () => {
+test('the API knows the profiles of its own environment: without a profiles file only the default one', () => {
   const file = join(directory, 'profiles.json');
   const named = { ...SANDBOX, GATEWAY_PROFILES_FILE: file };
   const of = (environment: string) => ({ environment, customerId: 'EAST0001', credentials: 'not on this machine' });
   writeFileSync(file, JSON.stringify({ profiles: { default: {}, east: of('sandbox'), west: of('production') } }));
   assert.deepEqual(loadApiSettings(named).options.profiles, ['default', 'east']);
-  assert.equal(loadApiSettings(SANDBOX).options.profiles, undefined);
+  assert.deepEqual(loadApiSettings(SANDBOX).options.profiles, ['default']);
   writeFileSync(file, '{');
   assert.deepEqual(faults(named), ['GATEWAY_PROFILES_FILE']);
 });
