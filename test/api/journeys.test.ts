@@ -240,6 +240,11 @@ describe('consents over HTTP', () => {
     const input = journeyInput({ stages: ['PREQUAL'], shares: [share] });
     await started(input, 'waitingForConsent');
     const record = (body: object, bearer = consentsOnly) => api.call('/v1/consents', { token: bearer, body });
+    const grant = consentMessage(input.journeyId, { applicantId: '1A', secondaryUser: { endUserCode: 'EU111' } });
+    const forAnother = await record(grant);
+    assert.deepEqual([forAnother.status, forAnother.json.code], [409, 'notNow'], forAnother.text);
+    const rule = 'must be that of the share';
+    assert.deepEqual(forAnother.json.problems, [{ path: '/secondaryUser/endUserCode', rule }]);
     const denied = { ...consentMessage(input.journeyId, { applicantId: '1A', decision: 'denied' }) };
     const first = await record(denied);
     const { stands, ...said } = first.json;

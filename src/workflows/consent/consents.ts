@@ -447,7 +447,8 @@ function objectTo(run: ConsentHost, message: ConsentMessage): MessageRefusal | n
   if (message.decision !== 'granted') return null;
   const share = run.shares.get(message.shareId);
   if (share && !isForUser(message.secondaryUser, share.input)) {
-    return refuse('notNow', 'the consent is for another secondary user');
+    const wrong = message.secondaryUser.endUserCode === share.input.endUserCode ? 'endUser' : 'endUserCode';
+    return refuse('notNow', `/secondaryUser/${wrong} must be that of the share`);
   }
   const ofAnother = run.checkPerson?.(message) ?? null;
   if (ofAnother !== null) return ofAnother;
