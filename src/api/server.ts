@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import type { JsonObject } from '../base/json-safety.ts';
-import { parseWith } from '../fields/problems.ts';
+import { findSchemaProblems, parseWith } from '../fields/problems.ts';
 import { Readiness } from '../health/readiness.ts';
 import { createProxyCheck } from '../http/addresses.ts';
 import { createUnreadableHandler, refuseOtherMethods, trackRequests } from '../http/answer-refusals.ts';
@@ -161,15 +161,17 @@ function addRoute(app: FastifyInstance, route: Route, { audit, services, stoppin
       const { permission: caller, record, note, giveUpSlot } = access;
       // Not before: the caller decides how long its body takes.
       access.startedAt = performance.now();
-      // There is nothing of a name that breaks its rule, and it does not matter why.
-      const { data } = pathSchema.safeParse(request.params);
-      if (!data) throw new Refusal('notFound');
-      const params = data as Record<string, string>;
+      const params = request.params as Record<string, string>;
+      const problems = findSchemaProblems(pathSchema, params);
+      // There is nothing of a name that breaks its rule, and it does not matter why. A product is a word of a list.
+      const unlisted = problems.filter(({ path }) => path === '/productCode');
+      if (unlisted.length < problems.length) throw new Refusal('notFound');
       const about = findRun(route, params);
       if (about !== undefined) {
         note({ journeyId: about });
         await requireReach({ caller, services }, about);
       }
+      if (unlisted.length > 0) throw new InvalidInputError(unlisted);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       const answer = await route.handle({

@@ -65,6 +65,15 @@ describe('reports over HTTP', () => {
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
     await api.expect(404, path, { token: elsewhere });
   });
+
+  test('a report of an unknown product is answered 422 with the products, unless the run is out of reach', async () => {
+    const path = `/v1/runs/${ids[0]}/reports/PREAP`;
+    const { code, problems } = await api.expect(422, path);
+    const [problem, ...others] = problems;
+    assert.deepEqual([code, problem.path, others], ['invalidInput', '/productCode', []]);
+    assert.match(problem.rule, /^must be one of .*PREAPP/);
+    await api.expect(404, path, { token: await token({ endUsers: ['ELSEWHERE'] }) });
+  });
 });
 
 describe('inquiries over HTTP', () => {
