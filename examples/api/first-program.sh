@@ -1,6 +1,7 @@
 #!/bin/sh
 # The reports of a loan, by curl: docs/first-program.md
 set -eu
+cd "$(dirname "$0")/../.."
 ask() { curl -sS -H "Authorization: Bearer $(cat "$API_TOKEN_FILE")" -H 'Content-Type: application/json' "$@"; }
 STATUS=$(mktemp)
 LOAN=$API_URL/v1/journeys/LOAN-21

@@ -31,7 +31,8 @@ class Refused(Exception):
     """The API's answer, by `problem.code`; no repeat changes it."""
 
     def __init__(self, problem: Problem) -> None:
-        super().__init__(f"{problem.code}: {problem.detail}")
+        places = [f"{one.path} {one.rule}" for one in problem.problems or []]
+        super().__init__(f"{problem.code}: {'; '.join([problem.detail, *places])}")
         self.problem = problem
 
 

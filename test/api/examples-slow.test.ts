@@ -119,7 +119,10 @@ describe('the consent system example', { concurrency: 1 }, () => {
       assert.match(other.stdout, /^differs: /);
       const misspelt = await send(await put({ ...message, decision: 'maybe' } as Message));
       assert.equal(misspelt.code, 1);
-      assert.match(misspelt.stdout, /^invalidInput: /);
+      assert.match(misspelt.stdout, /^invalidInput: .*\/decision\b.*must be one of granted/);
+      const missing = await send(join(harness.dataDir, 'no-such-file.json'));
+      assert.deepEqual([missing.code === 0, missing.stdout], [false, '']);
+      assert.match(missing.stderr, /no-such-file\.json/);
     });
   }
 });
