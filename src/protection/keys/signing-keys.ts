@@ -1,7 +1,7 @@
 /**
- * Keeps the key that the HTTP API signs decisions with. A file that its owner alone can read has the private JWK, and
- * the workers' key set has its public half. The set may hold two keys, so that no decision is refused while the API
- * moves from one to the other.
+ * Keeps the key that the HTTP API signs decisions with, or a consent system its consents. A file that its owner alone can
+ * read has the private JWK, and the workers' key set has its public half. The set may hold two keys, so that nothing is
+ * refused while the signer moves from one to the other.
  */
 import {
   createPrivateKey,
@@ -46,7 +46,7 @@ export async function makeSigningKey({ file, keySet }: SigningKeyFiles): Promise
     throw new SigningKeyError(`${keySet} could not be locked: its directory must be writable`);
   });
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const common = { kid: `api-${randomBytes(6).toString('hex')}`, alg: 'ES256', use: 'sig' };
+  const common = { kid: `key-${randomBytes(6).toString('hex')}`, alg: 'ES256', use: 'sig' };
   const keys = existsSync(keySet) ? parseKeys(keySet) : [];
   const jwk = { ...privateKey.export({ format: 'jwk' }), ...common };
   await placeFile(file, jwk, { mode: 0o600, isNew: true }).catch((error: unknown) => {
