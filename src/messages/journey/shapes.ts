@@ -215,8 +215,9 @@ export const refusedMessageSchema = z
 /** In the status of each kind of run. */
 export const runStatusFields = {
   environment: environment.nullable(),
-  /** Names the gate (`PREAPP`), the share (`share S1`), the consents, the decision or the retry. */
-  waitingFor: optionalText,
+  waitingFor: optionalText.describe(
+    'Of a journey at a gate: the stage behind it. Otherwise words for people: the decision, the retry, the share or the consents that the run waits for.',
+  ),
   problems: z
     .array(problemSchema)
     .optional()
