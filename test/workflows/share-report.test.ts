@@ -315,8 +315,9 @@ describe('a share by itself', { concurrency: 6 }, () => {
     await say(posted, {});
     for await (const { consentsMissing } of posted.watch()) if (consentsMissing.join() === '2A') break;
     await say(posted, { applicantId: '2A' });
-    await say(denied, { decision: 'denied' });
+    // A denial refuses all shares with the same secondary user that were not claimed before it.
     assert.equal((await posted.result()).outcome, 'posted');
+    await say(denied, { decision: 'denied' });
     const { outcome, attempts } = await denied.result();
     assert.deepEqual([outcome, attempts], ['denied', 0]);
     assert.equal((await ledger.inquiriesOf(posted.runKey)).length, 1);
