@@ -20,7 +20,7 @@ import { computeBackOffMs, runUntilRecorded } from '../run/activity-stubs.ts';
 import { createBackgroundWork, runInBackground } from '../run/around-the-sdk.ts';
 import { type Accepted, answerUnderway, handleUpdate, refuseMessage, type Underway } from '../run/message-answers.ts';
 import type { AnyRun } from '../run/run.ts';
-import { isRefusal, judgeConsents, noteRefusalAfterPosting, type ShareRecord } from './share-record.ts';
+import { type JointConsent, judgeConsents, type ShareRecord } from './share-record.ts';
 
 /** A run that receives consents: `lendingJourney`, or `shareReport`, whose run key is the `journeyId` of its consents. */
 export interface ConsentHost
@@ -219,7 +219,7 @@ export class Consents {
       return { applicantId: applicant.applicantId, stands: 'none' };
     });
     this.#host.inFlight.recheck();
-    if (share.state === 'posted') noteRefusalAfterPosting(this.#host, share, this.isRefused(share));
+    if (share.state === 'posted') this.flagIfRefused(share);
   }
 
   /** Returns a grant that permits nothing, if its sender must know. The event `consent.missing` tells of an old one. */
@@ -267,9 +267,22 @@ export class Consents {
     return isTooOld ? { applicantId, stands: 'none', fault: 'tooOld', grant: found.grant } : found;
   }
 
-  isRefused(share: ShareRecord): boolean {
+  /** Judges the consents of every applicant of the report that is shared. */
+  judge(share: ShareRecord, nowMs: number): JointConsent {
+    return judgeConsents(this, share, this.#host.listApplicants(share), nowMs);
+  }
+
+  /** Flags a posted share that was refused while its attempt was on the wire: a person must see it. */
+  flagIfRefused(share: ShareRecord): void {
     // No refusal becomes too old.
-    return isRefusal(judgeConsents(this, share, this.#host.listApplicants(share), 0));
+    const { kind } = this.judge(share, 0);
+    if (kind !== 'denied' && kind !== 'revoked') return;
+    const { shareId } = share.input;
+    const { attention, customerTraceNumber } = share;
+    const { events } = this.#host;
+    if (attention === undefined) events.emit('share.revokedAfterPosting', [shareId], { shareId, customerTraceNumber });
+    share.attention = 'revokedAfterPosting';
+    this.#host.publish();
   }
 
   /** An unprepared run does not know which grants count. It asks the ledger about their shares later. */

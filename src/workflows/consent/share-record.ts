@@ -7,7 +7,6 @@ import type { ShareInput } from '../../messages/request-share.ts';
 import type { Problem } from '../../model/problems.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { InquiryState } from '../inquiry/inquiry-spec.ts';
-import type { EventsOut } from '../run/events-out.ts';
 import type { Underway } from '../run/message-answers.ts';
 
 /** A withdrawal that the ledger has not decided yet. */
@@ -48,22 +47,6 @@ export function isOpen({ state }: ShareRecord): boolean {
 export function changeShare(share: ShareRecord, state: ShareState): void {
   if (state !== share.state) share.since = new Date().toISOString();
   share.state = state;
-}
-
-/** Flags a posted share that was refused while its attempt was on the wire: a person must see it. */
-export function noteRefusalAfterPosting(
-  run: { publish(): void; events: Pick<EventsOut, 'emit'> },
-  share: ShareRecord,
-  isRefused: boolean,
-): void {
-  if (!isRefused) return;
-  if (share.attention === undefined) {
-    const { shareId } = share.input;
-    const { customerTraceNumber } = share;
-    run.events.emit('share.revokedAfterPosting', [shareId], { shareId, customerTraceNumber });
-  }
-  share.attention = 'revokedAfterPosting';
-  run.publish();
 }
 
 /** The ledger's answers that the run keeps (consents.ts). */
@@ -107,8 +90,4 @@ export function judgeConsents(
     missing,
     endsInMs: Math.max(1, Math.min(...leftMs)),
   };
-}
-
-export function isRefusal({ kind }: JointConsent): boolean {
-  return kind === 'denied' || kind === 'revoked';
 }

@@ -13,7 +13,7 @@ import type { ProductCode, StageCode } from '../../model/products.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { type CarriedConsents, type ConsentHost, Consents } from '../consent/consents.ts';
-import { isOpen, judgeConsents, type ShareRecord } from '../consent/share-record.ts';
+import { isOpen, type ShareRecord } from '../consent/share-record.ts';
 import { selectTransientAttributes } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryProgress, InquiryState } from '../inquiry/inquiry-spec.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
@@ -188,7 +188,7 @@ export abstract class CreditRun<
 
   /** The applicants without a valid grant for the share. */
   protected listMissing(share: ShareRecord): string[] {
-    return judgeConsents(this.consents, share, this.listApplicants(share), Date.now()).missing;
+    return this.consents.judge(share, Date.now()).missing;
   }
 
   toReportTerms(share: ShareRecord): ReturnType<ConsentHost['toReportTerms']> {

@@ -12,14 +12,7 @@ import type { ReportReference } from '../../model/report-outcome.ts';
 import { describeSecondaryUser } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
 import { type ConsentHost, drainMessages } from '../consent/consents.ts';
-import {
-  type AskedWithdrawal,
-  changeShare,
-  type JointConsent,
-  judgeConsents,
-  noteRefusalAfterPosting,
-  type ShareRecord,
-} from '../consent/share-record.ts';
+import { type AskedWithdrawal, changeShare, type JointConsent, type ShareRecord } from '../consent/share-record.ts';
 import { lookAgain, waitOut } from '../inquiry/attempt.ts';
 import { runInquiry, selectTransientAttributes } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryProgress, InquirySpec } from '../inquiry/inquiry-spec.ts';
@@ -30,13 +23,10 @@ import type { SharingRun } from './credit-run.ts';
 
 const DEFAULT_AWAIT_CONSENT_FOR = 'P30D';
 
-/**
- * `stopped`: the run is ending, and nothing is in flight. `otherReport`: nothing was posted, and the consents stay as
- * they are.
- */
-type ShareEnd = Exclude<ShareOutcome, 'nothingToShare'> | 'stopped' | 'otherReport';
-
 type ShareOutcome = Exclude<ShareState, 'awaitingConsent' | 'posting' | 'held'>;
+
+/** `stopped`: the run is ending, and nothing is in flight. */
+type ShareEnd = ShareOutcome | 'stopped';
 
 /**
  * Ends of a share without an attempt of this run. A run that failed, or that a reset has undone, may have posted it all
@@ -51,55 +41,29 @@ const WITHOUT_AN_ATTEMPT: ReadonlySet<string> = new Set<ShareEnd>([
 ]);
 
 /** Carries one share to its end: its report, the consent of each applicant, one posting. */
-export async function executeShare(run: SharingRun, share: ShareRecord): Promise<ShareOutcome> {
-  const { consents, continuation } = run;
-  const isReady = () => share.withdrawal !== undefined || run.isEnding || run.findReport(share) !== 'notYet';
-  // Consents may have come before the share was requested. A run that is about to continue as new leaves the look-up to
-  // the next run.
-  const hasNews = () => !consents.has(share.input.shareId) && !continuation.isDue;
-  for (;;) {
-    await continuation.wait(() => isReady() || hasNews());
-    if (!isReady()) {
-      await consents.lookUp(share);
-      continue;
-    }
-    if (share.withdrawal && !share.inquiry) {
-      if (await settleWithdrawal(run, share)) return 'withdrawn';
-      continue;
-    }
-    const report = run.findReport(share);
-    if (report === 'notYet') return 'abandoned';
-    if (report === null) return run.isEnding ? 'abandoned' : 'nothingToShare';
-    consents.applyStanding(share);
-    const end = await new SharePosting(run, share, report).runToEnd();
-    if (end === 'stopped') return 'abandoned';
-    if (end !== 'otherReport') return end;
-    delete share.until;
-  }
+export function executeShare(run: SharingRun, share: ShareRecord): Promise<ShareOutcome> {
+  return new SharePosting(run, share).runToEnd();
 }
 
 class SharePosting {
   readonly #run: SharingRun;
   readonly #share: ShareRecord;
-  readonly #report: ReportReference;
-  readonly #applicantIds: readonly string[];
+  /** Absent until it exists. */
+  #report: ReportReference | undefined;
   /** The instant by which predicates judge the age of grants: when the share last began to wait. */
   #nowMs = Date.now();
 
-  constructor(run: SharingRun, share: ShareRecord, report: ReportReference) {
+  constructor(run: SharingRun, share: ShareRecord) {
     this.#run = run;
     this.#share = share;
-    this.#report = report;
-    this.#applicantIds = report.applicants.map(({ applicantId }) => applicantId);
   }
 
   /** Waits for consent again if the claim says that a grant is missing or too old. */
-  async runToEnd(): Promise<ShareEnd> {
+  async runToEnd(): Promise<ShareOutcome> {
     const share = this.#share;
-    const { shareId, awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
-    if (share.until === undefined) share.since = new Date().toISOString();
-    const untilMs = Date.now() + (parseDurationMs(awaitConsentFor) ?? 0);
-    share.until ??= findEndOfWait(this.#run.state.extensions, { shareId }, untilMs);
+    // The other messages of the workflow task come first.
+    await this.#run.continuation.wait(() => true);
+    if (share.report) this.#takeReport(share.report);
     // A run before may have begun to post it.
     for (let isBegun = share.inquiry !== undefined; ; isBegun = false) {
       const unposted = isBegun ? null : await this.#awaitConsent();
@@ -108,13 +72,27 @@ class SharePosting {
         if (!share.reportIsGone || isTakenBack(share)) continue;
         end = 'reportGone';
       }
-      if (WITHOUT_AN_ATTEMPT.has(end) && (await this.#wasPosted())) end = 'posted';
+      if (this.#report && WITHOUT_AN_ATTEMPT.has(end) && (await this.#wasPosted(this.#report))) end = 'posted';
       if (end === 'expired') this.#run.consents.noteTooOld(share);
       // It may have been withdrawn while a request was in flight.
-      if (!share.withdrawal || end === 'otherReport') return end;
-      if (end === 'posted') refuseWithdrawal(this.#run, share, CLAIM_CAME_FIRST);
-      return (await settleWithdrawal(this.#run, share)) ? 'withdrawn' : end;
+      if (share.withdrawal) {
+        if (end === 'posted') refuseWithdrawal(this.#run, share, CLAIM_CAME_FIRST);
+        if (await settleWithdrawal(this.#run, share)) end = 'withdrawn';
+      }
+      return end === 'stopped' ? 'abandoned' : end;
     }
+  }
+
+  /** Begins the wait for the consents to a report. */
+  #takeReport(report: ReportReference): void {
+    const share = this.#share;
+    const { shareId, awaitConsentFor = DEFAULT_AWAIT_CONSENT_FOR } = share.input;
+    if (this.#report && this.#report !== report) delete share.until;
+    this.#report = report;
+    this.#run.consents.applyStanding(share);
+    if (share.until === undefined) share.since = new Date().toISOString();
+    const untilMs = Date.now() + (parseDurationMs(awaitConsentFor) ?? 0);
+    share.until ??= findEndOfWait(this.#run.state.extensions, { shareId }, untilMs);
   }
 
   /** `null` once each applicant has consented; else the share's end. */
@@ -122,11 +100,8 @@ class SharePosting {
     const run = this.#run;
     const share = this.#share;
     const { continuation, consents, decided } = run;
-    // A repeat of its stage brings another one.
-    const isOtherReport = () => run.findReport(share) !== this.#report;
-    const isOver = () =>
-      isTakenBack(share) || run.isEnding || isOtherReport() || this.#judgeConsent().kind !== 'waiting';
-    // A run that is about to continue as new leaves the look-up to the next run.
+    // Consents may have come before the share was requested. A run that is about to continue as new leaves the look-up to
+    // the next run.
     const hasNews = () => !consents.has(share.input.shareId) && !continuation.isDue;
     for (;;) {
       this.#nowMs = Date.now();
@@ -135,22 +110,34 @@ class SharePosting {
         if (await settleWithdrawal(run, share)) return 'withdrawn';
         continue;
       }
+      const report = run.findReport(share);
+      const isOver = () => isTakenBack(share) || run.isEnding || run.findReport(share) !== report;
+      if (report === 'notYet' || report === null) {
+        if (run.isEnding) return 'stopped';
+        if (report === null) return 'nothingToShare';
+        // A repeat of its stage brings another one.
+        delete share.until;
+        if (hasNews()) await consents.lookUp(share);
+        await continuation.wait(() => isOver() || hasNews());
+        continue;
+      }
+      if (report !== this.#report || share.until === undefined) this.#takeReport(report);
       if (run.isEnding) return 'stopped';
       const { kind } = this.#judgeConsent();
       if (kind === 'denied' || kind === 'revoked') return kind;
-      if (isOtherReport()) return 'otherReport';
       if (kind === 'granted') {
         // The ledger holds the share's trace number to this report's request.
-        share.report = this.#report;
+        share.report = report;
         delete share.toldMissing;
         changeShare(share, 'posting');
         return null;
       }
       const leftMs = (parseInstantMs(share.until ?? '') ?? 0) - this.#nowMs;
+      const isDisturbed = () => isOver() || this.#judgeConsent().kind !== 'waiting' || hasNews();
       if (hasNews()) await consents.lookUp(share);
-      else if (leftMs > 0) await this.#waitForConsent(leftMs, () => isOver() || hasNews());
+      else if (leftMs > 0) await this.#waitForConsent(leftMs, isDisturbed);
       // The ledger may not have recorded yet that the share's wait was extended.
-      else if (decided.isBusy) await continuation.wait(() => isOver() || hasNews() || !decided.isBusy);
+      else if (decided.isBusy) await continuation.wait(() => isDisturbed() || !decided.isBusy);
       // Silence means no.
       else return 'expired';
     }
@@ -200,15 +187,15 @@ class SharePosting {
   }
 
   /** Whether it was posted, such as by an earlier run. */
-  async #wasPosted(): Promise<boolean> {
+  async #wasPosted(report: ReportReference): Promise<boolean> {
     const run = this.#run;
     const inquiry = describeInquiry({ ...run.accepted, workflowType: workflowInfo().workflowType }, this.#toSpec(), 0);
-    const content = { inquiry, reference: this.#report };
+    const content = { inquiry, reference: report };
     let step = await lookAgain(run, content, 1);
     // Another run's attempt may still be answered.
     while (step.kind === 'wait') step = await waitOut(run, content, step);
     if (step.kind !== 'answered' || step.answer.kind !== 'outcome' || step.answer.outcome !== 'record') return false;
-    this.#share.report = this.#report;
+    this.#share.report = report;
     this.#share.customerTraceNumber = inquiry.customerTraceNumber;
     this.#notePosting(step.answer);
     return true;
@@ -222,7 +209,7 @@ class SharePosting {
     const { shareId } = share.input;
     const { customerTraceNumber } = share;
     this.#run.events.emit('share.posted', [shareId], { shareId, customerTraceNumber });
-    noteRefusalAfterPosting(this.#run, share, this.#run.consents.isRefused(share));
+    this.#run.consents.flagIfRefused(share);
   }
 
   /** Applies the ledger's objection to the claim. Then the share asks the ledger again for the consents in force. */
@@ -239,7 +226,7 @@ class SharePosting {
   }
 
   #judgeConsent(nowMs = this.#nowMs): JointConsent {
-    return judgeConsents(this.#run.consents, this.#share, this.#applicantIds, nowMs);
+    return this.#run.consents.judge(this.#share, nowMs);
   }
 
   #toSpec(): InquirySpec {
