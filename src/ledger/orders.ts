@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import type { InsertChained } from './audit/audit-chain.ts';
 import type { Writes } from './database/columns.ts';
-import type { Place } from './database/rows.ts';
-import type { SqlSession, SqlValue } from './database/sql-session.ts';
+import { hasMembers, type Members, type Place } from './database/rows.ts';
+import type { SqlSession } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
 
 /** The person and the reason; kept in the ledger and readable there. */
@@ -27,22 +27,16 @@ type EndableKind = 'legalHoldSet' | 'pauseBegun';
 export const isInForce = (alias: string, kind: EndableKind) =>
   `${alias}.kind = '${kind}' AND NOT EXISTS (SELECT 1 FROM orders e WHERE e.ends = ${alias}.order_id)`;
 
-interface OrdersQuery {
-  where?: string;
-  values?: readonly SqlValue[];
-  /** Includes those that have ended. */
-  withEnded?: boolean;
-}
-
-/** Reads pauses or legal holds, the oldest first. By default those in force. */
+/** Reads pauses or legal holds with these members, the oldest first. By default those in force. */
 export function readOrders(
   session: SqlSession,
-  kind: EndableKind,
-  { where = '1 = 1', values = [], withEnded = false }: OrdersQuery = {},
+  members: Members<OrderRow> & { kind: EndableKind },
+  { withEnded = false } = {},
 ): Promise<EndableOrder[]> {
+  const { sql, values } = hasMembers(members);
   return session.read(
     `SELECT o.*, e.by AS ended_by, e.reason AS ended_reason, e.recorded_at AS ended_at
-     FROM (SELECT * FROM orders WHERE kind = '${kind}' AND ${where}) o LEFT JOIN orders e ON e.ends = o.order_id
+     FROM (SELECT * FROM orders WHERE ${sql}) o LEFT JOIN orders e ON e.ends = o.order_id
      ${withEnded ? '' : 'WHERE e.order_id IS NULL'} ORDER BY o.recorded_at, o.order_id`,
     values,
   );

@@ -1,11 +1,17 @@
 /** Selects rows by their owner: those of one owner or of a whole review, and those that a reader may see. */
 import { parseRunKey } from '../model/run-key.ts';
+import { type Condition, isIn, type Place } from './database/rows.ts';
 
-/** The SQL condition that `run_key` is this one, or a row of this review. The run key is the value `$place`. */
-export function writeOwnerCondition(runKey: string, place = 1): string {
-  if (!isReview(runKey)) return `run_key = $${place}`;
+/** The SQL condition that `run_key` is this one, or a row of this review. */
+export function writeOwnerCondition(runKey: string, place = '$1', column = 'run_key'): string {
+  if (!isReview(runKey)) return `${column} = ${place}`;
   // No index: disposals and holds of reviews are rare, and collations differ in how they sort a slash.
-  return `(run_key = $${place} OR substr(run_key, 1, length($${place}) + 1) = $${place} || '/')`;
+  return `(${column} = ${place} OR substr(${column}, 1, length(${place}) + 1) = ${place} || '/')`;
+}
+
+/** Writes the same condition on a member. */
+export function isOfOwner(runKey: string): Condition {
+  return (column, place) => writeOwnerCondition(runKey, place(runKey), column);
 }
 
 /** The review that a row belongs to; `null` where it belongs to no portfolio. */
@@ -33,12 +39,6 @@ export interface ReadersReach {
   endUsers?: readonly string[];
 }
 
-// SQL for the rows that a reader may see: of runs that are for these gateway profiles and end users alone.
-
-export function writeInCondition(column: string, places: readonly string[]): string {
-  return places.length === 0 ? '1 = 0' : `${column} IN (${places.join(', ')})`;
-}
-
 /**
  * Selects the `name` of everybody whom the ledger knows a run to be for. A share names its secondary user, who is none of
  * them: a share by itself is for whom its report was pulled.
@@ -55,21 +55,17 @@ export function readEndUsers(owner: string): string {
  * Conditions that exclude each run which the ledger knows to be out of reach. A run that the ledger lacks passes: only
  * Temporal knows its owner.
  */
-export function withoutForeignRuns(
-  owner: string,
-  { profiles, endUsers }: ReadersReach,
-  place: (value: string) => string,
-): string[] {
+export function withoutForeignRuns(owner: string, { profiles, endUsers }: ReadersReach, place: Place): string[] {
   const conditions: string[] = [];
   if (profiles) {
-    const isOurs = writeInCondition('rp.profile', profiles.map(place));
+    const isOurs = isIn(profiles)('rp.profile', place);
     conditions.push(
       `NOT EXISTS (SELECT 1 FROM inquiries rp WHERE rp.run_key = ${owner} AND NOT (${isOurs}))`,
       `NOT EXISTS (SELECT 1 FROM operator_tasks rp WHERE rp.run_key = ${owner} AND NOT (${isOurs}))`,
     );
   }
   if (endUsers) {
-    const isOurs = writeInCondition('f.name', endUsers.map(place));
+    const isOurs = isIn(endUsers)('f.name', place);
     conditions.push(
       `NOT EXISTS (SELECT 1 FROM (${readEndUsers(owner)}) f WHERE f.name IS NOT NULL AND NOT (${isOurs}))`,
     );

@@ -41,12 +41,12 @@ export function describePause({ profile, since, by, reason }: Pause): string {
 
 /** Lists all pauses, oldest first; with `inForce` only those that have not ended. */
 export async function readPauses(session: SqlSession, { inForce = false } = {}): Promise<Pause[]> {
-  return (await readOrders(session, 'pauseBegun', { withEnded: !inForce })).map(toPause);
+  return (await readOrders(session, { kind: 'pauseBegun' }, { withEnded: !inForce })).map(toPause);
 }
 
 /** The pause of exactly this scope that is in force. */
 async function readOwn(session: SqlSession, { profile }: PauseScope): Promise<OrderRow | undefined> {
-  return (await readOrders(session, 'pauseBegun')).find((row) => row.profile === profile);
+  return (await readOrders(session, { kind: 'pauseBegun', profile: profile ?? null }))[0];
 }
 
 /**

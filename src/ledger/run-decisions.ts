@@ -8,7 +8,7 @@
 
 import { pick } from '../base/defined.ts';
 import { appendToChain } from './audit/audit-chain.ts';
-import { readRows } from './database/rows.ts';
+import { isIn, readRows } from './database/rows.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import { toClaimOwners } from './inquiries/inquiries.ts';
 import { appendOrder } from './orders.ts';
@@ -36,12 +36,10 @@ export async function recordRunDecisions(tx: Transaction, decisions: readonly Ru
 
 /** The first withdrawal of the run that an inquiry belongs to. */
 export async function readWithdrawal(session: SqlSession, runKey: string): Promise<RunWithdrawal> {
-  const [row] = await session.read<RunWithdrawal>(
-    `SELECT by, reason FROM orders WHERE kind = 'withdraw' AND run_key IN ($1, $2) ORDER BY recorded_at LIMIT 1`,
-    toClaimOwners(runKey),
-  );
+  const ofRun = { kind: 'withdraw', runKey: isIn(toClaimOwners(runKey)) } as const;
+  const [row] = await readRows(session, 'orders', ofRun, 'ORDER BY recorded_at LIMIT 1');
   if (!row) throw new Error('a withdrawal that is not in the ledger');
-  return row;
+  return pick(row, ['by', 'reason']);
 }
 
 /**
@@ -49,11 +47,7 @@ export async function readWithdrawal(session: SqlSession, runKey: string): Promi
  * share. So it is answered as before after its run's end.
  */
 export async function hasEndingMessage(session: SqlSession, message: EndingMessage): Promise<boolean> {
-  const { runKey, action, shareId, by, reason } = message;
-  const found = await session.rows(
-    `SELECT 1 FROM orders WHERE run_key = $1 AND kind = $2 AND coalesce($3, '') = coalesce(share_id, '')
-       AND by = $4 AND reason = $5`,
-    [runKey, shareId === undefined ? action : 'withdrawShare', shareId, by, reason],
-  );
-  return found.length > 0;
+  const { runKey, action, shareId = null, by, reason } = message;
+  const kind = shareId === null ? action : 'withdrawShare';
+  return (await readRows(session, 'orders', { runKey, kind, shareId, by, reason })).length > 0;
 }

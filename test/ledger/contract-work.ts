@@ -256,6 +256,7 @@ function endTests(opened: Open): void {
         by: 'ops',
         reason: 'seen',
         decidedAt: at(2),
+        flag: away.reason,
         runIsGone: true,
       } as const;
       await Promise.all([
@@ -309,8 +310,9 @@ function flagTests(opened: Open): void {
     assert.equal(await ledger.tasks.markSeen(ledgerId, other), false, 'it was flagged for another reason');
     assert.equal(await ledger.tasks.markSeen(ledgerId, { ...who, decisionId: 'D-1', flag: 'ssnMismatch' }), true);
     assert.deepEqual(await reasonsOf(ledger), ['PortfolioUnavailable'], 'its run waits for that');
-    assert.equal(await ledger.tasks.markSeen(ledgerId, { ...who, decisionId: 'D-2' }), false);
-    assert.equal(await ledger.tasks.markSeen(ledgerId, { ...who, decisionId: 'D-3', runIsGone: true }), true);
+    assert.equal(await ledger.tasks.markSeen(ledgerId, { ...who, decisionId: 'D-2', flag: away.reason }), false);
+    const ofGone = { ...who, decisionId: 'D-3', flag: away.reason, runIsGone: true } as const;
+    assert.equal(await ledger.tasks.markSeen(ledgerId, ofGone), true);
     assert.deepEqual(await openWork(ledger), []);
   });
 

@@ -8,8 +8,8 @@ import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../con
 import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
 import { appendToChain } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
-import { type Expression, readRows, updateRows } from '../database/rows.ts';
-import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
+import { type Expression, hasMembers, IS_SET, type Members, NOW, readRows, updateRows } from '../database/rows.ts';
+import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import type { ConsentVerdict } from '../records.ts';
 
@@ -104,7 +104,7 @@ export async function adoptConsents(session: SqlSession, start: Start): Promise<
   const { runKey, firstRunId, shareIds, applicantIds, reportRunKey } = start;
   const ofNoStart = { journeyId: runKey, firstRunId: null, toldTo: null };
   await updateRows(session, 'consents', ofNoStart, { toldTo: firstRunId });
-  for (const row of await readRows(session, 'consents', { journeyId: runKey }, 'AND unmatched IS NOT NULL')) {
+  for (const row of await readRows(session, 'consents', { journeyId: runKey, unmatched: IS_SET })) {
     const unknownShare = shareIds.includes(row.shareId) ? undefined : 'share';
     const unmatched = applicantIds.includes(row.applicantId) ? unknownShare : 'applicant';
     await updateRows(session, 'consents', pick(row, KEY), { unmatched });
@@ -116,16 +116,12 @@ export async function adoptConsents(session: SqlSession, start: Start): Promise<
 }
 
 /** Marks the consents of one owner as seen by a person; returns how many there were. */
-export async function markConsentsSeen(
+export function markConsentsSeen(
   session: SqlSession,
   { runKey, by, reason }: { runKey: string; by: string; reason: string },
 ): Promise<number> {
-  const rows = await session.rows(
-    `UPDATE consents SET seen_at = ${session.dialect.now}, seen_by = $2, seen_reason = $3
-     WHERE journey_id = $1 AND unmatched IS NOT NULL AND seen_at IS NULL RETURNING consent_id`,
-    [runKey, by, reason],
-  );
-  return rows.length;
+  const isListed = { journeyId: runKey, unmatched: IS_SET, seenAt: null };
+  return updateRows(session, 'consents', isListed, { seenAt: NOW, seenBy: by, seenReason: reason });
 }
 
 /** Finds what the ledger does not know from inquiries, shares, and consents that runs have received. */
@@ -154,18 +150,11 @@ async function findUnmatched(session: SqlSession, consent: ConsentRecord): Promi
 
 /** Reads only: why a grant permits nothing; `undefined` also where its own share was posted under it. */
 export async function readFault(tx: Transaction, grant: GrantKey): Promise<GrantFault | undefined> {
-  const { journeyId, shareId, applicantId, consentId } = grant;
   const said = await readSaid(tx, grant);
-  const recorded = findConsent(said, { consentId, decision: 'granted' });
+  const recorded = findConsent(said, { ...grant, decision: 'granted' });
   if (recorded?.fault === 'spent') return recorded.fault;
-  const isThis = 'l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3 AND l.consent_id = $4';
-  const attempts = await readSpentGrants(tx, `${isThis} AND i.run_key = $1`, [
-    journeyId,
-    shareId,
-    applicantId,
-    consentId,
-  ]);
-  if (!recorded || attempts.some(wasPosted)) return undefined;
+  const spent = await readSpentGrants(tx, pick(grant, ['journeyId', 'shareId', 'applicantId', 'consentId']));
+  if (!recorded || spent.some((use) => use.runKey === grant.journeyId && wasPosted(use))) return undefined;
   return recorded.fault ?? (findEnds(said.map(toConsentRecord))(toConsentRecord(recorded)) && 'refused');
 }
 
@@ -213,12 +202,8 @@ export interface SpentGrant
   overdue: number;
 }
 
-/** @param where a condition on the link `l` and the inquiry `i` */
-export function readSpentGrants(
-  session: SqlSession,
-  where: string,
-  values: readonly SqlValue[],
-): Promise<SpentGrant[]> {
+export function readSpentGrants(session: SqlSession, members: Members<Row<'attempt_consents'>>): Promise<SpentGrant[]> {
+  const { sql, values } = hasMembers(members, 'l.');
   return session.read(
     `SELECT l.journey_id, l.share_id, l.applicant_id, l.consent_id, i.run_key, i.end_user_code, i.end_user,
        a.customer_trace_number, a.state, a.outcome, a.answer_kind, a.late_state,
@@ -226,7 +211,7 @@ export function readSpentGrants(
      FROM attempt_consents l
      JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
      JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
-     WHERE ${where}`,
+     WHERE ${sql}`,
     values,
   );
 }

@@ -129,19 +129,35 @@ export async function insertRaw<Name extends TableName>(
   return row;
 }
 
-/** The members that rows are found by: `null` finds those that lack it. */
-type Members<Row> = { readonly [Member in keyof Row]?: Row[Member] | null };
+/** A condition on the column of this name. */
+export type Condition = (column: string, place: Place) => string;
 
-/** The conditions that a row has these members, with their values at `$1` and so on. */
-function hasMembers(members: object): { sql: string; values: SqlValue[] } {
+/** The column has one of these values. PostgreSQL takes no empty list, and an empty one finds nothing. */
+export function isIn(values: readonly SqlValue[]): Condition {
+  return (column, place) => (values.length === 0 ? '1 = 0' : `${column} IN (${values.map(place).join(', ')})`);
+}
+
+export function isAtMost(value: number): Condition {
+  return (column, place) => `${column} <= ${place(value)}`;
+}
+
+export const IS_SET: Condition = (column) => `${column} IS NOT NULL`;
+
+/** The members that rows are found by: `null` finds those that lack it. */
+export type Members<Row> = { readonly [Member in keyof Row]?: Row[Member] | null | Condition };
+
+/** The conditions on these members of the rows of an alias, with their values at `$1` and so on. `place` adds a value. */
+export function hasMembers(members: object, alias = '') {
   const values: SqlValue[] = [];
-  const conditions = Object.entries(members).map(([member, value]) => {
+  const place: Place = (value) => `$${values.push(value)}`;
+  const conditions = Object.entries(members).map(([member, value]: [string, unknown]) => {
     const column = toColumnName(member);
     // A caller that lost a value would find other rows.
     if (value === undefined) throw new Error(`a condition on ${column} without a value`);
-    return value === null ? `${column} IS NULL` : `${column} = $${values.push(encode(column, value))}`;
+    if (typeof value === 'function') return (value as Condition)(`${alias}${column}`, place);
+    return `${alias}${column} ${value === null ? 'IS NULL' : `= ${place(encode(column, value))}`}`;
   });
-  return { sql: conditions.join(' AND '), values };
+  return { sql: conditions.join(' AND '), values, place };
 }
 
 /** Reads the rows of a table that have these members. @param then the end of the statement: order, limit, lock */
@@ -170,8 +186,7 @@ export async function updateRows<Name extends TableName>(
   members: Members<Row<Name>>,
   change: { readonly [Member in keyof Row<Name>]?: Row<Name>[Member] | Expression | undefined },
 ): Promise<number> {
-  const { sql, values } = hasMembers(members);
-  const place: Place = (value) => `$${values.push(value)}`;
+  const { sql, values, place } = hasMembers(members);
   const set = Object.entries(change).map(([member, value]) => {
     const column = toColumnName(member);
     const isExpression = typeof value === 'function';

@@ -7,19 +7,29 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { pick } from '../../base/defined.ts';
+import { omitUndefined, pick } from '../../base/defined.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type InquiryDescription, LASTING_FLAGS, REPORT_CHANGED, type SSN_MISMATCH } from '../../model/inquiry.ts';
 import { lockHead } from '../audit/audit-chain.ts';
 import type { Writes } from '../database/columns.ts';
-import { insertRow, readRows, toColumnName, updateRows } from '../database/rows.ts';
-import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
+import {
+  type Condition,
+  hasMembers,
+  insertRow,
+  isAtMost,
+  isIn,
+  type Members,
+  NOW,
+  readRows,
+  updateRows,
+} from '../database/rows.ts';
+import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
-import { insertInquiry, listWords, lockInquiry, readUndecided, selectRefusalKept } from '../inquiries/inquiries.ts';
-import { findReviewOfRow, type ReadersReach, readEndUsers, writeInCondition, writeOwnerCondition } from '../owners.ts';
-import type { AttentionReason, DecisionRecord, RunDecision, SeenRecord } from '../records.ts';
+import { insertInquiry, lockInquiry, readUndecided, selectRefusalKept } from '../inquiries/inquiries.ts';
+import { findReviewOfRow, isOfOwner, type ReadersReach, readEndUsers } from '../owners.ts';
+import type { AttentionReason, DecisionRecord, OpenInquiry, RunDecision, SeenRecord } from '../records.ts';
 import { recordRunDecisions } from '../run-decisions.ts';
 
 export type TaskRow = Row<'operator_tasks'>;
@@ -75,12 +85,8 @@ export type TaskQuery = TaskFilters & {
   limit: number;
 };
 
-/** A decision that marks the flags of a run as seen. */
-export type RunSeen = Pick<RunDecision, 'runKey' | 'decisionId' | 'by' | 'reason' | 'decidedAt'> & {
-  /** Limits the record to flags for this reason. */
-  flag?: FlagReason;
-  runIsGone?: true;
-};
+/** A decision that marks a flag of a run as seen. */
+type RunSeen = Omit<RunDecision, 'action'> & { flag: FlagReason; runIsGone?: true };
 
 /** Opens a row for an inquiry whose latest attempt needs a decision, unless a row exists. */
 export async function openHeld(
@@ -93,8 +99,8 @@ export async function openHeld(
   const { attempt, failureType: reason } = undecided;
   const open = await readHeld(tx, customerTraceNumber);
   // A hold that the run waits for has priority, because its decision makes the run look at this attempt next.
-  if (open && (open.heldSince !== undefined || (open.attempt === attempt && open.reason === reason))) return;
-  if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.workId]);
+  if (open && (open.heldSince !== undefined || isAbout(open, undecided))) return;
+  if (open) await close(tx, 'replaced', { workId: open.workId });
   await insertOfInquiry(tx, { kind: 'held', reason, customerTraceNumber, attempt });
 }
 
@@ -131,19 +137,15 @@ export async function endByDecision(
 ): Promise<boolean> {
   if (action === 'repeat') return false;
   const upTo = how === 'decided' && action === 'abandon' ? Number.MAX_SAFE_INTEGER : attempt;
-  const closed = await close(
-    tx,
-    { how, by: decisionId },
-    "kind = 'held' AND customer_trace_number = $1 AND attempt <= $2",
-    [customerTraceNumber, upTo],
-  );
+  const judged = { kind: 'held', customerTraceNumber, attempt: isAtMost(upTo) } as const;
+  const closed = await close(tx, how, judged, decisionId);
   await openHeld(tx, customerTraceNumber);
   return closed > 0;
 }
 
 /** Closes the rows of an inquiry after a further claim. */
 export async function endByClaim(tx: Transaction, customerTraceNumber: string): Promise<void> {
-  await close(tx, { how: 'claimed' }, "kind = 'held' AND customer_trace_number = $1", [customerTraceNumber]);
+  await close(tx, 'claimed', { kind: 'held', customerTraceNumber });
 }
 
 /** Takes late news off that list; append-only, idempotent by (customerTraceNumber, decisionId). */
@@ -153,9 +155,6 @@ export async function recordSeen(
 ): Promise<{ kind: 'recorded' | 'nothingToSee' } | { kind: 'known'; paths: string[] }> {
   const { customerTraceNumber, decisionId, by, reason, runIsGone } = seen;
   await lockInquiry(tx, customerTraceNumber);
-  // If the run is gone, no decision can close a hold but the one that the ledger itself needs.
-  const undecided = runIsGone ? await readUndecided(tx, customerTraceNumber) : undefined;
-  const ofGone = undecided ? "OR (kind = 'held' AND NOT (attempt = $2 AND reason = $3))" : "OR kind = 'held'";
   const query = { kind: 'seen', customerTraceNumber, decisionId } as const;
   const [known] = await readRows(tx, 'orders', query, 'ORDER BY recorded_at');
   if (known) return { kind: 'known', paths: findDifferingPaths(pick(known, ['by', 'reason']), { by, reason }) };
@@ -164,35 +163,29 @@ export async function recordSeen(
     [customerTraceNumber],
   );
   if (!row) return { kind: 'nothingToSee' };
-  const closed = await close(
-    tx,
-    { how: 'seen', by: decisionId },
-    `customer_trace_number = $1 AND (kind = 'flagged' ${runIsGone ? ofGone : ''})`,
-    [customerTraceNumber, ...(undecided ? [undecided.attempt, undecided.failureType] : [])],
-  );
+  let closed = await close(tx, 'seen', { kind: 'flagged', customerTraceNumber }, decisionId);
+  // If the run is gone, no decision can close a hold but the one that the ledger itself needs.
+  const held = runIsGone && (await readHeld(tx, customerTraceNumber));
+  if (held && !isAbout(held, await readUndecided(tx, customerTraceNumber))) {
+    closed += await close(tx, 'seen', { workId: held.workId }, decisionId);
+  }
   if (closed === 0) return { kind: 'nothingToSee' };
   await recordRunDecisions(tx, [{ ...row, customerTraceNumber, decisionId, action: 'seen', by, reason }]);
   return { kind: 'recorded' };
 }
 
 export async function endByDisposal(tx: SqlSession, runKey: string): Promise<void> {
-  await close(tx, { how: 'disposed' }, writeOwnerCondition(runKey), [runKey]);
+  await close(tx, 'disposed', { runKey: isOfOwner(runKey) });
 }
 
-/** @param where its values begin at `$1` */
-async function close(
-  session: SqlSession,
-  { how, by }: { how: ClosedHow; by?: string },
-  where: string,
-  values: (string | number)[],
-): Promise<number> {
-  const place = values.length;
-  const closed = await session.rows(
-    `UPDATE operator_tasks SET closed_at = ${session.dialect.now}, closed_how = $${place + 1}, closed_by = $${place + 2}
-     WHERE ${where} AND closed_at IS NULL RETURNING work_id`,
-    [...values, how, by],
-  );
-  return closed.length;
+/** Closes the open rows that have these members, and returns how many there were. */
+function close(tx: SqlSession, closedHow: ClosedHow, rows: Members<TaskRow>, closedBy?: string): Promise<number> {
+  return updateRows(tx, 'operator_tasks', { ...rows, closedAt: null }, { closedAt: NOW, closedHow, closedBy });
+}
+
+/** Whether the row is about this undecided attempt, for the same reason. */
+function isAbout({ attempt, reason }: TaskRow, undecided: OpenInquiry['undecided']): boolean {
+  return undecided?.attempt === attempt && undecided?.failureType === reason;
 }
 
 async function readHeld(session: SqlSession, customerTraceNumber: string): Promise<TaskRow | undefined> {
@@ -219,7 +212,7 @@ export async function openHold(tx: Transaction, hold: RunHold): Promise<void> {
     await updateRows(tx, 'operator_tasks', { workId: open.workId }, { heldSince: since });
     return;
   }
-  if (open) await close(tx, { how: 'replaced' }, 'work_id = $1', [open.workId]);
+  if (open) await close(tx, 'replaced', { workId: open.workId });
   await insertOfInquiry(tx, { ...isThis, details, since, heldSince: since });
 }
 
@@ -227,23 +220,19 @@ export async function openHold(tx: Transaction, hold: RunHold): Promise<void> {
  * Closes what the runs of this id opened `until` their end or the begin of a new run (RFC 3339, by Temporal's clock). Only inquiries that may have been posted still need a decision; flags stay that outlast a run.
  */
 export async function closeTasks(tx: Transaction, { runKey, until }: { runKey: string; until: string }): Promise<void> {
-  const untilMs = Date.parse(until);
-  const ofRun = `${writeOwnerCondition(runKey)} AND closed_at IS NULL`;
-  const rows = await tx.read<TaskRow & { customerTraceNumber: string }>(
-    `SELECT * FROM operator_tasks
-     WHERE ${ofRun} AND kind = 'held' AND (held_since IS NULL OR held_since <= $2) ORDER BY customer_trace_number`,
-    [runKey, untilMs],
-  );
-  for (const { workId, reason, attempt, customerTraceNumber } of rows) {
+  const isBegun = isAtMost(Date.parse(until));
+  const heldSince: Condition = (column, place) => `(${column} IS NULL OR ${isBegun(column, place)})`;
+  const ofRun = { kind: 'held', runKey: isOfOwner(runKey), closedAt: null, heldSince } as const;
+  for (const held of await readRows(tx, 'operator_tasks', ofRun, 'ORDER BY customer_trace_number')) {
+    const { customerTraceNumber = '' } = held;
     await lockInquiry(tx, customerTraceNumber);
     const undecided = await readUndecided(tx, customerTraceNumber);
-    const isSame = undecided?.failureType === reason && undecided.attempt === attempt;
-    if (isSame && MAY_BE_POSTED.includes(undecided.failureType)) continue;
-    await close(tx, { how: 'ended' }, 'work_id = $1', [workId]);
+    if (undecided && isAbout(held, undecided) && MAY_BE_POSTED.includes(undecided.failureType)) continue;
+    await close(tx, 'ended', { workId: held.workId });
     await openHeld(tx, customerTraceNumber, (wanted) => MAY_BE_POSTED.includes(wanted));
   }
-  const isFlag = `${ofRun} AND kind = 'flagged' AND reason = $2 AND since <= $3`;
-  await close(tx, { how: 'ended' }, isFlag, [runKey, PORTFOLIO_UNAVAILABLE, untilMs]);
+  const isOver = { kind: 'flagged', runKey: isOfOwner(runKey), reason: PORTFOLIO_UNAVAILABLE, since: isBegun } as const;
+  await close(tx, 'ended', isOver);
 }
 
 /** Opens or closes a flag that only the run knows of. A repeated or late try changes nothing. */
@@ -257,8 +246,7 @@ export async function flagRun(tx: Transaction, flag: RunFlag): Promise<void> {
   const { runKey, reason, profile, endUserCode, at } = flag;
   const isSame = { kind: 'flagged', runKey, reason } as const;
   if (flag.isOver) {
-    const isEarlier = "kind = 'flagged' AND run_key = $1 AND reason = $2 AND since <= $3";
-    await close(tx, { how: 'ended' }, isEarlier, [runKey, reason, Date.parse(at)]);
+    await close(tx, 'ended', { ...isSame, since: isAtMost(Date.parse(at)) });
     return;
   }
   const known = await readRows(tx, 'operator_tasks', isSame);
@@ -284,19 +272,15 @@ export async function flagReport(
 }
 
 /**
- * Records who has seen the flags of a run that are about none of its inquiries (for those: `recordSeen`). Closes
- * lasting flags, and all others too if the run is gone. Returns whether there was any.
+ * Records who has seen a flag of a run that is about none of its inquiries (for those: `recordSeen`). Closes a
+ * lasting flag, and any other too if the run is gone. Returns whether there was one.
  */
 export async function recordRunSeen(tx: Transaction, { runIsGone, flag, ...seen }: RunSeen): Promise<boolean> {
   // In the order in which `flagRun` takes its locks.
   await lockHead(tx);
-  const { runKey, decisionId } = seen;
-  const closed = await close(
-    tx,
-    { how: 'seen', by: decisionId },
-    `run_key = $1 AND kind = 'flagged' AND customer_trace_number IS NULL ${runIsGone ? '' : `AND reason IN (${listWords(LASTING_FLAGS)})`} ${flag === undefined ? '' : 'AND reason = $2'}`,
-    [runKey, ...(flag === undefined ? [] : [flag])],
-  );
+  if (!runIsGone && !LASTING_FLAGS.includes(flag)) return false;
+  const isThis = { kind: 'flagged', runKey: seen.runKey, customerTraceNumber: null, reason: flag } as const;
+  const closed = await close(tx, 'seen', isThis, seen.decisionId);
   if (closed > 0) await recordRunDecisions(tx, [{ ...seen, action: 'seen' }]);
   return closed > 0;
 }
@@ -322,24 +306,22 @@ const selectOpen = ({ now }: SqlDialect) => [
 
 /** Returns whether any row of this owner is open. */
 export async function hasOpenTasks(session: SqlSession, runKey: string): Promise<boolean> {
-  const { sql, values } = condition({ runKey });
-  const rows = await session.rows(`SELECT 1 FROM operator_tasks w WHERE ${sql} AND closed_at IS NULL LIMIT 1`, values);
-  return rows.length > 0;
+  const isOpen = { runKey: isOfOwner(runKey), closedAt: null };
+  return (await readRows(session, 'operator_tasks', isOpen, 'LIMIT 1')).length > 0;
 }
 
 function condition(filters: TaskFilters) {
-  const { since, profiles, endUsers, runKey } = filters;
-  const values: SqlValue[] = [];
-  const place = (value: SqlValue) => `$${values.push(value)}`;
-  const terms = CONDITIONS.flatMap((name) => {
-    const value = filters[name];
-    return value === undefined ? [] : [`w.${toColumnName(name)} = ${place(value)}`];
-  });
-  if (since !== undefined) terms.push(`w.since >= CAST(${place(Date.parse(since))} AS BIGINT)`);
-  if (profiles) terms.push(writeInCondition('w.profile', profiles.map(place)));
-  if (endUsers) terms.push(isForThese(endUsers.map(place)));
-  if (runKey !== undefined) terms.push(writeOwnerCondition(runKey, values.push(runKey)));
-  return { sql: ['1 = 1', ...terms].join(' AND '), values };
+  const { since, runKey, profiles, endUsers } = filters;
+  const wanted = { ...pick(filters, CONDITIONS), since: since && isSince(since), runKey: runKey && isOfOwner(runKey) };
+  const { sql, values, place } = hasMembers(omitUndefined(wanted), 'w.');
+  const terms = [sql || '1 = 1'];
+  if (profiles) terms.push(isIn(profiles)('w.profile', place));
+  if (endUsers) terms.push(isForThese(isIn(endUsers)('f.name', place)));
+  return { sql: terms.join(' AND '), values, place };
+}
+
+function isSince(instant: string): Condition {
+  return (column, place) => `${column} >= CAST(${place(Date.parse(instant))} AS BIGINT)`;
 }
 
 /** The end users of the run of a row `w`. The row's own end user counts too, since a review's flag has no inquiry. */
@@ -348,10 +330,10 @@ const RUN_IS_FOR = [
   readEndUsers('w.run_key'),
 ].join(' UNION ALL ');
 
-/** At least one end user is known, and all of them are among these. */
-function isForThese(places: readonly string[]): string {
+/** At least one end user `f` is known, and all of them are ours. */
+function isForThese(isOurs: string): string {
   const known = `FROM (${RUN_IS_FOR}) f WHERE f.name IS NOT NULL`;
-  return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${writeInCondition('f.name', places)}))`;
+  return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${isOurs}))`;
 }
 
 /**
@@ -362,8 +344,7 @@ export async function readOpenTasks(
   session: SqlSession,
   { after, limit, ...filters }: TaskQuery,
 ): Promise<{ rows: OperatorTask[]; hasMore: boolean }> {
-  const { sql, values } = condition(filters);
-  const place = (value: SqlValue) => `$${values.push(value)}`;
+  const { sql, values, place } = condition(filters);
   const behind = `(CAST(${place(after ? Date.parse(after.since) : -1)} AS BIGINT), ${place(after?.workId ?? '')})`;
   const inOrder = `ORDER BY w.since, w.work_id LIMIT ${place(limit + 1)}`;
   // Each source gives its own page, by its index.

@@ -20,7 +20,7 @@ import {
   type KnownInquiry,
   lateToJudge,
 } from '../claim.ts';
-import { insertRow } from '../database/rows.ts';
+import { insertRow, isIn, readRows } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { isInForce } from '../orders.ts';
@@ -76,8 +76,8 @@ const CLOSED = "SELECT c.*, 'notSent' AS state, 0 AS answer_in_ms, 1 AS closed F
 
 /** Returns whether a disposal of this run was begun, or of the review that it is a row of: that closes the fence for good. */
 export async function isDisposalBegun(session: SqlSession, runKey: string): Promise<boolean> {
-  const begun = "SELECT 1 FROM orders WHERE run_key IN ($1, $2) AND kind = 'disposalBegun' LIMIT 1";
-  return (await session.rows(begun, toClaimOwners(runKey))).length > 0;
+  const begun = { runKey: isIn(toClaimOwners(runKey)), kind: 'disposalBegun' } as const;
+  return (await readRows(session, 'orders', begun, 'LIMIT 1')).length > 0;
 }
 
 /** The pauses in force of a profile, given as a parameter. */

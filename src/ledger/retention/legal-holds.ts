@@ -7,9 +7,10 @@
  */
 import { appendToChain } from '../audit/audit-chain.ts';
 import type { AuditedAttempt } from '../audit/audited.ts';
-import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
+import { type Condition, isIn } from '../database/rows.ts';
+import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import { type Authorization, appendOrder, type OrderRow, readOrders } from '../orders.ts';
-import { toOwner, writeOwnerCondition } from '../owners.ts';
+import { isOfOwner, toOwner, writeOwnerCondition } from '../owners.ts';
 
 /** On a review it covers every row that the review has or will have. */
 export type LegalHold = AuditedAttempt['legalHolds'][number];
@@ -26,9 +27,10 @@ export async function readHolds(session: SqlSession, runKey?: string): Promise<L
 }
 
 function readRows(session: SqlSession, runKey?: string): Promise<OrderRow[]> {
-  if (runKey === undefined) return readOrders(session, 'legalHoldSet');
-  const where = `(run_key = $2 OR ${writeOwnerCondition(runKey)})`;
-  return readOrders(session, 'legalHoldSet', { where, values: [runKey, toOwner(runKey)] });
+  if (runKey === undefined) return readOrders(session, { kind: 'legalHoldSet' });
+  const isCovered: Condition = (column, place) =>
+    `(${column} = ${place(toOwner(runKey))} OR ${isOfOwner(runKey)(column, place)})`;
+  return readOrders(session, { kind: 'legalHoldSet', runKey: isCovered });
 }
 
 /** Reads the holds that cover the owner of each inquiry of a list. */
@@ -36,10 +38,8 @@ export async function readHoldsByOwner(
   session: SqlSession,
   inquiries: readonly { runKey: string }[],
 ): Promise<(runKey: string) => LegalHold[]> {
-  const held = [...new Set(inquiries.flatMap(({ runKey }) => [runKey, toOwner(runKey)]))];
-  if (held.length === 0) return () => [];
-  const where = `run_key IN (${listPlaceholders(held)})`;
-  const rows = await readOrders(session, 'legalHoldSet', { where, values: held });
+  const held = new Set(inquiries.flatMap(({ runKey }) => [runKey, toOwner(runKey)]));
+  const rows = await readOrders(session, { kind: 'legalHoldSet', runKey: isIn([...held]) });
   const byScope = Map.groupBy(rows.map(toLegalHold), ({ runKey }) => runKey);
   return (runKey) => [...new Set([runKey, toOwner(runKey)])].flatMap((scope) => byScope.get(scope) ?? []);
 }
@@ -83,7 +83,7 @@ export async function countDestroyed(session: SqlSession, runKey: string) {
   const owner = toOwner(runKey);
   const [counted] = await session.read<{ remaining: number; inquiries: number; histories: number }>(
     `SELECT count(*) - count(disposed_at) AS remaining, count(disposed_at) AS inquiries,
-       (SELECT count(DISTINCT run) FROM orders WHERE ${writeOwnerCondition(owner, 2)} AND kind = 'historyDeleted') AS histories
+       (SELECT count(DISTINCT run) FROM orders WHERE ${writeOwnerCondition(owner, '$2')} AND kind = 'historyDeleted') AS histories
      FROM inquiries WHERE ${writeOwnerCondition(runKey)}`,
     [runKey, owner],
   );

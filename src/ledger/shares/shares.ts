@@ -9,10 +9,10 @@ import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
 import { type ConsentRow, readSaid, readSpentGrants, toConsentRecord, wasPosted } from '../consents/consents.ts';
-import { insertRow, readRows } from '../database/rows.ts';
+import { insertRow, isIn, readRows } from '../database/rows.ts';
 import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import { drawAttention } from '../holds/holds.ts';
-import { isDisposalBegun, listWords, lockInquiry } from '../inquiries/inquiries.ts';
+import { ATTEMPT_KEY, isDisposalBegun, listWords, lockInquiry } from '../inquiries/inquiries.ts';
 import { appendOrder, type OrderRow } from '../orders.ts';
 import type { ClaimRequest, ConsentsQuery, ReportOrigin, ShareWithdrawal } from '../records.ts';
 import { computeReferenceDigest } from '../reports/report-references.ts';
@@ -54,9 +54,9 @@ export async function readShareFacts(tx: Transaction, { runKey, shareId, reportR
   const owners = [...new Set([runKey, ...found])];
   const rows = await readAboutReport(tx, { shareId, owners, digest });
   // The grants under this share's id under which another share was, or may have been, posted, with that share's owner.
-  const isOfOther = `l.journey_id IN (${listPlaceholders(owners, 3)}) AND l.share_id = $2 AND i.run_key <> $1`;
-  const uses = await readSpentGrants(tx, isOfOther, [runKey, shareId, ...owners]);
-  const usedBy = new Map(uses.filter(wasPosted).map((use) => [useKey(use), use.runKey]));
+  const uses = await readSpentGrants(tx, { journeyId: isIn(owners), shareId });
+  const ofOthers = uses.filter((use) => use.runKey !== runKey && wasPosted(use));
+  const usedBy = new Map(ofOthers.map((use) => [useKey(use), use.runKey]));
   const stored = rows.map((row): StoredConsent => {
     const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
     const starts = [row.firstRunId, row.toldTo].filter((start) => start !== undefined);
@@ -67,11 +67,8 @@ export async function readShareFacts(tx: Transaction, { runKey, shareId, reportR
     reportIsGone ||= (await isDisposalBegun(tx, owner)) || (await readHolds(tx, owner)).length > 0;
   }
   // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
-  const withdrawn = await tx.rows(
-    `SELECT 1 FROM orders
-     WHERE kind = 'withdrawShare' AND share_id = $1 AND run_key IN (${listPlaceholders(owners, 2)}) LIMIT 1`,
-    [shareId, ...owners],
-  );
+  const isWithdrawal = { kind: 'withdrawShare', shareId, runKey: isIn(owners) } as const;
+  const withdrawn = await readRows(tx, 'orders', isWithdrawal, 'LIMIT 1');
   return { owners, stored, position, reportIsGone, isWithdrawn: withdrawn.length > 0, nowMs };
 }
 
@@ -191,39 +188,28 @@ async function readSentAttempt(
 export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promise<number> {
   // A grant withdraws nothing.
   if (refusal.decision === 'granted') return 0;
-  const said = [refusal.journeyId, refusal.shareId, refusal.applicantId];
-  const links = await tx.read<{ customerTraceNumber: string }>(
-    `SELECT DISTINCT customer_trace_number FROM attempt_consents
-     WHERE journey_id = $1 AND share_id = $2 AND applicant_id = $3 ORDER BY customer_trace_number`,
-    said,
-  );
+  const said = pick(refusal, ['journeyId', 'shareId', 'applicantId']);
+  const links = await readRows(tx, 'attempt_consents', said, 'ORDER BY customer_trace_number');
   // Waits for an outcome that is being written: either that transaction reads this refusal, or this one reads the
   // outcome.
   for (const { customerTraceNumber } of links) await lockInquiry(tx, customerTraceNumber);
-  return flagRefused(tx, 'l.journey_id = $1 AND l.share_id = $2 AND l.applicant_id = $3', said, (consents) => [
-    ...consents.filter(({ decision }) => decision === 'granted'),
-    refusal,
-  ]);
+  return flagRefused(tx, said, (consents) => [...consents.filter(({ decision }) => decision === 'granted'), refusal]);
 }
 
 /**
  * Does the same when an attempt turns out to be, or to be possibly, posted: a refusal may have come while it was sent.
  */
-export async function flagIfRefused(
-  tx: Transaction,
-  { customerTraceNumber, attempt }: { customerTraceNumber: string; attempt: number },
-): Promise<void> {
-  await flagRefused(tx, 'l.customer_trace_number = $1 AND l.attempt = $2', [customerTraceNumber, attempt]);
+export async function flagIfRefused(tx: Transaction, attempt: ReportOrigin): Promise<void> {
+  await flagRefused(tx, pick(attempt, ATTEMPT_KEY));
 }
 
 /** @param choose which consents of the applicant count. Default: all */
 async function flagRefused(
   tx: Transaction,
-  condition: string,
-  values: (string | number)[],
+  links: Parameters<typeof readSpentGrants>[1],
   choose = (said: ConsentRecord[]) => said,
 ): Promise<number> {
-  const spent = await readSpentGrants(tx, `${condition} AND i.product_code = 'SECONDUSE'`, values);
+  const spent = await readSpentGrants(tx, links);
   const concerned = new Set<string>();
   // Most refusals concern no posting. The full history of messages is read only for those that do.
   for (const spentGrant of spent.filter(wasPosted)) {
