@@ -77,7 +77,7 @@ async function runTopology(): Promise<void> {
     logDir,
     app,
     secretsDir,
-    programs: [serverDir, join(cli.path, '..')],
+    programs: [serverDir, join(cli, '..')],
     addresses: {
       'temporal:7233': at(temporal),
       'http://sandbox:7280': `http://${at(sandbox)}`,

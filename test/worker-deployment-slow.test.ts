@@ -79,7 +79,7 @@ test('a deployment without a current version warns and gets no workflow tasks un
   assert.equal(said.length, 1);
   assert.equal(said[0]?.[0], 'warn');
 
-  const { path } = await findTemporalBinary();
+  const path = await findTemporalBinary();
   const [, ...args] = formatPromotionCommand(first).split(' ');
   const at = ['--address', harness.config.temporal.address, '--namespace', namespace(), '--yes'];
   await promisify(execFile)(path, [...args, ...at]);

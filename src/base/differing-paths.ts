@@ -35,10 +35,10 @@ function compareObjects(
   { path, isInList }: { path: string; isInList: boolean },
 ): string[] {
   const ofKept = Object.keys(kept).flatMap((name) =>
-    compare(kept[name], sent[name], { path: `${path}/${escapePointer(name)}`, isInList }),
+    compare(kept[name], sent[name], { path: path + toJsonPointer([name]), isInList }),
   );
   const added = Object.keys(sent).filter((name) => sent[name] !== undefined && !Object.hasOwn(kept, name));
-  const ofSent = isInList && added.length > 0 ? [path] : added.map((name) => `${path}/${escapePointer(name)}`);
+  const ofSent = isInList && added.length > 0 ? [path] : added.map((name) => path + toJsonPointer([name]));
   return [...ofKept, ...ofSent];
 }
 
@@ -50,6 +50,6 @@ export function describeDifference(what: string, paths: readonly string[]): stri
 }
 
 /** RFC 6901. */
-function escapePointer(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+export function toJsonPointer(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

@@ -1,4 +1,4 @@
-/** Instants, durations, protobuf timestamps and HTTP dates. Pure, so that workflow code may use it. */
+/** Instants, durations and HTTP dates. Pure, so that workflow code may use it. */
 
 /** The form of an RFC 3339 instant with its offset. `parseInstantMs` also checks that there is such a day. */
 const INSTANT =
@@ -33,19 +33,6 @@ export function parseDurationMs(text: string): number | null {
   const [, days = 0, hours = 0, minutes = 0, seconds = 0] = match.map((part = '0') => Number(part));
   const totalMs = (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
   return totalMs > 0 ? totalMs : null;
-}
-
-// Protobuf timestamps, as the SDK's raw services return them.
-
-interface Timestamp {
-  seconds?: unknown;
-  nanos?: number | null;
-}
-
-/** Milliseconds since the epoch; `null` where the timestamp is missing. */
-export function toMilliseconds(timestamp: Timestamp | null | undefined): number | null {
-  if (!timestamp || timestamp.seconds === undefined || timestamp.seconds === null) return null;
-  return Number(timestamp.seconds) * 1000 + Math.floor((timestamp.nanos ?? 0) / 1_000_000);
 }
 
 const IMF_FIXDATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

@@ -1,6 +1,6 @@
 /** The Temporal server: the namespace, search attributes, the workers of each queue and their version, open runs. */
 import type { Client } from '@temporalio/client';
-import { toMilliseconds } from '../base/instants.ts';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { diagnoseUnreachable } from '../client/connection/connect.ts';
 import { hasStatus } from '../client/connection/errors.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
@@ -126,7 +126,7 @@ async function countPollers({ temporal }: DoctorContext, name: string, taskQueue
     });
   // Our clock decides, with room for the server's to differ.
   const since = Date.now() - RECENT_MS;
-  return (pollers ?? []).filter(({ lastAccessTime }) => (toMilliseconds(lastAccessTime) ?? 0) > since).length;
+  return (pollers ?? []).filter(({ lastAccessTime }) => (optionalTsToMs(lastAccessTime) ?? 0) > since).length;
 }
 
 /** Checks whether this configuration's version gets any work (docs/versioning.md). */

@@ -18,36 +18,33 @@ const BEYOND_ASCII = /[^ -~]/;
 /** Combining marks, which remain once a letter has been taken apart. */
 const MARKS = /[\u0300-\u036f]/g;
 
-/** The letters and signs that are not a letter of ASCII with marks. */
-const SPELLINGS: Readonly<Record<string, string>> = {
-  Æ: 'AE',
-  æ: 'ae',
-  Œ: 'OE',
-  œ: 'oe',
-  Ø: 'O',
-  ø: 'o',
-  ß: 'ss',
-  ẞ: 'SS',
-  Ð: 'D',
-  ð: 'd',
-  Đ: 'D',
-  đ: 'd',
-  Þ: 'TH',
-  þ: 'th',
-  Ł: 'L',
-  ł: 'l',
-  Ħ: 'H',
-  ħ: 'h',
-  ı: 'i',
-  Ŋ: 'N',
-  ŋ: 'n',
-  '’': "'",
-};
+/** The letters, in lower case, and signs that are not a letter of ASCII with marks. */
+const SPELLINGS = new Map([
+  ['æ', 'ae'],
+  ['œ', 'oe'],
+  ['ø', 'o'],
+  ['ß', 'ss'],
+  ['ð', 'd'],
+  ['đ', 'd'],
+  ['þ', 'th'],
+  ['ł', 'l'],
+  ['ħ', 'h'],
+  ['ı', 'i'],
+  ['ŋ', 'n'],
+  ['’', "'"],
+]);
 
 /** The text without accents. A letter that has no spelling in ASCII stays, and is refused where the request is built. */
 function withoutAccents(text: string): string {
   if (!BEYOND_ASCII.test(text)) return text;
-  return Array.from(text.normalize('NFD').replace(MARKS, ''), (letter) => SPELLINGS[letter] ?? letter).join('');
+  return Array.from(text.normalize('NFD').replace(MARKS, ''), spellLetter).join('');
+}
+
+function spellLetter(letter: string): string {
+  const lower = letter.toLowerCase();
+  const spelling = SPELLINGS.get(lower);
+  if (spelling === undefined) return letter;
+  return letter === lower ? spelling : spelling.toUpperCase();
 }
 
 /** The applicants as they are sent: with names and addresses spelled as a run with these `accents` spells them. */

@@ -3,6 +3,7 @@
  * message quotes the sender's key names, which may be personal, and is never passed on.
  */
 import type { core, ZodType } from 'zod';
+import { toJsonPointer } from '../base/differing-paths.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 
 const TYPE_WORDS: Record<string, string> = {
@@ -33,11 +34,6 @@ export function parseWith<T>(schema: ZodType<T>, value: unknown, basePath = '', 
 export function findSchemaProblems(schema: ZodType, value: unknown): Problem[] {
   const { error } = schema.safeParse(value, { error: describeRule, jitless: true });
   return (error?.issues ?? []).map((issue) => toProblem(issue, ''));
-}
-
-/** RFC 6901. */
-export function toJsonPointer(path: readonly PropertyKey[]): string {
-  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 function toProblem(issue: core.$ZodIssue, basePath: string): Problem {

@@ -5,6 +5,7 @@
 
 import { isRecord } from '../base/is-record.ts';
 import { type JsonObject, member } from '../base/json-safety.ts';
+import type { Applicant } from '../model/applicant.ts';
 import type { ProductCode } from '../model/products.ts';
 import type { ReportOutcome } from '../model/report-outcome.ts';
 import { isGiven } from './entry-meanings.ts';
@@ -76,11 +77,7 @@ function isTheOneLeft(
 // Finds the applicant of one entry of an answer: by `applicantId`, by SSN, or because the request names only one.
 
 /** The parts of an applicant that decide. */
-export interface ExpectedApplicant extends Person {
-  applicantId: string;
-  /** Nine digits. */
-  ssn: string;
-}
+export type ExpectedApplicant = Pick<Applicant, 'applicantId' | 'ssn' | 'names' | 'dob'>;
 
 interface MatchContext {
   product: ProductCode;
@@ -175,11 +172,7 @@ function hasSsnOfAnother(entry: JsonObject, own: ExpectedApplicant, all: readonl
 // Compares a consumer of an answer with an applicant, by SSN, and by name and date of birth. The latter prove less:
 // they decide only by elimination, and they may contradict.
 
-interface Person {
-  names: readonly { first: string; last: string; gen?: string }[];
-  /** YYYY-MM-DD */
-  dob: string;
-}
+type Person = Pick<Applicant, 'names' | 'dob'>;
 
 /** Compares the date of birth, and first and last names regardless of case, accents and punctuation. */
 function isSurely(consumer: JsonObject, person: Person): boolean {

@@ -179,12 +179,6 @@ function refuseWhere(isWrong: boolean, rule: string): void {
 /** A history contains each row twice, encrypted: this is far below the 2 MB that Temporal takes at once. */
 const MAX_BYTES = 256 * 1024;
 
-interface RowsAtOnce {
-  rows: PortfolioRow[];
-  /** The place of the next rows; absent at the file's end. */
-  next?: Place;
-}
-
 /** How an examined file is read again. */
 type ExaminedForm = RowForm & Pick<PortfolioExamination, 'badLines'>;
 
@@ -192,13 +186,14 @@ type ExaminedForm = RowForm & Pick<PortfolioExamination, 'badLines'>;
  * The rows from a place on, at most `limit`. The examination alone says which lines have none. This worker may have
  * other limits, or other rules: no row that was counted is passed over, and none that was reported as bad is taken.
  *
+ * @returns `next`: the place of the next rows; absent at the file's end
  * @throws PortfolioUnavailableError where this worker cannot read one of them
  */
 export async function readRows(
   handle: FileHandle,
   { badLines, ...form }: ExaminedForm,
   { from, limit }: { from: Place; limit: number },
-): Promise<RowsAtOnce> {
+): Promise<{ rows: PortfolioRow[]; next?: Place }> {
   const rows: PortfolioRow[] = [];
   const bad = new Set(badLines);
   let bytes = 0;

@@ -135,12 +135,8 @@ export interface FileMark {
 }
 
 export async function readMark(handle: FileHandle): Promise<FileMark> {
-  try {
-    const { size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
-    return { size: Number(size), modified: String(mtimeNs), changed: String(ctimeNs) };
-  } catch (error) {
-    return throwUnavailable(error);
-  }
+  const { size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true }).catch(throwUnavailable);
+  return { size: Number(size), modified: String(mtimeNs), changed: String(ctimeNs) };
 }
 
 export function isSameMark(a: FileMark, b: FileMark): boolean {
@@ -241,10 +237,12 @@ export async function* readLines(handle: FileHandle, options: LinesOptions): Asy
 /** The file's bytes from `offset` on. */
 async function* readBlocks(handle: FileHandle, offset = 0): AsyncGenerator<Buffer> {
   for (let position = offset; ; ) {
-    const block = await read(handle, position);
-    if (block.length === 0) return;
-    yield block;
-    position += block.length;
+    // A new buffer each time: lines are views of it.
+    const buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    const { bytesRead } = await handle.read(buffer, 0, BLOCK_BYTES, position).catch(throwUnavailable);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    position += bytesRead;
   }
 }
 
@@ -253,17 +251,6 @@ function whole(kept: Buffer[], keptBytes: number): Buffer | null {
   const [first] = kept;
   const bytes = kept.length === 1 && first ? first : Buffer.concat(kept);
   return bytes.at(-1) === CARRIAGE_RETURN ? bytes.subarray(0, -1) : bytes;
-}
-
-async function read(handle: FileHandle, position: number): Promise<Buffer> {
-  // A new buffer each time: lines are views of it.
-  const buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-  try {
-    const { bytesRead } = await handle.read(buffer, 0, BLOCK_BYTES, position);
-    return buffer.subarray(0, bytesRead);
-  } catch (error) {
-    return throwUnavailable(error);
-  }
 }
 
 // The result file: it grows under another name while the review runs. Writing the same again changes nothing.
@@ -328,8 +315,5 @@ async function openUnfinished(
 
 /** `undefined` for a missing file. */
 async function readSize(path: string): Promise<number | undefined> {
-  return stat(path).then(
-    ({ size }) => size,
-    () => undefined,
-  );
+  return (await stat(path).catch(() => undefined))?.size;
 }

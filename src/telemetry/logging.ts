@@ -4,7 +4,7 @@
  */
 import { isIPv6 } from 'node:net';
 import { types } from 'node:util';
-import { DefaultLogger, type LogEntry, type MetricsExporterConfig, Runtime } from '@temporalio/worker';
+import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker';
 import {
   type Bindings,
   type ChildLoggerOptions,
@@ -66,7 +66,7 @@ export function installLogger(logger: Logger, level: LogLevel = 'INFO', metricsA
     telemetryOptions: {
       // Below warnings the core writes whole tasks, which are of no use here.
       logging: { filter: { core: level === 'ERROR' ? 'ERROR' : 'WARN', other: 'ERROR' }, forward: {} },
-      ...(metricsAddress ? { metrics: createPrometheusExporter(metricsAddress) } : {}),
+      metrics: metricsAddress && { prometheus: toPrometheusOptions(metricsAddress) },
     },
     shutdownSignals: [],
   };
@@ -84,16 +84,14 @@ export function writeEntry(
 
 // Serves all metrics, the SDK's and ours, to Prometheus by the SDK's own exporter: one scrape for the whole worker.
 
-function createPrometheusExporter({ host, port }: ListenAddress): MetricsExporterConfig {
+function toPrometheusOptions({ host, port }: ListenAddress) {
   return {
-    prometheus: {
-      bindAddress: isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`,
-      // Prometheus naming: counters end in _total, times are seconds and say so.
-      countersTotalSuffix: true,
-      unitSuffix: true,
-      useSecondsForDurations: true,
-      histogramBucketOverrides: { ...HISTOGRAM_BUCKETS },
-    },
+    bindAddress: isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`,
+    // Prometheus naming: counters end in _total, times are seconds and say so.
+    countersTotalSuffix: true,
+    unitSuffix: true,
+    useSecondsForDurations: true,
+    histogramBucketOverrides: { ...HISTOGRAM_BUCKETS },
   };
 }
 

@@ -28,10 +28,6 @@ import { capitalize, splitCamelCase, type Writer } from './writer.ts';
 export const SENDS_NOTHING: readonly DecisionAction[] = ['accept', 'abandon'];
 export const ENDING_RULE = `the run is ending: only ${SENDS_NOTHING.join(' and ')} send nothing`;
 
-export function describeEnding(run: RunKind): string {
-  return `The ${RUN_NAMES[run]} is ending: nothing new is sent.`;
-}
-
 export const PROVIDER_WORDS: Readonly<Record<ProviderSaid, string>> = {
   posted: 'it was posted',
   notPosted: 'it was not posted',
@@ -41,47 +37,36 @@ export const PROVIDER_WORDS: Readonly<Record<ProviderSaid, string>> = {
 
 /** Cases that an operator must look at although no run waits for a decision. A run shows `what` and `advice` around their place. */
 export const ATTENTION_GUIDE = {
-  lateAnswer: { words: 'answered too late', page: 'docs/runbook/late-answer.md' },
+  lateAnswer: { words: 'answered too late' },
   ssnMismatch: {
     words: 'another SSN',
     what: 'The report has another SSN than the request:',
     advice: 'It may be another person’s.',
-    page: 'docs/runbook/ssn-mismatch.md',
   },
   reportChanged: {
     words: 'the report changed',
     what: 'The report differs from the one before by more than `attentionAbove` allows:',
     advice: 'Look at it before closing.',
-    page: 'docs/runbook/report-changed.md',
   },
   revokedAfterPosting: {
     words: 'consent withdrawn',
     what: 'Consent withdrawn after posting:',
     advice: 'The gateway takes nothing back.',
-    page: 'docs/runbook/revoked-after-posting.md',
   },
   [PORTFOLIO_UNAVAILABLE]: {
     words: PORTFOLIO_UNAVAILABLE,
     meaning: 'The file of a portfolio review cannot be read or written. The review continues once it can be.',
-    page: 'docs/runbook/portfolio-unavailable.md',
   },
 } as const;
 
-/** The runbook's page about a hold: `OutcomeUnknown` has `docs/runbook/outcome-unknown.md`. */
-export function toRunbookPage(failureType: FailureType): string {
-  return `docs/runbook/${failureType.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()}.md`;
+/** The runbook's page about a hold or a flag: `OutcomeUnknown` has `docs/runbook/outcome-unknown.md`. */
+export function toRunbookPage(reason: FailureType | keyof typeof ATTENTION_GUIDE): string {
+  return `docs/runbook/${reason.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()}.md`;
 }
 
 /** The row that a run on hold shows in the Temporal UI's timeline. */
 export function formatHoldRow(reason: string, what: string): string {
   return `ON HOLD · ${reason} · ${what} · see User Metadata`;
-}
-
-export function formatInquiryHoldRow({
-  failureType,
-  ...inquiry
-}: Parameters<typeof formatInquiryName>[0] & { failureType: FailureType }): string {
-  return formatHoldRow(failureType, formatInquiryName(inquiry));
 }
 
 /** `SECONDUSE of share S-1` */
@@ -205,10 +190,13 @@ export function describeReason(reason: string): { words: string; meaning: string
   if (isFailureType(reason)) {
     return { words: reason, meaning: capitalize(FAILURES[reason].happened), page: toRunbookPage(reason) };
   }
-  const guides: Partial<Record<string, { words: string; meaning?: string; page: string }>> = ATTENTION_GUIDE;
-  const guide = Object.hasOwn(guides, reason) ? guides[reason] : undefined;
-  const { words, meaning = `${capitalize(words)}.`, page } = guide ?? { words: reason };
-  return { words, meaning, page };
+  if (!isFlag(reason)) return { words: reason, meaning: `${capitalize(reason)}.` };
+  const { words, meaning = `${capitalize(words)}.` }: { words: string; meaning?: string } = ATTENTION_GUIDE[reason];
+  return { words, meaning, page: toRunbookPage(reason) };
+}
+
+function isFlag(reason: string): reason is keyof typeof ATTENTION_GUIDE {
+  return Object.hasOwn(ATTENTION_GUIDE, reason);
 }
 
 /** Returns the question for the provider; `undefined` if the provider cannot know anything about the inquiry. */

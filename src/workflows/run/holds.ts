@@ -14,7 +14,7 @@ import { judgeDecision } from '../../model/provider-word.ts';
 import { type MessageRefusal, refuse, refusePaths } from '../../model/refusals.ts';
 import { parseRunKey } from '../../model/run-key.ts';
 import { MAX_ORDINAL } from '../../model/trace-number.ts';
-import { ENDING_RULE, formatInquiryHoldRow, SENDS_NOTHING } from '../../words/holds.ts';
+import { ENDING_RULE, formatHoldRow, formatInquiryName, SENDS_NOTHING } from '../../words/holds.ts';
 import { runUntilRecorded } from './activity-stubs.ts';
 import type { Continuation } from './continuation.ts';
 import type { EventsOut } from './events-out.ts';
@@ -144,7 +144,7 @@ export class Holds {
           // A decision that came meanwhile is recorded, also where the run was cancelled after it.
           continue;
         }
-        const summary = formatInquiryHoldRow(hold.status);
+        const summary = formatHoldRow(hold.status.failureType, formatInquiryName(hold.status));
         await this.#run.continuation.wait(isDisturbed, ROW_SHOWN_FOR_MS, { summary });
       }
     } catch (error) {

@@ -84,7 +84,7 @@ const KILLED_TIMEOUTS = {
 export async function startWorld(): Promise<World> {
   const dataDir = await mkdtemp(join(tmpdir(), 'credit-journey-privacy-'));
   const file = (name: string) => join(dataDir, name);
-  const { path: binaryPath } = await findTemporalBinary();
+  const binaryPath = await findTemporalBinary();
   const [server, sandbox, [metricsPort, healthPort, codecPort, apiPort, deadPort = 1]] = await Promise.all([
     startTemporalServer({ headless: true, dataDir: file('temporal') }),
     startSandbox({ clientSecret: CLIENT_SECRET }),
