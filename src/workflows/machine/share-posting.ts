@@ -63,7 +63,7 @@ class SharePosting {
     const share = this.#share;
     // The other messages of the workflow task come first.
     await this.#run.continuation.wait(() => true);
-    if (share.report) this.#takeReport(share.report);
+    if (share.report) this.#takeReport(this.#run.findKnownReport(share) ?? share.report);
     // A run before may have begun to post it.
     for (let isBegun = share.inquiry !== undefined; ; isBegun = false) {
       const unposted = isBegun ? null : await this.#awaitConsent();
