@@ -260,7 +260,7 @@ describe('a journey', { concurrency: 8 }, () => {
       ['advance', { journeyId, to: 'PREAPP', extra: 1 }, /unknown field/],
       ['advance', { journeyId, to: null }, /\/to must be one of/],
       ['recordConsent', { ...consent, applicantId: '3A' }, /no applicant/],
-      ['recordConsent', { ...consent, secondaryUser: { endUserCode: 'EU1' } }, /another secondary user/],
+      ['recordConsent', { ...consent, secondaryUser: { endUserCode: 'EU1' } }, /must be that of the share/],
       ['recordConsent', { ...consent, evidence: undefined }, /evidence/],
       ['recordConsent', { ...consent, decidedAt: '2999-01-01T00:00:00Z' }, /future/],
       ['requestShare', { journeyId, share: shareWith('EU998') }, /other content: \/share\/endUserCode differs$/],

@@ -165,7 +165,7 @@ describe('a share by itself', { concurrency: 6 }, () => {
         const share = await journeys.start(input);
         await until(share, 'waitingForConsent');
         const other = consent({ secondaryUser: { endUserCode: users[1 - index]?.endUserCode ?? '' } });
-        assert.match(await unwrapRefusal(share.recordConsent(other)), /another secondary user/);
+        assert.match(await unwrapRefusal(share.recordConsent(other)), /must be that of the share/);
         await share.recordConsent(consent({ secondaryUser: { endUserCode: input.endUserCode ?? '' } }));
         return share.result();
       }),
