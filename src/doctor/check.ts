@@ -104,13 +104,16 @@ function throwNotChecked(why: string): () => never {
 export interface Check {
   /** Stable: `namespace`, or `token-service/<profile>`. */
   name: string;
-  /** Prefixes of the variables that it needs: where one of them is wrong, the check does not run. */
-  needs: readonly string[];
+  /**
+   * Prefixes of the variables that it needs beside `GATEWAY_ENVIRONMENT`, on which defaults depend: where one of them is
+   * wrong, the check does not run. `null`: it runs always.
+   */
+  needs: readonly string[] | null;
   /** May throw: that is a failure too. Ends what it began when `signal` is aborted. */
   run(context: DoctorContext, signal: AbortSignal): Promise<Finding>;
 }
 
-export function defineCheck(name: string, needs: readonly string[], run: Check['run']): Check {
+export function defineCheck(name: string, needs: Check['needs'], run: Check['run']): Check {
   return { name, needs, run };
 }
 
@@ -126,8 +129,9 @@ export function runChecks(checks: readonly Check[], context: DoctorContext, time
 }
 
 async function runCheck(check: Check, context: DoctorContext, timeoutMs: number): Promise<Finding> {
-  const isWrong = context.problems.some(({ variable }) => check.needs.some((name) => variable.startsWith(name)));
-  if (isWrong) return createUnchecked('its configuration is wrong', 'fix that first');
+  const needs = check.needs && ['GATEWAY_ENVIRONMENT', ...check.needs];
+  const wrong = context.problems.find(({ variable }) => needs?.some((name) => variable.startsWith(name)));
+  if (wrong) return createUnchecked(`${wrong.variable} is wrong`, 'fix that first');
   const ending = new AbortController();
   const { signal } = ending;
   const why = `it did not end within ${timeoutMs / 1000} s`;

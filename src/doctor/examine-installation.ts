@@ -73,7 +73,7 @@ function listChecks({ config, codecServer, signerFile }: Inspected): Check[] {
   ];
 }
 
-const configurationCheck = defineCheck('configuration', [], async ({ config, problems }) => {
+const configurationCheck = defineCheck('configuration', null, async ({ config, problems }) => {
   if (problems.length > 0) {
     return fail(
       `${countWords(problems.length, 'rule')} broken: ${describeRules(problems)}`,

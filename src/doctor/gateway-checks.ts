@@ -28,7 +28,6 @@ export function checkGateway(profile: GatewayProfile): Check {
 }
 
 const OF_THE_NETWORK = [
-  'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -40,6 +39,10 @@ const OF_THE_NETWORK = [
 
 function toNetworkFinding(error: unknown): Finding {
   const code = getErrorCode(error);
+  if (code === 'ECONNREFUSED') {
+    const toDo = 'correct GATEWAY_BASE_URL, or have it started: `credit-journey dev` runs one in the sandbox';
+    return fail('nothing answers at its address (ECONNREFUSED)', toDo);
+  }
   if (OF_THE_NETWORK.includes(code)) {
     return fail(
       `cannot be reached (${code})`,

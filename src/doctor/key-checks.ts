@@ -16,7 +16,7 @@ import { createDecisionProofVerifier } from '../protection/proofs.ts';
 import { countWords } from '../words/writer.ts';
 import { type Check, defineCheck, describeRules, type Finding, fail, pass, warn } from './check.ts';
 
-export const keyRingCheck = defineCheck('key-ring', ['GATEWAY_ENVIRONMENT', 'KEY_RING_'], async ({ config, keys }) => {
+export const keyRingCheck = defineCheck('key-ring', ['KEY_RING_'], async ({ config, keys }) => {
   try {
     const ring = await keys();
     if (!ring)
@@ -45,21 +45,17 @@ function judgeAges(ages: readonly KeyAge[], isProduction: boolean): Finding {
   return isDue ? warn(detail, `within two weeks ${rotate}`) : pass(detail);
 }
 
-export const ledgerKeysCheck = defineCheck(
-  'ledger-keys',
-  ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'LEDGER_'],
-  async ({ usableKeys, content }) => {
-    const [ring, { wrappedUnder }] = await Promise.all([usableKeys(), content()]);
-    const held = new Set((ring?.keys ?? []).filter(({ use }) => use === 'ledger').map(({ id }) => id));
-    const missing = wrappedUnder.filter(({ keyId }) => !held.has(keyId));
-    if (missing.length === 0) return pass(`the key ring opens everything that the ledger has sealed`);
-    const told = missing.map(
-      ({ keyId, secret, reports }) =>
-        `${keyId} (${secret ? 'the ledger’s own secret, ' : ''}${countWords(reports, 'report')})`,
-    );
-    return fail(`the key ring lacks ${told.join(', ')}`, 'restore the key ring that has it from its copy');
-  },
-);
+export const ledgerKeysCheck = defineCheck('ledger-keys', ['KEY_RING_', 'LEDGER_'], async ({ usableKeys, content }) => {
+  const [ring, { wrappedUnder }] = await Promise.all([usableKeys(), content()]);
+  const held = new Set((ring?.keys ?? []).filter(({ use }) => use === 'ledger').map(({ id }) => id));
+  const missing = wrappedUnder.filter(({ keyId }) => !held.has(keyId));
+  if (missing.length === 0) return pass(`the key ring opens everything that the ledger has sealed`);
+  const told = missing.map(
+    ({ keyId, secret, reports }) =>
+      `${keyId} (${secret ? 'the ledger’s own secret, ' : ''}${countWords(reports, 'report')})`,
+  );
+  return fail(`the key ring lacks ${told.join(', ')}`, 'restore the key ring that has it from its copy');
+});
 
 /**
  * Checks that the clients' codec server answers, and has the key that workers encrypt under. Its address may hold a
@@ -67,7 +63,7 @@ export const ledgerKeysCheck = defineCheck(
  * start all the same, so the check of the configuration does not report it.
  */
 export function checkCodecServer({ access, problems }: NonNullable<ReturnType<typeof inspectCodecServer>>): Check {
-  const needs = ['GATEWAY_ENVIRONMENT', 'KEY_RING_', 'TEMPORAL_'];
+  const needs = ['KEY_RING_', 'TEMPORAL_'];
   return defineCheck('codec-server', needs, async (context, signal) => {
     if (problems.length > 0) {
       return fail(`clients cannot use it: ${describeRules(problems)}`, 'see docs/configuration.md');

@@ -37,7 +37,7 @@ async function readHighWaterMark(context: DoctorContext, ledgerId: string): Prom
   return readWatchedAttempt(client, { ledgerId, taskQueue: config.taskQueue });
 }
 
-const NEEDS = ['GATEWAY_ENVIRONMENT', 'LEDGER_'];
+const NEEDS = ['LEDGER_'];
 
 export const ledgerCheck = defineCheck('ledger', NEEDS, async (context) => {
   let found: LedgerInspection;
@@ -93,7 +93,7 @@ export const ledgerDurabilityCheck = defineCheck('ledger-durability', NEEDS, asy
 });
 
 /** Checks whether an operator has paused inquiries. A pause stops all sending, even if all else is sound. */
-export const pausesCheck = defineCheck('pauses', ['LEDGER_'], async ({ content }) => {
+export const pausesCheck = defineCheck('pauses', NEEDS, async ({ content }) => {
   const { pauses } = await content();
   if (pauses.length === 0) return pass('inquiries are not paused');
   return warn(pauses.map(describePause).join('; '), '`credit-journey resume` ends it, once its cause is fixed');
@@ -110,7 +110,7 @@ export const clockCheck = defineCheck('clock', NEEDS, async ({ ledger }) => {
   return Math.abs(aheadMs) <= MAX_SKEW_MS ? pass(detail) : warn(detail, 'set the clocks of both machines by NTP');
 });
 
-export const holdsCheck = defineCheck('holds', ['LEDGER_'], async ({ content }) => {
+export const holdsCheck = defineCheck('holds', NEEDS, async ({ content }) => {
   const { needsPerson } = await content();
   if (needsPerson === 0) return pass('nothing needs a person');
   return warn(`${countWords(needsPerson, 'row')} of the work queue`, '`credit-journey holds` lists them');

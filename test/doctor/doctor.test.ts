@@ -39,8 +39,12 @@ async function findings(change: Partial<Config> = {}, problems: ConfigProblem[] 
 
 /** Returns the checks that do not pass. */
 async function troubles(...how: Parameters<typeof findings>): Promise<Findings> {
-  const found = [...(await findings(...how))].filter(([, { status }]) => status !== 'pass');
-  return Object.fromEntries(found.map(([check, { status }]) => [check, status]));
+  return listTroubles(await findings(...how));
+}
+
+function listTroubles(found: ReadonlyMap<string, Finding>): Findings {
+  const troubled = [...found].filter(([, { status }]) => status !== 'pass');
+  return Object.fromEntries(troubled.map(([check, { status }]) => [check, status]));
 }
 
 function profile(change: Partial<GatewayProfile>): Pick<Config, 'profiles'> {
@@ -89,7 +93,9 @@ describe('doctor reports', () => {
   test('a Temporal server that is down', async () => {
     const address = `127.0.0.1:${await deadPort()}`;
     const temporal = { address, namespace: 'default', connectionOptions: { address } };
-    assert.deepEqual(await troubles({ temporal }, [], 3_000), {
+    const found = await findings({ temporal }, [], 3_000);
+    assert.match(found.get('temporal')?.detail ?? '', /: nothing answers at 127\.0\.0\.1:\d+$/);
+    assert.deepEqual(listTroubles(found), {
       temporal: 'fail',
       namespace: 'unchecked',
       'ledger-watch': 'unchecked',
@@ -136,7 +142,9 @@ describe('doctor reports', () => {
 
   test('a gateway that accepts no connection', async () => {
     const baseUrl = `http://127.0.0.1:${await deadPort()}`;
-    assert.deepEqual(await troubles(profile({ baseUrl })), { 'gateway/default': 'fail' });
+    const found = await findings(profile({ baseUrl }));
+    assert.deepEqual(listTroubles(found), { 'gateway/default': 'fail' });
+    assert.match(found.get('gateway/default')?.detail ?? '', /^nothing answers at its address/);
   });
 
   test('a gateway with untrusted TLS, and sends it no request', async (t) => {
@@ -201,6 +209,16 @@ describe('doctor reports', () => {
     assert.ok(those('unchecked').includes('ledger') && those('unchecked').includes('gateway/default'));
     assert.equal(checks.find(({ check }) => check === 'temporal')?.status, 'pass');
     assert.doesNotMatch(JSON.stringify(checks), /sentinel/);
+  });
+
+  test('an unknown environment alone, since every default depends on it', async () => {
+    const { checks } = await examine(inspectConfig({ ...environment(), GATEWAY_ENVIRONMENT: 'sentinel' }));
+    const [configuration, ...others] = checks;
+    assert.equal(configuration?.status, 'fail');
+    for (const { check, status, detail } of others) {
+      assert.deepEqual([status, detail.split(': ')[1]], ['unchecked', 'GATEWAY_ENVIRONMENT is wrong'], check);
+    }
+    assert.equal(others.length, CHECKS.length - 1);
   });
 });
 

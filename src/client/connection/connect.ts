@@ -148,7 +148,7 @@ function checkTemporalAddress(address: string): string | null {
  */
 async function openConnection(
   kind: Pick<typeof Connection, 'lazy'>,
-  to: ConnectionOptions,
+  to: ConnectionOptions & { channelArgs?: object },
   withinMs: number,
   signal?: AbortSignal,
 ): Promise<Connection> {
@@ -189,7 +189,9 @@ async function connectClient(
  */
 export function diagnoseUnreachable(to: ConnectionOptions, withinMs: number): Promise<unknown> {
   const reason = `${to.address}: it answers a client; a worker’s certificates must be X.509 version 3`;
-  return openConnection(Connection, to, withinMs).then(
+  // A failed connection of this process is shared otherwise, and its next error gives no reason.
+  const channelArgs = { 'grpc.use_local_subchannel_pool': 1 };
+  return openConnection(Connection, { ...to, channelArgs }, withinMs).then(
     async (connection) => {
       await connection.close();
       return new CallError('tlsFailed', { reason });
