@@ -27,7 +27,7 @@ interface Failure {
   retry: {
     /** `unclaimed`: only where the attempt was not claimed. */
     if: 'always' | 'unclaimed';
-    /** Follows `waiting 5 s: `. */
+    /** Follows `waiting 5 s: `, except of a pause. */
     why: string;
     /** The reason in lists; `null` if they show none. */
     waitsFor: WaitsFor | null;

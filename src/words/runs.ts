@@ -94,9 +94,20 @@ export function describePendingDecision(hold: JudgedHold, { plain, time }: Write
 /** For a run whose check reached a worker without its gateway profile. */
 export const ASKING_OTHERS = 'No worker that was asked has its gateway profile: the run asks others for half a minute.';
 
+/** Whether the run has ended before a worker accepted its input. */
+function wasNeverAccepted(status: AnyStatus): boolean {
+  return status.environment === null && describeEnd(readRunKind(status), status.state) !== null;
+}
+
+export function describeUnacceptedEnd(problems: readonly unknown[] = []): string {
+  const end = problems.length > 0 ? 'Its input was refused' : 'It ended before its input was accepted';
+  return `${end}: nothing was posted.`;
+}
+
 /** Describes the run's state and its wait in a sentence or two. */
 export function describeStanding(view: RunView, w: Writer = AS_TEXT): string {
   const { status, holds } = view;
+  if (wasNeverAccepted(status)) return describeUnacceptedEnd(status.problems);
   const kind = readRunKind(status);
   const [hold] = holds.filter(({ isDecided }) => !isDecided);
   const end = describeEnd(kind, status.state);
@@ -136,8 +147,9 @@ function describeJourney(view: RunView<JourneyStatus>, w: Writer): string {
   const posting = shares.find(({ state }) => state === 'posting');
   if (posting)
     return describeUnderWay(`Share ${w.plain(posting.shareId)} is being posted`, { attempts: 0, waitingFor }, w);
+  // A share waits from the start. Its consents count for the run once there is a report to share.
   const waiting = shares.find(({ state }) => state === 'awaitingConsent');
-  if (waiting) return describeShareConsent(waiting, w);
+  if (waiting && status.state === 'waitingForConsent') return describeShareConsent(waiting, w);
   if (openUntil) return `Everything has settled; further shares and repeats are accepted until ${w.time(openUntil)}.`;
   return 'It is under way.';
 }
@@ -171,6 +183,7 @@ export interface RunSection {
 /** Lists the run's parts; those that need an operator come first. */
 export function describeParts(view: RunView, w: Writer): RunSection[] {
   const { status, sharedWith } = view;
+  if (wasNeverAccepted(status)) return [];
   if ('reviewId' in status) return [{ title: 'Rows', rows: formatReviewRows(status, w) }];
   if ('pullId' in status) {
     const consumers = (view.consumers ?? []).map(({ applicantId, outcome, reportReferenceNumber: number }) => {

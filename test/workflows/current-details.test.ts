@@ -109,7 +109,11 @@ test('the first sentence of the details says what the run waits for', () => {
       /report of PREQUAL is too old for the gate before PREAPP: .* a repeat, or acceptAge/,
       view({ status: { ...status, reportTooOld: 'PREQUAL' }, gate: { before: 'PREAPP', since: SINCE, until: SINCE } }),
     ],
-    [/consent of 2A to share INVESTOR-1 with EU999.*silence means no/, view({ stages: done, shares: [share] })],
+    [
+      /consent of 2A to share INVESTOR-1 with EU999.*silence means no/,
+      view({ status: { ...status, state: 'waitingForConsent' }, stages: done, shares: [share] }),
+    ],
+    [/^\*\*It is under way\.\*\*$/, view({ stages: [], shares: [share] })],
     [/further shares and repeats are accepted until/, view({ stages: done, openUntil: SINCE })],
     [/An operator must decide about PREQUAL \(NotEntitled\)/, view({ holds: [hold('NotEntitled')] })],
     [/decision is being recorded/, view({ holds: [hold('NotEntitled', { isDecided: true })] })],
@@ -128,7 +132,10 @@ test('the details of a run without a validated input say so, and list the proble
   });
   assert.match(asking, /^\*\*No worker that was asked has its gateway profile[\s\S]*`\/profile` is new/);
   const refused = writeUncheckedDetails({ endedAs: 'failed', inputProblems: problems });
-  assert.match(refused, /ended before its input was accepted[\s\S]*`\/applicants\/0\/ssn` must have 9 digits/);
+  assert.match(
+    refused,
+    /^\*\*Its input was refused: nothing was posted\.\*\*[\s\S]*`\/applicants\/0\/ssn` must have 9 digits/,
+  );
 });
 
 test('the details of a gate have the command that passes it', () => {

@@ -81,7 +81,7 @@ describe('a pause of inquiries', () => {
     const review = await startReview();
     const { waitingFor } = await untilStatus(journey, (status) => /paused/.test(status.waitingFor ?? ''));
     const pausedSince = performance.now();
-    assert.match(waitingFor ?? '', /inquiries are paused/);
+    assert.equal(waitingFor, 'inquiries are paused until an operator resumes them');
     await untilQuery<{ waitingFor?: string }>(pull, (status) => /paused/.test(status.waitingFor ?? ''));
     await untilQuery<{ waitingFor?: string }>(review, (status) => /paused/.test(status.waitingFor ?? ''));
     await handsOver(pull);
@@ -125,7 +125,8 @@ describe('a pause of inquiries', () => {
 
   test('leaves other profiles alone, and wakes no run that has ended', async () => {
     const { harness, done, cli } = stage;
-    assert.equal((await done('pause', '--profile', 'east', ...AUTHORIZATION)).kind, 'paused');
+    const east = await done('pause', '--profile', 'east', ...AUTHORIZATION);
+    assert.deepEqual([east.kind, east.warning], ['paused', 'no gateway profile configured here is called east']);
     const pull = await startPull(harness, reportPull());
     assert.equal(((await pull.result()) as unknown as { outcome: string }).outcome, 'record');
     await done('resume', '--profile', 'east', ...AUTHORIZATION);

@@ -33,13 +33,12 @@ function completeShare(content: Loose, runKey: string | undefined, operationId: 
   return { ...content, report: { ...(content.report as object), [ID_NAMES[kind]]: id } };
 }
 
-/**
- * Warns of a misspelt profile, whose pause would have no effect. The ledger of another environment may have the name.
- */
-async function warnOfProfile({ pause: { profile } }: Paused): Promise<Answer> {
+/** Warns of a misspelt profile, whose pause would have no effect. The file of another worker may have the name. */
+async function warnOfProfile(paused: Paused): Promise<Answer> {
   const { inspectConfig } = await import('../../config/config.ts');
+  const { profile } = paused.pause;
   const isKnown = profile === undefined || inspectConfig(process.env).config.profiles.has(profile);
-  return isKnown ? {} : { next: [`no configured gateway profile is called ${profile}: check the name`] };
+  return isKnown ? {} : { answer: { ...paused, warning: `no gateway profile configured here is called ${profile}` } };
 }
 
 /** Prints JSON on a terminal too, since the reader of a report wants all of it. */

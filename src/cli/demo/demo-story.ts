@@ -67,8 +67,10 @@ export async function runDemo(environment: DevEnvironment, say: Say): Promise<vo
 function describeChanges(status: JourneyStatus, told: Map<string, string>): [name: string, text: string][] {
   const view = toRunView(status);
   const rows = describeParts(view, AS_TEXT).flatMap((part) => part.rows);
+  // A share waits from the start. The consumers are asked once there is a report to share.
+  const untold = status.state === 'waitingForConsent' ? ['pending'] : ['pending', 'awaiting consent'];
   const parts = rows
-    .filter(([, state]) => state !== 'pending')
+    .filter(([, state = '']) => !untold.includes(state))
     .map(([name = '', ...cells]): [string, string] => [name, cells.filter(Boolean).join(', ')]);
   parts.push(['journey', describeStanding(view)]);
   const changes = parts.filter(([name, text]) => told.get(name) !== text);

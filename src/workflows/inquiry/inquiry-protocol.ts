@@ -370,9 +370,11 @@ export function computeWaitMs(
 
 /** Returns the text that the run shows while it waits. */
 function describeRetry({ failureType, httpStatus }: InquiryFailure, waitMs: number): string {
+  const why = FAILURES[failureType].retry?.why ?? failureType;
+  // An operator ends the wait.
+  if (failureType === 'Paused') return why;
   const seconds = Math.round(waitMs / 100) / 10;
-  const status = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
-  return `waiting ${seconds} s: ${FAILURES[failureType].retry?.why ?? failureType}${status}`;
+  return `waiting ${seconds} s: ${why}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}`;
 }
 
 /** Most throttled or lost attempts get through within seconds. */

@@ -19,6 +19,7 @@ import {
   describeNews,
   describeParts,
   describeStanding,
+  describeUnacceptedEnd,
   type GateWay,
   listGateWays,
   type RunSection,
@@ -55,7 +56,7 @@ export function writeUncheckedDetails({
   const problems = selectShownProblems(inputProblems);
   const checking = problems.length > 0 ? `**${ASKING_OTHERS}**` : '**The input is being checked.**';
   const standing = endedAs
-    ? '**It ended before its input was accepted.** Nothing was posted. Its failure says why.'
+    ? `**${describeUnacceptedEnd(problems)}** Its failure says why.`
     : `${checking} Nothing has been posted.`;
   return [standing, ...problems.map((problem) => `- ${describeProblem(problem, createMarkdownWriter())}`)].join('\n');
 }
