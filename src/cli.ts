@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { type CommandRow, registerCommand } from './cli/commands/command.ts';
-import { EXIT, logUncaughtErrors, reportError } from './cli/output/errors.ts';
+import { EXIT, logUncaughtErrors, reportError, UsageError } from './cli/output/errors.ts';
 import type { OutputOptions } from './cli/output/output.ts';
 import { adaptCommands } from './cli/output/program-call.ts';
 import { readRunningDevVariables } from './local/dev/dev-variables.ts';
@@ -33,7 +33,8 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
     .configureHelp({ helpWidth: 80, subcommandTerm: (command) => command.name() })
     .configureOutput({
       writeOut: (text) => void process.stdout.write(adaptCommands(text)),
-      outputError: (text, write) => write(adaptCommands(withoutValues(text))),
+      // `runProgram` reports it, in the form of every other error.
+      outputError: () => {},
     })
     .addHelpText(
       'after',
@@ -65,13 +66,15 @@ async function findCommands(name: string): Promise<CommandRow[]> {
 /** Repeats no misplaced value: commander quotes it, and it may be personal and hold quotes itself. */
 function withoutValues(text: string): string {
   return text
+    .replace(/^error: /, '')
     .replace(/unknown (option|command) '([\s\S]*)'/, (_, kind: string, given: string) => {
       // Repeats a text that looks like a name, so that the operator sees a slip of the pen.
       const [name] = /^(?:--)?[a-z]+(?:-[a-z]+)*(?==|$)/.exec(given) ?? [];
       return name === undefined ? `unknown ${kind}` : `unknown ${kind} '${name}'`;
     })
     .replace(/(argument|value) '[\s\S]*' is invalid/, '$1 is invalid')
-    .replace(/(Expected \d+ arguments? but got \d+): [\s\S]*/, '$1.\n');
+    .replace(/(Expected \d+ arguments? but got \d+): [\s\S]*/, '$1.')
+    .replaceAll('\n', ' ');
 }
 
 /** Returns whether the command starts its own servers, or has an address from its caller. */
@@ -92,9 +95,12 @@ export async function runProgram(argv: readonly string[], given?: Command): Prom
     await program.parseAsync(argv, { from: 'user' });
     return Number(process.exitCode ?? EXIT.done);
   } catch (error) {
-    // Commander has printed the error by now. If the operator asked for help, its code is 0.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    return reportError(error, options);
+    if (!(error instanceof CommanderError)) return reportError(error, options);
+    // Commander has printed the help. If the operator asked for it, its code is 0.
+    if (error.exitCode === 0) return EXIT.done;
+    if (error.code === 'commander.help') return EXIT.usage;
+    const json = argv.includes('--json') || undefined;
+    return reportError(new UsageError(withoutValues(error.message)), { json });
   }
 }
 

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CallError, hasCode, TEMPORAL_AWAY } from '../client/connection/errors.ts';
 import { PROBLEMS, type ProblemCode, Refusal } from '../http/refusal.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
-import { InvalidInputError, parseProblem } from '../model/problems.ts';
+import { InvalidInputError } from '../model/problems.ts';
 import { PortfolioUnavailableError } from '../portfolio/files.ts';
 
 const PROBLEM_TYPE = 'application/problem+json';
@@ -59,9 +59,8 @@ const RENAMED: Readonly<Record<string, ProblemCode>> = {
 
 /** @param details further members of the answer */
 export function createMessageRefusal(
-  { refusalCause = 'notNow', reason }: CallError,
+  { refusalCause = 'notNow', reason, problems }: CallError,
   details: Readonly<Record<string, unknown>> = {},
 ): Refusal {
-  const problems = reason.startsWith('/') ? [parseProblem(reason)] : [];
   return new Refusal('decided' in details ? 'decided' : refusalCause, reason, { problems, details });
 }

@@ -25,6 +25,10 @@ describe('the list of holds on a terminal', () => {
     assert.ok(text.includes(`credit-journey resolve ${HOLD.runKey} ${TRACE} --attempt 12`));
     assert.deepEqual(wrapCommand('a b', 80, '  '), ['  a b']);
     assert.deepEqual(wrapCommand('aaaa bbbb', 8, ''), ['aaaa \\', '    bbbb']);
+    const command = 'seen --flag --by <name> --reason "ticket 4711: lost" J-1';
+    assert.deepEqual(wrapCommand(command, 16, ''), [
+      ...['seen --flag \\', '    --by <name> \\', '    --reason "ticket 4711: lost" \\', '    J-1'],
+    ]);
   });
 
   test('names the command that decides, marks as seen, or reads the status until the cause is fixed', () => {

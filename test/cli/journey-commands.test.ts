@@ -167,7 +167,9 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     assert.match(JSON.parse(refused.stderr).error.message, /no gate before PREQUAL/);
     const denial = ['--consent-id', 'C-1', '--decision', 'denied', '--end-user-code', 'EU456'];
     const unknown = await cli('consent', journeyId, '--share-id', 'S-1', '--applicant-id', '9A', ...denial);
-    assert.match(JSON.parse(unknown.stderr).error.message, / refused: \/applicantId names no applicant/);
+    const { error } = JSON.parse(unknown.stderr);
+    assert.match(error.message, / refused: \/applicantId names no applicant/);
+    assert.deepEqual([error.type, error.problems[0].path], ['updateRefused', '/applicantId']);
   });
 });
 
@@ -188,6 +190,9 @@ test('status shows the problem and its rule if the worker refuses the input', as
   ]);
   const told = await done('status', journeyId);
   assert.deepEqual([told.state, told.problems], ['failed', problems]);
+  const watched = await cli('watch', journeyId);
+  const { error } = JSON.parse(watched.stderr);
+  assert.deepEqual([watched.code, error.type, error.problems], [1, 'journeyFailed', problems]);
   assert.doesNotMatch(started.stderr, /9001|example/);
 });
 

@@ -115,6 +115,8 @@ describe('a command with --api', { concurrency: 4 }, () => {
       [remote(['status', 'J-1'], tokenFile, 'http://api.example.com'), 2, /--api must be an https address/],
       [remote(['status', 'J-1'], tokenFile, 'nothing'), 2, /--api must be an https address/],
       [remote(['status', 'J-1'], broken), 2, /--api needs a token/],
+      [remote(['status', 'J-1'], join(harness.dataDir, 'none')), 2, /\(ENOENT\)","option":"--token-file"/],
+      [remote(['status', 'J-1'], harness.dataDir), 2, /must name a file with the API’s token: .*\(EISDIR\)/],
       [remote(['status', 'J-1'], tokenFile, url), 1, /cannot be reached/],
       [remote(['status', 'J-2'], tokenFile, url), 1, /is not the HTTP API/],
       [remote(['status', 'J-1'], tokenFile, 'http://127.0.0.1:1'), 1, /cannot be reached/],

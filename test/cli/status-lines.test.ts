@@ -125,6 +125,14 @@ describe('the status of a journey on a terminal', () => {
     assert.match(text, /The report has another SSN than the request: PREQUAL\. .*docs\/runbook\/ssn-mismatch\.md/);
   });
 
+  test('says of a refused input that nothing was posted, and shows its problems instead of parts', () => {
+    const problems = [{ path: '/applicants', rule: 'must have at most 2 entries' }];
+    assert.deepEqual(formatStatus({ ...STATUS, environment: null, state: 'failed', problems }, output), [
+      'Journey J-1 · Its input was refused: nothing was posted.',
+      '  /applicants must have at most 2 entries',
+    ]);
+  });
+
   test('fits 80 columns', () => {
     const lines = formatStatus({ ...HELD, journeyId: 'x'.repeat(64) }, output);
     for (const line of [...lines, ...formatStatus(HELD, output)]) assert.ok(line.length <= 80, line);

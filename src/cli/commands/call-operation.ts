@@ -130,8 +130,11 @@ function readAddress(text: string): string {
 }
 
 /** The message names where the token is, and never the token. */
-async function readToken({ tokenFile = process.env.API_TOKEN_FILE }: CallOptions): Promise<string> {
-  const text = tokenFile ? await readText(tokenFile, '--token-file') : (process.env.API_TOKEN ?? '');
+async function readToken({ tokenFile }: CallOptions): Promise<string> {
+  const { API_TOKEN_FILE: named, API_TOKEN: token = '' } = process.env;
+  const file = tokenFile ?? named;
+  const name = tokenFile === undefined ? 'API_TOKEN_FILE' : '--token-file';
+  const text = file ? await readText(file, name, 'the API’s token') : token;
   if (/^[\x21-\x7e]+$/.test(text.trim())) return text.trim();
   throw new UsageError('--api needs a token: in the file of --token-file or API_TOKEN_FILE, or in API_TOKEN');
 }

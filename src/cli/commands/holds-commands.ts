@@ -12,7 +12,7 @@ import type { Loose } from '../../messages/message.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
 import { formatRunName, ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import { describeHold, type Hold } from '../../operator/holds.ts';
-import { describeReason, resolveCommand } from '../../words/holds.ts';
+import { resolveCommand } from '../../words/holds.ts';
 import type { AnyStatus } from '../../words/runs.ts';
 import { EXIT, UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
@@ -84,7 +84,7 @@ export const COMMANDS: readonly CommandRow[] = [
       return {
         answer: { list },
         lines: () => {
-          const rows = list.map((hold) => ({ ...pick(hold, COLUMNS), reason: describeReason(hold.reason).words }));
+          const rows = list.map((hold) => pick(hold, COLUMNS));
           return rows.length === 0 ? ['nothing needs a person'] : formatRowTable(rows, context.output.width);
         },
         exitCode: list.length > 0 ? EXIT.needsPerson : EXIT.done,
@@ -100,7 +100,7 @@ export const COMMANDS: readonly CommandRow[] = [
     ],
     members: MEMBERS,
     options: [
-      ['--file <path>', 'JSON of the decision, such as its reference or applicants; - is standard input'],
+      ['--file <path>', 'JSON of the decision, such as {"applicants":[…]} or {"reference":{…}}; - is standard input'],
       ['--all', 'every hold of a --type; one decision each. The next options go with it'],
       ...FILTERS.map(toOption),
       ['--yes', 'do not ask for confirmation'],

@@ -1,5 +1,8 @@
 /** `watch`: shows a run's progress. Commands that start a run show it as well, with `--watch`. */
+
+import { CallError } from '../../client/connection/errors.ts';
 import type { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from '../../client.ts';
+import { InvalidInputError } from '../../model/problems.ts';
 import { type AnyStatus, needsPerson } from '../../words/runs.ts';
 import { EXIT } from '../output/errors.ts';
 import type { Output } from '../output/output.ts';
@@ -14,8 +17,13 @@ export const COMMANDS: readonly CommandRow[] = [
     options: [['--through-holds', 'keep watching through holds, until the run ends']],
     examples: ['credit-journey start --sample --auto --journey-id J-1002', 'credit-journey watch J-1002'],
     async run({ args: { id }, options, output, connect }: Context<{ throughHolds?: boolean }, { id: string }>) {
-      const journeys = await connect();
-      return { exitCode: await showProgress(journeys.run(id), output, options) };
+      const run = (await connect()).run(id);
+      const exitCode = await showProgress(run, output, options).catch((error: unknown) => {
+        // It was the input of the run, and not of this command.
+        if (!(error instanceof InvalidInputError)) throw error;
+        throw new CallError('journeyFailed', { runKey: id, reason: 'InvalidInput', problems: error.problems });
+      });
+      return { exitCode };
     },
   },
 ];

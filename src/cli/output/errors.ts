@@ -35,9 +35,11 @@ export function reportError(error: unknown, options: OutputOptions): number {
   const lines = [
     colors.red(first),
     ...rest,
-    ...problems.flatMap(({ path, variable, option, rule }) =>
-      wrap(`${option ?? variable ?? (path || '/')}  ${rule}`, width, '  '),
-    ),
+    ...problems
+      .filter(({ rule }) => !message.includes(rule))
+      .flatMap(({ path, variable, option, rule }) =>
+        wrap(`${option ?? variable ?? (path || '/')}  ${rule}`, width, '  '),
+      ),
     ...(hint === undefined ? [] : wrap(hint, width, '  ')),
   ];
   process.stderr.write(isJson ? `${JSON.stringify({ error: complaint })}\n` : `${lines.join('\n')}\n`);
@@ -63,8 +65,8 @@ function toComplaint(given: unknown) {
   const isListed = problems.length > 0;
   return {
     type: getErrorType(error),
-    // The messages of these list their problems too: once is enough.
-    message: isListed ? error.message.replace(/:.*/s, '') : error.message,
+    // These messages list their problems too: once is enough.
+    message: isListed ? error.message.replace(/^(invalid \w+): .*/s, '$1') : error.message,
     /** The suggested next step. */
     hint: findHint(error),
     problems: isListed ? problems : undefined,

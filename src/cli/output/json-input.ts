@@ -4,29 +4,42 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { getErrorCode } from '../../base/error-code.ts';
 import { isRecord } from '../../base/is-record.ts';
-import { InvalidInputError } from '../../model/problems.ts';
-import { UsageError } from './errors.ts';
+import { ConfigError, InvalidInputError } from '../../model/problems.ts';
+import type { TypedProblem } from './schema-options.ts';
 
-/** Reads `-` from stdin. Strips a byte order mark, which editors on Windows write. */
-export async function readText(file: string, option: string): Promise<string> {
-  const what = file === '-' ? 'standard input' : `the file given with ${option}`;
+/**
+ * Reads `-` from stdin. Strips a byte order mark, which editors on Windows write.
+ *
+ * @param name of the option or variable that names the file
+ * @param holds what the file holds
+ * @throws InvalidInputError, ConfigError
+ */
+export async function readText(file: string, name: string, holds: string): Promise<string> {
   const read = file === '-' ? text(process.stdin) : readFile(file, 'utf8');
   const given = await read.catch((error: unknown) => {
-    throw new UsageError(`${what} cannot be read (${getErrorCode(error)})`);
+    throw createFileError(name, `must name a file with ${holds}: this one cannot be read (${getErrorCode(error)})`);
   });
   const content = given.replace(/^\uFEFF/, '');
-  if (content.trim() === '') throw new UsageError(`${what} is empty`);
+  const what = file === '-' ? 'standard input' : 'the file';
+  if (content.trim() === '') throw createFileError(name, `must name a file with ${holds}: ${what} is empty`);
   // Node decodes the two bytes of a UTF-16 mark to these characters.
-  if (content.startsWith('\uFFFD\uFFFD')) throw new UsageError(`${what} must be UTF-8: it is UTF-16`);
+  if (content.startsWith('\uFFFD\uFFFD')) throw createFileError(name, `${what} must be UTF-8: it is UTF-16`);
   return content;
 }
 
-/** An object that options may add to; anything else is left for the message's own check to refuse. @throws InvalidInputError */
+function createFileError(name: string, rule: string): Error {
+  if (!name.startsWith('--')) return new ConfigError([{ variable: name, rule }]);
+  const problem: TypedProblem = { path: '', rule, option: name };
+  return new InvalidInputError([problem]);
+}
+
+/** Reads an object that options may add to. The message's own check judges its members. @throws InvalidInputError */
 export async function readObject(file: string | undefined): Promise<Record<string, unknown>> {
   if (file === undefined) return {};
-  const value = parseJson(await readText(file, '--file'));
-  if (!isRecord(value)) throw new InvalidInputError([{ path: '', rule: 'must be an object' }]);
-  return value;
+  const value = parseJson(await readText(file, '--file', 'the JSON of the message'));
+  if (isRecord(value)) return value;
+  const members = Array.isArray(value) ? ': a list is a member of it, as in {"applicants":[…]}' : '';
+  throw createFileError('--file', `must be an object, with the members of the message by name${members}`);
 }
 
 function parseJson(content: string): unknown {
@@ -35,6 +48,6 @@ function parseJson(content: string): unknown {
   } catch (error) {
     // The parser's own message quotes the input: only the place is taken from it.
     const place = /line \d+ column \d+/.exec(error instanceof Error ? error.message : '');
-    throw new InvalidInputError([{ path: '', rule: `must be JSON${place ? `; it is not from ${place[0]}` : ''}` }]);
+    throw createFileError('--file', `must be JSON${place ? `; it is not from ${place[0]}` : ''}`);
   }
 }

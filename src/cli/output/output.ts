@@ -153,9 +153,13 @@ function wrapText(text: string, width: number, indent: string): string[] {
   return isCommand ? wrapCommand(text, width, indent) : wrap(text, width, indent);
 }
 
+/** An option with its value, or any other word. Quotes keep words together. */
+const COMMAND_WORDS = /(?:--[\w-]+ (?!-))?(?:"[^"]*"|'[^']*'|\S)+/g;
+
 /** Wraps the command into lines that can be copied whole into a shell. */
 export function wrapCommand(command: string, width: number, indent: string): string[] {
-  const lines = fillLines(adaptCommands(command).split(' '), width - 2, [indent, `${indent}    `]);
+  const words = adaptCommands(command).match(COMMAND_WORDS) ?? [];
+  const lines = fillLines(words, width - 2, [indent, `${indent}    `]);
   return lines.map((line, index) => (index === lines.length - 1 ? line : `${line} \\`));
 }
 

@@ -129,7 +129,7 @@ export function mapOptionsByPath(members: readonly Member[]): Readonly<Record<st
 }
 
 /** `option`: the option or argument that is wrong or missing. It replaces the path. */
-interface TypedProblem extends Problem {
+export interface TypedProblem extends Problem {
   option?: string;
 }
 

@@ -21,7 +21,7 @@ import {
 import { getErrorCode } from '../../base/error-code.ts';
 import { PROBLEMS, type ProblemCode } from '../../http/refusal.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
-import { InvalidInputError, type Problem } from '../../model/problems.ts';
+import { InvalidInputError, type Problem, parseProblem } from '../../model/problems.ts';
 import type { MessageRefusal, RefusalCause } from '../../model/refusals.ts';
 import { formatRunName } from '../../model/run-key.ts';
 
@@ -88,12 +88,16 @@ export class CallError extends CreditJourneyError {
   readonly reason: string = '';
   /** Present if a run or the ledger refuses a message: for programs. */
   declare readonly refusalCause?: RefusalCause;
-  /** The places where two inputs differ; members only, if this client may not see all of the first input. */
+  /**
+   * The places where two inputs differ; members only, if this client may not see all of the first input. If a message is
+   * refused for one of its members: that member.
+   */
   readonly problems: readonly Problem[] = [];
 
   constructor(code: CallErrorCode, { cause, ...facts }: CallFacts = {}) {
     super(describeCall(code, facts), cause === undefined ? {} : { cause });
     this.code = code;
+    if (facts.refusalCause && facts.reason?.startsWith('/')) this.problems = [parseProblem(facts.reason)];
     Object.assign(this, facts);
   }
 }
