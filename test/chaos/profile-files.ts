@@ -1,4 +1,7 @@
-/** Each worker's own file of profiles: a storm may take the journeys' profile out of one of them. */
+/**
+ * Each worker's own file of profiles: a storm may take the journeys' profile out of one of them. The copies of the API
+ * have the file after the workers'.
+ */
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

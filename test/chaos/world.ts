@@ -159,7 +159,8 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
     await writeFile(join(folder, PORTFOLIO_FILE), portfolioText(review), { mode: 0o600 });
   }
   const profiles = profileFiles(directory, endpoint ? await declareEndpoints(endpoint, directory) : []);
-  for (const worker of plan.world.workersAheadMs.keys()) await profiles.write(worker, { hasJourneys: true });
+  const ofApi = plan.world.workersAheadMs.length;
+  for (let owner = 0; owner <= ofApi; owner++) await profiles.write(owner, { hasJourneys: true });
   const workerEnv = {
     PORTFOLIO_DIR: portfolioDir,
     // Two attempts, with 5 s between them.
@@ -195,7 +196,12 @@ async function build(plan: Plan, options: WorldOptions, resources: AsyncDisposab
       ? undefined
       : await startApiHouse({
           ...{ copies: apiCopies, directory, logDir, conditions: CONDITIONS },
-          env: { ...workerEnv, LEDGER_URL: ledger.apiUrl, TASK_QUEUE: taskQueue },
+          env: {
+            ...workerEnv,
+            LEDGER_URL: ledger.apiUrl,
+            TASK_QUEUE: taskQueue,
+            GATEWAY_PROFILES_FILE: profiles.fileOf(ofApi),
+          },
           cli: () => newer?.cli() ?? CLI,
           onLog: (file) => logFiles.push(file),
           onWriteRefused: () => count(REFUSED_WRITES, 1),

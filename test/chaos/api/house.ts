@@ -41,10 +41,10 @@ const LOOK_AGAIN_MS = 5;
 /** Longer than any storm. */
 export const TOKENS_LAST_S = 4 * 3_600;
 
-/** Variables that the API shares with workers: the places of Temporal, ledger and keys. */
+/** Variables that the API shares with workers: the places of Temporal, ledger, keys and profiles. */
 const SHARED = [
   ...['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'LEDGER_URL', 'LEDGER_ID', 'KEY_RING_FILE', 'PAYLOAD_ENCRYPTION'],
-  ...['PORTFOLIO_DIR', 'TASK_QUEUE'],
+  ...['PORTFOLIO_DIR', 'TASK_QUEUE', 'GATEWAY_PROFILES_FILE'],
 ];
 
 /** Started when it resolves, and not yet serving. */
