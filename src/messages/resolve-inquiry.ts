@@ -94,74 +94,65 @@ const WITHOUT_APPLICANTS = [
 ];
 const allOf = [...WITHOUT_APPLICANTS, implies({ required: ['applicants'] }, hasValue('action', 'amend'))];
 
-function words(to: RunKind): { resolveInquiry: string } {
-  const example = {
-    ...SIGNED_EXAMPLES[to],
+type Identity = { customerTraceNumber: string; attempt: number; decisionId: string };
+
+/** Returns the members that the message to each kind of run has alike. */
+function describeFor<const To extends RunKind>(
+  to: To,
+  file: string,
+  description = 'An operator’s decision about one attempt on hold.',
+  conditions: readonly object[] = allOf,
+) {
+  const given = {
     decisionId: 'D-1',
     customerTraceNumber: '…00',
     attempt: 1,
     action: 'abandon',
     providerSaid: 'posted',
   };
+  const example = JSON.stringify({ ...SIGNED_EXAMPLES[to], ...given });
   return {
-    resolveInquiry: `Decides about an inquiry on hold. The current details (User Metadata) name inquiry, attempt and actions. Fields: ${ID_NAMES[to]}, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference; amend (not of a share): applicants; proof where the profile asks for one. Example: ${JSON.stringify(example)}`,
+    to,
+    updates: {
+      resolveInquiry: `Decides about an inquiry on hold. The current details (User Metadata) name inquiry, attempt and actions. Fields: ${ID_NAMES[to]}, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference; amend (not of a share): applicants; proof where the profile asks for one. Example: ${example}`,
+    },
+    published: { file, description, allOf: conditions },
+    rules,
+    key: ({ customerTraceNumber, attempt, decisionId }: Identity) =>
+      `resolve-${customerTraceNumber}-${attempt}-${decisionId}`,
   };
 }
 
-type Identity = { customerTraceNumber: string; attempt: number; decisionId: string };
-
-const key = ({ customerTraceNumber, attempt, decisionId }: Identity) =>
-  `resolve-${customerTraceNumber}-${attempt}-${decisionId}`;
-
-const shared = { applicants: 'report', rules, key } as const;
-
 export const resolveInquiry = defineMessage({
-  ...shared,
-  to: 'journey',
-  updates: words('journey'),
-  published: {
-    file: 'resolve-inquiry',
-    description:
-      'An operator’s decision about one attempt of an inquiry on hold. No two applicants of a reference share an ' +
-      'applicantId or a consumerId.',
-    allOf,
-  },
+  ...describeFor(
+    'journey',
+    'resolve-inquiry',
+    'An operator’s decision about one attempt of an inquiry on hold. No two applicants of a reference share an applicantId or a consumerId.',
+  ),
+  applicants: 'report',
   schema: (applicants: z.ZodType<Applicant[]>) => z.strictObject({ journeyId, ...decisionFields(applicants) }),
 });
 
 export const resolvePull = defineMessage({
-  ...shared,
-  to: 'pull',
-  updates: words('pull'),
-  published: {
-    file: 'resolve-pull',
-    description: 'An operator’s decision about one attempt on hold. Applicants are those of the product.',
-    allOf,
-  },
+  ...describeFor(
+    'pull',
+    'resolve-pull',
+    'An operator’s decision about one attempt on hold. Applicants are those of the product.',
+  ),
   // The run itself knows which product's table the applicants of `amend` must follow: they may lack what FAILSAFE's may lack.
   applicants: 'failsafe',
   schema: (applicants: z.ZodType<FailsafeApplicant[]>) => z.strictObject({ pullId, ...decisionFields(applicants) }),
 });
 
 export const resolvePortfolio = defineMessage({
-  ...shared,
-  to: 'portfolio',
-  updates: words('portfolio'),
-  published: { file: 'resolve-portfolio', description: 'An operator’s decision about one attempt on hold.', allOf },
+  ...describeFor('portfolio', 'resolve-portfolio'),
+  applicants: 'report',
   schema: (applicants: z.ZodType<Applicant[]>) => z.strictObject({ reviewId, ...decisionFields(applicants) }),
 });
 
 export const resolveShareReport = defineMessage({
-  to: 'share',
-  updates: words('share'),
-  published: {
-    file: 'resolve-share-report',
-    description: 'An operator’s decision about one attempt on hold.',
-    allOf: WITHOUT_APPLICANTS,
-  },
+  ...describeFor('share', 'resolve-share-report', undefined, WITHOUT_APPLICANTS),
   schema: () => ofShare,
-  rules,
-  key,
 });
 
 /** A decision by itself, for any kind of run. */
