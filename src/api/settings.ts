@@ -1,5 +1,4 @@
 /** From environment variables to the API's options; docs/configuration.md has the table. */
-import { omitUndefined } from '../base/defined.ts';
 import { isRecord } from '../base/is-record.ts';
 import { checkProcess, readClientSettings } from '../config/client.ts';
 import { type EnvironmentReader, readPart } from '../config/environment.ts';
@@ -9,12 +8,9 @@ import { readService, readTokenSettings } from '../http/settings.ts';
 import { listSignInProblems } from './caller.ts';
 import { type ApiOptions, DEFAULT_LIMITS } from './services.ts';
 
-/**
- * @param overrides what a command line says, above the variables
- * @throws ConfigError with every problem at once
- */
-export function loadApiSettings(env: NodeJS.ProcessEnv, overrides: { host?: string; port?: string } = {}) {
-  return readPart({ ...env, ...omitUndefined({ API_HOST: overrides.host, API_PORT: overrides.port }) }, readSettings);
+/** @throws ConfigError with every problem at once */
+export function loadApiSettings(env: NodeJS.ProcessEnv) {
+  return readPart(env, readSettings);
 }
 
 function readSettings(reader: EnvironmentReader) {

@@ -1,5 +1,4 @@
 /** From environment variables to the codec server's options; docs/codec-server.md has the table. */
-import { omitUndefined } from '../base/defined.ts';
 import { checkProcess } from '../config/client.ts';
 import { type EnvironmentReader, readPart } from '../config/environment.ts';
 import type { HttpLimits } from '../http/limits.ts';
@@ -9,13 +8,9 @@ import type { Environment } from '../model/products.ts';
 import type { PayloadKeys } from '../protection/keys/key-ring.ts';
 import { type Authentication, findPathProblems } from './access.ts';
 
-/**
- * @param overrides what a command line says, above the variables
- * @throws ConfigError with every problem at once
- */
-export function loadCodecServerSettings(env: NodeJS.ProcessEnv, overrides: { host?: string; port?: string } = {}) {
-  const given = omitUndefined({ CODEC_SERVER_HOST: overrides.host, CODEC_SERVER_PORT: overrides.port });
-  return readPart({ ...env, ...given }, readSettings);
+/** @throws ConfigError with every problem at once */
+export function loadCodecServerSettings(env: NodeJS.ProcessEnv) {
+  return readPart(env, readSettings);
 }
 
 function readSettings(reader: EnvironmentReader) {

@@ -11,7 +11,6 @@ import type { DecisionRecord } from '../ledger/records.ts';
 import type { Decision } from '../messages/resolve-inquiry.ts';
 import { type JudgedDecision, type JudgedHold, judgeDecision } from '../model/provider-word.ts';
 import { refuse } from '../model/refusals.ts';
-import { toWorkflowId } from '../model/run-key.ts';
 import { describeHold } from './holds.ts';
 import { decideInLedger, describeLeftBehind, refuseIf } from './ledger-decisions.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
@@ -31,7 +30,7 @@ export async function readDecidable(
   if (!row) return undefined;
   const [inquiry, isOpen] = await Promise.all([
     ledger.inquiry(customerTraceNumber),
-    isRunOpen(journeys.getSdkClient(), toWorkflowId(runKey)),
+    isRunOpen(journeys.getSdkClient(), runKey),
   ]);
   const undecided = inquiry?.undecided;
   if (!isOpen && undecided && undecided.attempt === row.attempt) return describeLeftBehind(inquiry, undecided);

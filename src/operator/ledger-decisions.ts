@@ -18,7 +18,7 @@ import { FAILURES, type FailureType } from '../model/failure-types.ts';
 import { describeSupersedingFact } from '../model/inquiry.ts';
 import { type JudgedHold, judgeDecision } from '../model/provider-word.ts';
 import { type MessageRefusal, refuse, refusePaths } from '../model/refusals.ts';
-import { formatRunName, toWorkflowId } from '../model/run-key.ts';
+import { formatRunName } from '../model/run-key.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
 import type { LedgerJourneys } from './ledger-journeys.ts';
 
@@ -36,7 +36,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
     refuseIf(customerTraceNumber, refusePaths(ID_USED, findDecisionDifferences(same, record)));
     return { duplicate: true };
   }
-  const isRunning = await isRunOpen(journeys.getSdkClient(), toWorkflowId(row.runKey));
+  const isRunning = await isRunOpen(journeys.getSdkClient(), row.runKey);
   const refusal = isRunning
     ? // The run has the inquiry in hand, and would not learn of it.
       refuse('notNow', `${formatRunName(row.runKey)} is running: send the decision to the run instead`)
@@ -96,7 +96,7 @@ export async function markRunSeen(
 }
 
 async function readEnd(journeys: LedgerJourneys, runKey: string): Promise<{ runIsGone?: true }> {
-  return (await isRunOpen(journeys.getSdkClient(), toWorkflowId(runKey))) ? {} : { runIsGone: true };
+  return (await isRunOpen(journeys.getSdkClient(), runKey)) ? {} : { runIsGone: true };
 }
 
 async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {

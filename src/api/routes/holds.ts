@@ -294,10 +294,18 @@ export const holdRoutes: readonly Route[] = [
       const { services, note } = call;
       const { inquiries, preview, ...decision } = call.body;
       note({ count: inquiries.length });
-      const [by, check] = [call.by(), createCheck(call)];
+      const by = call.by();
+      const startedAt = performance.now();
       const decideOne = async (named: Named): Promise<Outcome> => {
         const { runKey, ...inquiry } = named;
-        const options = await check(runKey);
+        const leftMs = Math.floor(startedAt + LONGEST_MS - performance.now());
+        if (leftMs < 1) throw new Refusal('outOfTime');
+        if (!(await isReached(call, runKey))) {
+          // The same answer as for an unknown run. It takes whole steps, as any refusal.
+          await waitUntilNextStep({ startedAt });
+          throw new Refusal('notFound');
+        }
+        const options = { ...call.sending, timeoutMs: Math.min(call.sending.timeoutMs, leftMs) };
         const content = { ...decision, ...inquiry };
         if (preview) {
           const { heldBy } = await requireDecidable(services.journeys, runKey, content).catch((error) =>
@@ -320,6 +328,9 @@ export const holdRoutes: readonly Route[] = [
 
 /** Enough to be quick, little enough for a development server. */
 const AT_ONCE = 8;
+
+/** For all of them: callers and proxies give up after a minute or less. */
+const LONGEST_MS = 25_000;
 
 type Named = z.infer<typeof manyBody>['inquiries'][number];
 type Outcome = Omit<DecidedRow, keyof Named>;
@@ -349,22 +360,4 @@ async function throwRefusal(error: unknown, ...about: Parameters<typeof findEarl
   if (!hasCode(error, 'updateRefused', 'decisionRefused')) throw error;
   const decided = await findEarlier(...about);
   throw decided ? createMessageRefusal(error, { decided }) : error;
-}
-
-/** For all of them: callers and proxies give up after a minute or less. */
-const LONGEST_MS = 25_000;
-
-/** Checks that there is time left for one of many, and that the caller reaches its run: the same answer as for an unknown one. */
-function createCheck(call: Pick<Call, 'services' | 'caller' | 'sending'>) {
-  const startedAt = performance.now();
-  return async (runKey: string): Promise<Call['sending']> => {
-    const leftMs = Math.floor(startedAt + LONGEST_MS - performance.now());
-    if (leftMs < 1) throw new Refusal('outOfTime');
-    if (!(await isReached(call, runKey))) {
-      // The answer takes whole steps, as any refusal.
-      await waitUntilNextStep({ startedAt });
-      throw new Refusal('notFound');
-    }
-    return { ...call.sending, timeoutMs: Math.min(call.sending.timeoutMs, leftMs) };
-  };
 }

@@ -2,7 +2,7 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { type HighWaterMark, toLedgerWatchId } from '../../model/ledger-watch.ts';
-import { parseWorkflowId } from '../../model/run-key.ts';
+import { toWorkflowId } from '../../model/run-key.ts';
 import { translateCallError } from './errors.ts';
 
 /** Describes a run; by default the latest of its workflow id. `undefined` if the server knows none. */
@@ -25,16 +25,16 @@ export function isOpen({ status }: Pick<WorkflowExecutionDescription, 'status'>)
 }
 
 /**
- * Whether any run of this workflow is open: that run reads the ledger's row itself.
+ * Whether a run under this key is open: that run reads the ledger's row itself.
  *
  * @internal
  */
-export async function isRunOpen(client: Client, workflowId: string): Promise<boolean> {
+export async function isRunOpen(client: Client, runKey: string): Promise<boolean> {
   try {
-    const run = await describeRun(client, workflowId);
+    const run = await describeRun(client, toWorkflowId(runKey));
     return run !== undefined && isOpen(run);
   } catch (error) {
-    throw translateCallError(error, parseWorkflowId(workflowId) ?? workflowId);
+    throw translateCallError(error, runKey);
   }
 }
 

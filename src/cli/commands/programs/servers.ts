@@ -1,5 +1,6 @@
 /** `credit-journey api`, `codec-server` and `sandbox`: each runs its server until a signal stops it. */
 import type { SandboxOptions } from '../../../../sandbox/server.ts';
+import { omitUndefined } from '../../../base/defined.ts';
 import type { ListenAddress, LogLevel } from '../../../config/variables.ts';
 import { ConfigError } from '../../../model/problems.ts';
 import { UsageError } from '../../output/errors.ts';
@@ -16,6 +17,10 @@ function listenOptions(prefix: string, port: number): CommandRow['options'] {
     ['--host <address>', `address to listen on (default: ${prefix}_HOST, else 127.0.0.1)`],
     ['--port <number>', `port to listen on; 0 takes a free one (default: ${prefix}_PORT, else ${port})`],
   ];
+}
+
+function overrideVariables(prefix: string, { host, port }: ServerFlags): NodeJS.ProcessEnv {
+  return { ...process.env, ...omitUndefined({ [`${prefix}_HOST`]: host, [`${prefix}_PORT`]: port }) };
 }
 
 export const COMMANDS: readonly CommandRow[] = [
@@ -77,9 +82,9 @@ docs/sandbox.md lists the magic applicants, the faults and the routes.`,
 Its endpoint goes into the codec server settings of the Temporal UI.
 
 docs/codec-server.md lists the variables, the roles and the routes.`,
-    async serve({ options: { host, port }, resources }: Context<ServerFlags>) {
+    async serve({ options: flags, resources }: Context<ServerFlags>) {
       const { loadCodecServerSettings } = await import('../../../codec/settings.ts');
-      const settings = loadCodecServerSettings(process.env, { host, port });
+      const settings = loadCodecServerSettings(overrideVariables('CODEC_SERVER', flags));
       const [{ startCodecServer }, { WatchedKeyRing }] = await Promise.all([
         import('../../../codec/server.ts'),
         import('../../../protection/keys/key-ring.ts'),
@@ -120,9 +125,9 @@ docs/codec-server.md lists the variables, the roles and the routes.`,
 \`credit-journey dev\` starts one too, with a token for its session.
 
 docs/http-api.md lists the claims, the scopes and the operations.`,
-    async serve({ options: { host, port }, resources }: Context<ServerFlags>) {
+    async serve({ options: flags, resources }: Context<ServerFlags>) {
       const { loadApiSettings } = await import('../../../api/settings.ts');
-      const settings = loadApiSettings(process.env, { host, port });
+      const settings = loadApiSettings(overrideVariables('API', flags));
       const { options, ledgerAccess, decisionKeyFile } = settings;
       const [{ startApi }, { openConfiguredLedger }, { LedgerJourneys }] = await Promise.all([
         import('../../../api/server.ts'),
