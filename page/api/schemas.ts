@@ -69,7 +69,7 @@ export type Hold = {
     path: string;
     rule: string;
   }[];
-  /** The ledger keeps what the gateway wrote. */
+  /** The ledger keeps what the gateway wrote beside that status, sealed like a report. */
   refusalKept?: true;
   /** Follows from the reason. A lost run accepts no amend; if it sent nothing either, the row can only be marked as seen. */
   allowedActions: readonly ('resend' | 'accept' | 'amend' | 'abandon' | 'seen')[];

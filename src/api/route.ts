@@ -147,8 +147,6 @@ export function isMessage(route: Route): boolean {
   return route.sendsMessages ?? (route.method === 'POST' && isAboutRun(route));
 }
 
-export const instant = z.string().meta({ format: 'date-time' });
-
 export const traceNumber = z.string().regex(/^[A-Z0-9]{28}$/, 'must be 28 capital letters and digits');
 
 /** Why an operator did something. */

@@ -1,6 +1,8 @@
 /** Pauses: while one is in force, no worker of any queue claims anything for its profiles. */
 
+import { z } from 'zod';
 import { pick } from '../base/defined.ts';
+import { instant } from '../messages/journey/shapes.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
 import { toWorkflowId } from '../model/run-key.ts';
 import { appendToChain, lockHead } from './audit/audit-chain.ts';
@@ -11,19 +13,25 @@ import { selectPauses } from './inquiries/inquiries.ts';
 import { type Authorization, appendOrder, type EndableOrder, type OrderRow, readOrders } from './orders.ts';
 import { toOwner } from './owners.ts';
 
-/** The scope of a pause: one gateway profile, or all of them. */
-export interface PauseScope {
-  /** Absent: all profiles. */
-  profile?: string;
-}
+const authorization = { by: z.string(), reason: z.string() };
 
-/** A pause, in force or past. The ledger keeps both ends for ever. */
-export interface Pause extends PauseScope, Authorization {
-  /** RFC 3339, by the ledger's clock. */
-  since: string;
-  /** Absent while it is in force. */
-  ended?: Authorization & { at: string };
-}
+/** A pause, in force or past. The ledger keeps both ends for ever, by its own clock. */
+export const pauseSchema = z
+  .object({
+    profile: z.string().optional().describe('Absent if the pause covers all profiles.'),
+    since: instant,
+    ...authorization,
+    ended: z
+      .object({ at: instant, ...authorization })
+      .optional()
+      .describe('Absent while it is in force.'),
+  })
+  .meta({ id: 'pause' });
+
+export type Pause = z.infer<typeof pauseSchema>;
+
+/** The scope of a pause: one gateway profile, or all of them. */
+export type PauseScope = Pick<Pause, 'profile'>;
 
 /** An inquiry whose claim was refused by a pause. */
 export interface WaitingInquiry extends Required<Pick<Row<'inquiries'>, 'customerTraceNumber' | 'pausedAt'>> {

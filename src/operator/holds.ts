@@ -1,7 +1,7 @@
 /** The rows that need a person: their schema, their meaning, and the effect of each decision. */
 import { z } from 'zod';
 import type { OperatorTask } from '../ledger/holds/holds.ts';
-import { holdStatusSchema, optionalText } from '../messages/journey/shapes.ts';
+import { holdStatusSchema, instant, optionalText } from '../messages/journey/shapes.ts';
 import { FAILURES, HOLD_ACTIONS, isFailureType } from '../model/failure-types.ts';
 import { LASTING_FLAGS } from '../model/inquiry.ts';
 import { PRODUCTS } from '../model/products.ts';
@@ -45,7 +45,6 @@ const guideSchema = z
   .meta({ id: 'holdGuide' });
 
 const fields = holdStatusSchema.shape;
-const instant = z.string().meta({ format: 'date-time' });
 
 export const holdSchema = z
   .object({
@@ -71,7 +70,7 @@ export const holdSchema = z
     otherTraceNumber: fields.otherTraceNumber,
     resendFrom: fields.resendFrom,
     problems: fields.problems,
-    refusalKept: z.literal(true).optional().describe('The ledger keeps what the gateway wrote.'),
+    refusalKept: fields.refusalKept,
     allowedActions: z
       .array(z.enum([...HOLD_ACTIONS, 'seen']))
       .describe(

@@ -7,6 +7,7 @@ import type { temporal } from '@temporalio/proto';
 import { z } from 'zod';
 import { translateServerError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
+import { instant } from '../../messages/journey/shapes.ts';
 import {
   parseWorkflowId,
   RUN_KINDS,
@@ -18,7 +19,6 @@ import {
 import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../../model/search-attributes.ts';
 import { askWhereKnown } from '../../temporal/failing-runs.ts';
 import { reachFilter } from '../reach.ts';
-import { instant } from '../route.ts';
 import { type Asking, afterParameter, createPageSchema, limitParameter, readPage } from './pages.ts';
 
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;

@@ -7,7 +7,7 @@ import { Refusal } from '../../http/refusal.ts';
 import type { NamedRecord } from '../../ledger/audit/audited.ts';
 import type { OperatorTask } from '../../ledger/holds/holds.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { refusedMessageSchema } from '../../messages/journey/shapes.ts';
+import { instant, refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ENVIRONMENTS } from '../../model/products.ts';
 import {
@@ -35,7 +35,7 @@ import { type AnyStatus, describePendingDecision, describeStanding, toRunView } 
 import { AS_TEXT } from '../../words/writer.ts';
 import { readRun } from '../lists/runs.ts';
 import { isReached, reaches, toReadersReach } from '../reach.ts';
-import { type Call, defineRoute, instant, type Route } from '../route.ts';
+import { type Call, defineRoute, type Route } from '../route.ts';
 import type { ApiServices } from '../services.ts';
 
 const reach = z.union([z.literal('*'), z.array(z.string())]);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ConsentAnswer } from '../../client/runs/consents.ts';
 import { consent as consentDefinition } from '../../messages/consent.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import { standsSchema } from '../../messages/journey/shapes.ts';
+import { recordedConsentSchema } from '../../messages/journey/shapes.ts';
 import { requireReach } from '../reach.ts';
 import { defineRoute, Reply, type Route } from '../route.ts';
 
@@ -15,15 +15,8 @@ const consentAnswerSchema = z
         'accepted: it counts. kept: the ledger does not know the journey, share or applicant yet; the consent counts once it does. ' +
           'pending: Temporal has it, but it is not judged or recorded yet; send it again to ask.',
       ),
-    duplicate: z.boolean().describe('Whether the same consent was accepted before.'),
     recorded: z.boolean().describe('Whether the ledger has it.'),
-    unmatched: z.enum(['journey', 'share', 'applicant']).optional().describe('What the ledger does not know yet.'),
-    stands: standsSchema.optional(),
-    postedSharesFlagged: z
-      .int()
-      .min(0)
-      .optional()
-      .describe('After the run’s end: the posted shares that it concerns, now flagged for an operator.'),
+    ...recordedConsentSchema.partial({ stands: true, postedSharesFlagged: true }).shape,
   })
   .meta({ id: 'consentAnswer' });
 

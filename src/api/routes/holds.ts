@@ -9,7 +9,7 @@ import { Refusal } from '../../http/refusal.ts';
 import { instantText } from '../../ledger/audit/audited.ts';
 import type { FlagReason, OperatorTask, TaskQuery } from '../../ledger/holds/holds.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import { acceptedSchema } from '../../messages/journey/shapes.ts';
+import { acceptedSchema, instant } from '../../messages/journey/shapes.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
 import { decisionContent } from '../../model/decision-content.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
@@ -21,7 +21,7 @@ import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { afterParameter, createPageSchema, limitParameter, readPage } from '../lists/pages.ts';
 import { createMessageRefusal, translateToRefusal } from '../problem.ts';
 import { isReached, requireFound, requireReach, toReadersReach, waitUntilNextStep } from '../reach.ts';
-import { type Call, defineRoute, instant, PATH_PARAMETERS, type Route, recordedReason } from '../route.ts';
+import { type Call, defineRoute, PATH_PARAMETERS, type Route, recordedReason } from '../route.ts';
 import type { ApiServices } from '../services.ts';
 
 const FLAGS = Object.keys(ATTENTION_GUIDE) as FlagReason[];

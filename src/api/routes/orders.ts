@@ -4,25 +4,12 @@ import { z } from 'zod';
 import { profileName, text } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { legalHoldFields } from '../../ledger/audit/audited.ts';
-import type { Pause, PauseScope } from '../../ledger/pauses.ts';
+import { type Pause, type PauseScope, pauseSchema } from '../../ledger/pauses.ts';
 import { wakeRuns } from '../../operator/wake-runs.ts';
 import type { ApiCaller } from '../caller.ts';
 import { createPageSchema, toPage } from '../lists/pages.ts';
 import { keepReached, reaches, reachesAll } from '../reach.ts';
-import { defineRoute, instant, PATH_PARAMETERS, type Route, recordedReason } from '../route.ts';
-
-const pauseSchema = z
-  .object({
-    profile: z.string().optional().describe('Absent if the pause covers all profiles.'),
-    since: instant,
-    by: z.string(),
-    reason: z.string(),
-    ended: z
-      .object({ at: instant, by: z.string(), reason: z.string() })
-      .optional()
-      .describe('Absent while it is in force.'),
-  })
-  .meta({ id: 'pause' });
+import { defineRoute, PATH_PARAMETERS, type Route, recordedReason } from '../route.ts';
 
 const pauseRequestSchema = z
   .strictObject({

@@ -8,13 +8,13 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { ReportOrigin } from '../../ledger/records.ts';
 import { listReferences } from '../../ledger/reports/report-references.ts';
 import type { Reader } from '../../ledger/reports/reports.ts';
-import { consumerWithoutRecordSchema, journeyReferencesSchema } from '../../messages/journey/shapes.ts';
+import { consumerWithoutRecordSchema, instant, journeyReferencesSchema } from '../../messages/journey/shapes.ts';
 import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/shapes.ts';
 import { PRODUCTS, type ProductCode } from '../../model/products.ts';
 import { redact, redactShape } from '../../protection/redaction/redaction.ts';
 import { requireScope } from '../caller.ts';
 import { requireFound } from '../reach.ts';
-import { type Call, defineRoute, instant, type Route } from '../route.ts';
+import { type Call, defineRoute, type Route } from '../route.ts';
 
 const reveal = z
   .enum(['true', 'false'])

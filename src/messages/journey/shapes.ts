@@ -11,8 +11,8 @@ import { REFUSAL_CAUSES } from '../../model/refusals.ts';
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import { stageChangesSchema } from './change-summary.ts';
 
-const instant = z.string().meta({ format: 'date-time' });
-const count = z.int().min(0);
+export const instant = z.string().meta({ format: 'date-time' });
+export const count = z.int().min(0);
 export const optionalText = z.string().optional();
 const stage = z.enum(STAGES);
 const environment = z.enum(ENVIRONMENTS);
@@ -292,7 +292,7 @@ export const standsSchema = z
 /** The part of a consent that the ledger does not know. */
 export const UNMATCHED = ['journey', 'share', 'applicant'] as const;
 
-const recordedConsentSchema = z.object({
+export const recordedConsentSchema = z.object({
   stands: standsSchema,
   duplicate: z.boolean().describe('The ledger had the same consent before.'),
   postedSharesFlagged: count.describe('Posted shares that the message concerns, now flagged for an operator.'),

@@ -4,10 +4,9 @@ import type { Applicant } from '../../model/applicant.ts';
 import type { SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ENVIRONMENTS } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
-import { type AnsweredInquiry, runStatusFields, TERMINAL_STATES } from '../journey/shapes.ts';
+import { type AnsweredInquiry, count, runStatusFields, TERMINAL_STATES } from '../journey/shapes.ts';
 import { PORTFOLIO_UNAVAILABLE } from './limits.ts';
 
-const count = z.int().min(0);
 const outcomes = {
   record: count,
   noRecord: count,

@@ -7,8 +7,8 @@ import { ENVIRONMENTS, type Environment, PRODUCTS, PULL_PRODUCTS } from '../../m
 import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import {
   answeredFields,
+  holdStatusSchema,
   journeyResultSchema,
-  problemSchema,
   SHARE_OUTCOMES,
   shareStatusSchema,
   ssnMismatchSchema,
@@ -26,7 +26,7 @@ const RUNS = { journey: { journeyId }, pull: { pullId }, share: { shareId }, rev
 const attempt = z.int().min(0);
 const inquiry = { customerTraceNumber, productCode: z.enum(PRODUCTS), shareId: shareId.optional() };
 const failureType = z.enum(FAILURE_TYPES);
-const action = z.enum(HOLD_ACTIONS);
+const { problems, refusalKept, allowedActions } = holdStatusSchema.shape;
 const answered = {
   outcome: z.enum(REPORT_OUTCOMES),
   customerTraceNumber: customerTraceNumber.optional(),
@@ -82,21 +82,15 @@ const EVENTS = {
     ...inquiry,
     attempt,
     failureType,
-    problems: z
-      .array(problemSchema)
-      .optional()
-      .describe('With InvalidInput and UnexpectedResponse: paths and rules, never a value.'),
-    refusalKept: z
-      .literal(true)
-      .optional()
-      .describe('The gateway wrote something beside the status: the ledger keeps it, for readers of reports.'),
-    allowedActions: z.array(action),
+    problems,
+    refusalKept,
+    allowedActions,
   }),
   'hold.resolved': event(['journey', 'pull', 'share', 'review'], {
     ...inquiry,
     attempt,
     failureType,
-    action,
+    action: z.enum(HOLD_ACTIONS),
     overtaken: z
       .literal(true)
       .optional()
@@ -112,14 +106,7 @@ const EVENTS = {
   'journey.ended': event(['journey'], {
     outcome: endSchema(journeyResultSchema.shape.outcome.options),
     shares: z
-      .array(
-        shareStatusSchema.pick({
-          shareId: true,
-          state: true,
-          customerTraceNumber: true,
-          attention: true,
-        }),
-      )
+      .array(shareStatusSchema.pick({ shareId: true, state: true, customerTraceNumber: true, attention: true }))
       .optional()
       .describe('The state of each share at the end. A cancelled run may have an open share.'),
   }),
