@@ -301,7 +301,7 @@ export const holdRoutes: readonly Route[] = [
         const leftMs = Math.floor(startedAt + LONGEST_MS - performance.now());
         if (leftMs < 1) throw new Refusal('outOfTime');
         if (!(await isReached(call, runKey))) {
-          // The same answer as for an unknown run. It takes whole steps, as any refusal.
+          // An unknown run has the same answer, which takes whole steps, as any refusal.
           await waitUntilNextStep({ startedAt });
           throw new Refusal('notFound');
         }
