@@ -55,7 +55,7 @@ export function judgeShare(stored: readonly StoredConsent[], terms: ShareTerms, 
   const ids = new Set([...own.map(({ consent }) => consent.applicantId), ...elsewhere.keys()]);
   const byApplicant = Map.groupBy(own, ({ consent }) => consent.applicantId);
   const judged = new Map(
-    [...ids].map((id) => [id, new ApplicantConsents(byApplicant.get(id) ?? [], elsewhere.get(id), terms, nowMs)]),
+    [...ids].map((id) => [id, judgeApplicant(byApplicant.get(id) ?? [], elsewhere.get(id), terms, nowMs)]),
   );
   return {
     applicants: [...judged].map(([applicantId, word]) => ({ applicantId, ...word.standing })),
@@ -97,75 +97,64 @@ export function judgeGrants(
   ];
 }
 
-/** All messages of one applicant about one share. */
-class ApplicantConsents {
-  readonly #said: readonly StoredConsent[];
-  readonly #endOf: (grant: ConsentRecord) => Refusal | undefined;
-  /** The refusal that is in force for another share. */
-  readonly #elsewhere: Refusal | undefined;
-  readonly #terms: ShareTerms;
-  readonly #nowMs: number;
+/**
+ * Judges all messages of one applicant about one share.
+ *
+ * @param elsewhere the refusal that is in force for another share
+ */
+function judgeApplicant(
+  said: readonly StoredConsent[],
+  elsewhere: Refusal | undefined,
+  terms: ShareTerms,
+  nowMs: number,
+) {
+  const { start, validForMs } = terms;
+  const findEnd = findEnds(
+    said.filter((item) => isRefusal(item.consent) || isFit(item, terms)).map(({ consent }) => consent),
+  );
+  const grants = said.filter(({ consent }) => !isRefusal(consent));
 
-  constructor(said: readonly StoredConsent[], elsewhere: Refusal | undefined, terms: ShareTerms, nowMs: number) {
-    this.#said = said;
-    this.#elsewhere = elsewhere;
-    this.#terms = terms;
-    this.#nowMs = nowMs;
-    const counting = said.filter((item) => isRefusal(item.consent) || isFit(item, terms));
-    this.#endOf = findEnds(counting.map(({ consent }) => consent));
+  function judge(stored: StoredConsent): GrantFault | 'stands' {
+    const { consent, usedBy, noted } = stored;
+    if (usedBy !== undefined) return 'spent';
+    if (noted === 'otherPerson') return noted;
+    if (!isFit(stored, terms)) return 'missing';
+    const grantedAtMs = computeGrantedAtMs(consent);
+    const isRefusedElsewhere = elsewhere !== undefined && toDecidedAtMs(elsewhere) >= grantedAtMs;
+    if (findEnd(consent) || isRefusedElsewhere) return 'refused';
+    return nowMs - grantedAtMs <= (validForMs ?? Number.POSITIVE_INFINITY) ? 'stands' : 'tooOld';
   }
 
-  get standing() {
-    const { start } = this.#terms;
-    const received = this.#grants.filter(({ starts = [] }) => start === undefined || starts.includes(start));
-    const find = (worth: GrantFault | 'stands') => findNewest(received.filter((grant) => this.#judge(grant) === worth));
+  function findStanding() {
+    const received = grants.filter(({ starts = [] }) => start === undefined || starts.includes(start));
+    const find = (worth: GrantFault | 'stands') => findNewest(received.filter((grant) => judge(grant) === worth));
     const granted = find('stands');
-    if (granted) return this.#toGranted(granted);
+    if (granted) {
+      const youngUntilMs = validForMs === undefined ? undefined : computeGrantedAtMs(granted) + validForMs;
+      const grant = { ...toGrantKey(granted), receivedAt: granted.receivedAt };
+      return { stands: 'granted', grant, since: granted.decidedAt, youngUntilMs } as const;
+    }
     const tooOld = find('tooOld');
     if (tooOld) return { stands: 'none', fault: 'tooOld', grant: toGrantKey(tooOld) } as const;
-    const last = findLastRefusal(this.#said.map(({ consent }) => consent));
-    const elsewhere = this.#elsewhere;
-    const isOpenHere = () => received.some((grant) => isFit(grant, this.#terms) && !this.#endOf(grant.consent));
+    const last = findLastRefusal(said.map(({ consent }) => consent));
+    const isOpenHere = () => received.some((grant) => isFit(grant, terms) && !findEnd(grant.consent));
     if (elsewhere && (!last || isOpenHere())) return { stands: elsewhere.decision, since: elsewhere.decidedAt };
     if (last) return { stands: last.decision, since: last.decidedAt, consentId: last.consentId };
-    const unfit = this.#grants.find((grant) => grant.noted === undefined && !isFit(grant, this.#terms));
+    const unfit = grants.find((grant) => grant.noted === undefined && !isFit(grant, terms));
     if (!unfit) return { stands: 'none' } as const;
     const fault = unfit.usedBy === undefined ? 'missing' : 'spent';
     return { stands: 'none', fault, grant: toGrantKey(unfit.consent) } as const;
   }
 
-  judgeGrant({ journeyId, consentId }: GrantKey): GrantFault | 'stands' {
-    const stored = this.#grants.find(
-      ({ consent }) => consent.journeyId === journeyId && consent.consentId === consentId,
-    );
-    return stored ? this.#judge(stored) : 'missing';
-  }
-
-  get #grants(): StoredConsent[] {
-    return this.#said.filter(({ consent }) => !isRefusal(consent));
-  }
-
-  #judge(stored: StoredConsent): GrantFault | 'stands' {
-    const { consent, usedBy, noted } = stored;
-    if (usedBy !== undefined) return 'spent';
-    if (noted === 'otherPerson') return noted;
-    if (!isFit(stored, this.#terms)) return 'missing';
-    const grantedAtMs = computeGrantedAtMs(consent);
-    const isRefusedElsewhere = this.#elsewhere !== undefined && toDecidedAtMs(this.#elsewhere) >= grantedAtMs;
-    if (this.#endOf(consent) || isRefusedElsewhere) return 'refused';
-    const { validForMs = Number.POSITIVE_INFINITY } = this.#terms;
-    return this.#nowMs - grantedAtMs <= validForMs ? 'stands' : 'tooOld';
-  }
-
-  #toGranted(grant: ConsentRecord) {
-    const { validForMs } = this.#terms;
-    return {
-      stands: 'granted' as const,
-      grant: { ...toGrantKey(grant), receivedAt: grant.receivedAt },
-      since: grant.decidedAt,
-      youngUntilMs: validForMs === undefined ? undefined : computeGrantedAtMs(grant) + validForMs,
-    };
-  }
+  return {
+    standing: findStanding(),
+    judgeGrant({ journeyId, consentId }: GrantKey): GrantFault | 'stands' {
+      const isNamed = ({ consent }: StoredConsent) =>
+        consent.journeyId === journeyId && consent.consentId === consentId;
+      const stored = grants.find(isNamed);
+      return stored ? judge(stored) : 'missing';
+    },
+  };
 }
 
 function toGrantKey({ journeyId, shareId, applicantId, consentId }: ConsentRecord): GrantKey {
