@@ -53,6 +53,12 @@ interface MessageDefinition extends Checked {
 
 export type MessageOf<D extends Checked> = z.infer<ReturnType<D['schema']>>;
 
+/** The run that receives a message: the caller's own id of it, which may be unchecked, and its run key. */
+export interface NamedRun {
+  id: string;
+  runKey: string;
+}
+
 interface MessageChecks {
   address: string;
   /**
@@ -60,7 +66,7 @@ interface MessageChecks {
    * against the table of fields.
    */
   findProblem(value: unknown): string | null;
-  objection(run: object, value: unknown): MessageRefusal | null;
+  objection(run: NamedRun, value: unknown): MessageRefusal | null;
   toKey(update: string, message: object): string;
   /** Whether a value of any shape counts although it came in the clear. */
   countsInTheClear(value: Loose): boolean;
@@ -93,7 +99,7 @@ export function defineMessage<D extends MessageDefinition>(definition: D): Messa
     objection(run, value) {
       const problem = problemOf(value);
       if (problem !== null) return refuse('notNow', problem);
-      const id = (run as Loose)[address];
+      const id = address === ID_NAMES[to] ? run.id : run.runKey;
       if (id === (value as Loose)[address]) return null;
       const kind = address === 'journeyId' ? parseRunKey(String(id)).kind : to;
       return refuse('unknownPart', `/${address} names another ${RUN_NAMES[kind]}`);

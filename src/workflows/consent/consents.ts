@@ -24,7 +24,7 @@ import { type JointConsent, judgeConsents, type ShareRecord } from './share-reco
 
 /** A run that receives consents: `lendingJourney`, or `shareReport`, whose run key is the `journeyId` of its consents. */
 export interface ConsentHost
-  extends Pick<AnyRun, 'kind' | 'runKey' | 'config' | 'events' | 'inFlight' | 'publish' | 'refuse'> {
+  extends Pick<AnyRun, 'kind' | 'id' | 'runKey' | 'config' | 'events' | 'inFlight' | 'publish' | 'refuse' | 'status'> {
   readonly consents: Consents;
   readonly shares: ReadonlyMap<string, ShareRecord>;
   knowsApplicant(applicantId: string): boolean;
@@ -396,10 +396,7 @@ function askAbout(host: ConsentHost, share: ShareRecord): ShareQuestion {
   return { shareId, endUserCode, endUser, validForMs, ...host.toReportTerms(share) };
 }
 
-export function handleConsents<Status>(
-  run: ConsentHost & { status(): Status },
-  definition: MessageWith<ConsentMessage>,
-): void {
+export function handleConsents(run: ConsentHost, definition: MessageWith<ConsentMessage>): void {
   handleUpdate(run, definition, 'recordConsent', {
     objection: (message) => objectTo(run, message),
     answer: (message) => answer(run, message),
@@ -435,10 +432,7 @@ function tellIfUnmatched({ shares, events }: ConsentHost, message: ConsentMessag
 }
 
 /** Answers once the ledger has the message, but no later than an answer may take. */
-async function answer<Status>(
-  run: ConsentHost & { status(): Status },
-  message: ConsentMessage,
-): Promise<Accepted<Status>> {
+async function answer(run: ConsentHost, message: ConsentMessage): Promise<Accepted> {
   const { waiting, isDuplicate } = run.consents.take(message);
   const answered = await answerUnderway(run, waiting, isDuplicate);
   const { taken } = waiting;

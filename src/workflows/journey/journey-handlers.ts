@@ -5,7 +5,6 @@
 
 import type { RunActivities } from '../../activities/index.ts';
 import { type AdvanceMessage, advance } from '../../messages/advance.ts';
-import { QUERIES } from '../../messages/all-messages.ts';
 import { consent } from '../../messages/consent.ts';
 import { extend } from '../../messages/extend.ts';
 import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
@@ -18,7 +17,7 @@ import type { ShareRecord } from '../consent/share-record.ts';
 import { answerWithdrawal, checkReportWithdrawal } from '../machine/share-posting.ts';
 import { runUntilDone } from '../run/activity-stubs.ts';
 import { readInputProblems } from '../run/failures.ts';
-import { createRefusal, handleQueries, handleUpdate, refuseFor, toAccepted } from '../run/message-answers.ts';
+import { createRefusal, handleUpdate, refuseFor, toAccepted } from '../run/message-answers.ts';
 import { handleExtensions, type RunDecisionEffect, takeExtension } from '../run/run-decisions.ts';
 import { handleDecisions, handleWithdrawals } from '../run/run-workflow.ts';
 import { checkAdvance, checkPassGate, findKnownRepeat, findNewDecisions, takeAdvance } from './advances.ts';
@@ -31,7 +30,6 @@ export function handleMessages(journey: Journey): void {
   handleConsents(journey, consent);
   handleWithdrawals(journey, withdrawJourney);
   handleDecisions(journey, resolveInquiry);
-  handleQueries(journey, QUERIES.journey);
 }
 
 function handleGates(journey: Journey): void {
@@ -56,7 +54,7 @@ function handleGates(journey: Journey): void {
       }
       const decisions = 'repeat' in message ? [] : findNewDecisions(journey, message, receivedAt);
       if (!('repeat' in message) && decisions.length > 0) {
-        return journey.decided.answer(journey, { decisions, effect: { update: 'advance', message, receivedAt } });
+        return journey.decided.answer({ decisions, effect: { update: 'advance', message, receivedAt } });
       }
       const isNew = takeAnyAdvance(journey, message, receivedAt);
       const isRecorded = 'to' in message && (message.skip ?? message.acceptAge) !== undefined;

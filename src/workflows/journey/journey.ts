@@ -48,11 +48,7 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
   /** Whether the task of the stages runs. It ends when no stage is left, and another one begins for a repeat. */
   isRunningStages = false;
 
-  /**
-   * The input is not checked yet, so nothing here may fail on any input.
-   *
-   * @param state from continue-as-new
-   */
+  /** @param state from continue-as-new */
   constructor(input: LendingJourneyInput, state?: JourneyRunState) {
     super(input, state ?? createJourneyState(input));
     if (state) return;
@@ -66,11 +62,6 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
       return { shareId, state, customerTraceNumber, attention };
     });
     this.events.emit('journey.ended', [outcome], { outcome, shares: shares.length > 0 ? shares : undefined });
-  }
-
-  /** By this name, messages say whether they are for this run. */
-  get journeyId(): string {
-    return this.id;
   }
 
   override get isEnding(): boolean {
@@ -215,10 +206,10 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
   }
 
   status(): JourneyStatus {
-    const { journeyId, stateAndWait: standing } = this;
+    const { stateAndWait: standing } = this;
     const { gate } = this.state;
     return {
-      journeyId,
+      journeyId: this.id,
       ...this.commonStatus,
       ...standing,
       state: standing.state as JourneyStatus['state'],
@@ -229,7 +220,7 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
     };
   }
 
-  references(): JourneyReferences {
+  override references(): JourneyReferences {
     return {
       journeyId: this.id,
       ...this.stageReferences,

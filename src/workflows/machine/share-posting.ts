@@ -11,7 +11,7 @@ import { type MessageRefusal, refuse, refuseDifference } from '../../model/refus
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { describeSecondaryUser } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
-import { type ConsentHost, drainMessages } from '../consent/consents.ts';
+import { drainMessages } from '../consent/consents.ts';
 import { type AskedWithdrawal, changeShare, type JointConsent, type ShareRecord } from '../consent/share-record.ts';
 import { lookAgain, waitOut } from '../inquiry/attempt.ts';
 import { runInquiry, selectTransientAttributes } from '../inquiry/inquiry-protocol.ts';
@@ -281,7 +281,7 @@ export function checkReportWithdrawal(share: ShareRecord, { by, reason }: RunWit
 
 /** Asks for the withdrawal that `checkReportWithdrawal` permits; returns `false` if one was asked for before. */
 export function askForWithdrawal(
-  run: Pick<ConsentHost, 'inFlight'>,
+  run: Pick<SharingRun, 'inFlight'>,
   share: ShareRecord,
   asked: AskedWithdrawal,
 ): boolean {
@@ -292,11 +292,11 @@ export function askForWithdrawal(
 }
 
 /** Asks for the withdrawal, and answers once the ledger has it, or has a claim that was first. */
-export async function answerWithdrawal<Status>(
-  run: ConsentHost & { status(): Status },
+export async function answerWithdrawal(
+  run: SharingRun,
   share: ShareRecord,
   { by, reason }: RunWithdrawal,
-): Promise<Accepted<Status>> {
+): Promise<Accepted> {
   const isNew = askForWithdrawal(run, share, { by, reason });
   const asked = share.withdrawal;
   return asked ? answerUnderway(run, asked, !isNew) : { ...toAccepted(run, true), recorded: true };

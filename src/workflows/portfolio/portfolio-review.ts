@@ -1,16 +1,14 @@
-import { ApplicationFailure, CancellationScope, defineQuery, isCancellation, setHandler } from '@temporalio/workflow';
-import { QUERIES } from '../../messages/all-messages.ts';
-import type { UpdateAnswer } from '../../messages/answers.ts';
+import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
 import { toPortfolioFolder } from '../../messages/portfolio/output-files.ts';
-import type { PortfolioOutcome, PortfolioResult, PortfolioStatus } from '../../messages/portfolio/shapes.ts';
+import type { PortfolioOutcome, PortfolioResult } from '../../messages/portfolio/shapes.ts';
 import { resolvePortfolio } from '../../messages/resolve-inquiry.ts';
 import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
 import { refuse } from '../../model/refusals.ts';
 import { runActivities } from '../run/activity-stubs.ts';
 import { pinIfVersioned } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
-import { handleUpdate, toAccepted } from '../run/message-answers.ts';
+import { type Accepted, handleUpdate, toAccepted } from '../run/message-answers.ts';
 import { findTakenDecision } from '../run/run-decisions.ts';
 import {
   handleDecisions,
@@ -31,22 +29,17 @@ function handleReviewMessages(review: Review): void {
       answer: (message) => answerPause(review, action, message),
     });
   }
-  setHandler(defineQuery<PortfolioStatus>('status'), () => review.status(), { description: QUERIES.portfolio.status });
 }
 
 /** Takes effect at once, and answers once the ledger has who paused or resumed the review, and why. */
-async function answerPause(
-  review: Review,
-  action: 'pause' | 'resume',
-  message: PortfolioMessage,
-): Promise<UpdateAnswer<'portfolio'>> {
+async function answerPause(review: Review, action: 'pause' | 'resume', message: PortfolioMessage): Promise<Accepted> {
   const { state, decided, inFlight } = review;
   const isPaused = action === 'pause';
   if (state.isPaused === isPaused) return { ...toAccepted(review, true), recorded: !decided.isBusy };
   state.isPaused = isPaused;
   inFlight.recheck();
   review.publish();
-  return decided.answer(review, findTakenDecision(action, review.runKey, message));
+  return decided.answer(findTakenDecision(action, review.runKey, message));
 }
 
 /**
@@ -105,7 +98,7 @@ async function reviewRows(review: Review, file: FileState): Promise<PortfolioOut
 
 async function finish(review: Review, { resultBytes: size, known }: FileState): Promise<void> {
   const { folder, file } = known;
-  const args = { reviewId: review.reviewId, folder, file, size };
+  const args = { reviewId: review.id, folder, file, size };
   await review.ask('finishPortfolioResults', 'finishing the result file', args);
 }
 

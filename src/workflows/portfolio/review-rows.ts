@@ -96,7 +96,7 @@ export class ReviewRows {
     const review = this.#review;
     const { accountId, applicants } = open;
     const spec = {
-      ...toRowInquiry({ ...review.input, reviewId: review.reviewId }, accountId),
+      ...toRowInquiry({ ...review.input, reviewId: review.id }, accountId),
       applicants,
       part: open,
       onProgress: (progress: InquiryProgress) => this.#noteProgress(open, progress),
@@ -202,7 +202,7 @@ export class ReviewRows {
   }
 
   async #write(): Promise<void> {
-    const { reviewId } = this.#review;
+    const { id: reviewId } = this.#review;
     const file = this.#file;
     const { resultBytes: size, known } = file;
     const results = file.results.slice(0, RESULTS_AT_ONCE);

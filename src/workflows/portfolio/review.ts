@@ -1,13 +1,7 @@
 /** State of one run of a portfolio review, its files, and its state for continue-as-new. */
 
 import type { RetryPolicy } from '@temporalio/common';
-import {
-  type ActivityFunctionWithOptions,
-  type CancellationScope,
-  proxyActivities,
-  TimeoutFailure,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { type CancellationScope, proxyActivities, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 import type { ExaminedFile, KnownFile } from '../../activities/contract.ts';
 import type { PortfolioActivities } from '../../activities/index.ts';
 import { isRecord } from '../../base/is-record.ts';
@@ -29,7 +23,7 @@ import { SSN_MISMATCH } from '../../model/inquiry.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import type { InquiryState } from '../inquiry/inquiry-spec.ts';
-import { repeatUntilDone } from '../run/activity-stubs.ts';
+import { callActivity, repeatUntilDone } from '../run/activity-stubs.ts';
 import { fitsNextRun } from '../run/continuation.ts';
 import { findApplicationFailure } from '../run/failures.ts';
 import { createRunState, Run, type RunAttributes, type RunState } from '../run/run.ts';
@@ -80,27 +74,23 @@ export interface ReviewState extends RunState {
 
 // The stubs of a review's activities. Every figure has its reason beside it.
 
-const FINAL = { nonRetryableErrorTypes: ['InvalidInput', 'PortfolioChanged'] } satisfies RetryPolicy;
-
-function fileActivities(retry: RetryPolicy) {
-  return proxyActivities<PortfolioActivities>({
-    // A gigabyte at the speed of a slow network share, and the checks of a million rows.
-    startToCloseTimeout: '1 hour',
-    // The activities report after each 64 KiB.
-    heartbeatTimeout: '1 minute',
-    retry: { ...retry, backoffCoefficient: 2, ...FINAL },
-  });
-}
+const fileActivities = proxyActivities<PortfolioActivities>({
+  // A gigabyte at the speed of a slow network share, and the checks of a million rows.
+  startToCloseTimeout: '1 hour',
+  // The activities report after each 64 KiB.
+  heartbeatTimeout: '1 minute',
+  retry: { backoffCoefficient: 2, nonRetryableErrorTypes: ['InvalidInput', 'PortfolioChanged'] },
+});
 
 /** 15 s in all: a network share that is mounted again, or a file that is still being copied, needs no operator. */
-const firstTries = fileActivities({ initialInterval: '1 second', maximumAttempts: 5 });
+const FIRST_TRIES: RetryPolicy = { initialInterval: '1 second', maximumAttempts: 5 };
 
 /** About one try a minute. An hour of tries costs the history three events, and the last of them has the cause. */
-const triesForAnHour = fileActivities({
+const TRIES_FOR_AN_HOUR: RetryPolicy = {
   initialInterval: '10 seconds',
   maximumInterval: '1 minute',
   maximumAttempts: 60,
-});
+};
 
 function describeCause(error: unknown): string {
   const { code } = (findApplicationFailure(error)?.details?.[0] ?? {}) as { code?: unknown };
@@ -140,10 +130,6 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
 
   emitEnded(outcome: Ended<PortfolioOutcome>): void {
     this.events.emit('portfolio.ended', [outcome], { outcome });
-  }
-
-  get reviewId(): string {
-    return this.id;
   }
 
   override get isHalted(): boolean {
@@ -192,12 +178,8 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
     args: Parameters<PortfolioActivities[K]>[0],
   ): Promise<Awaited<ReturnType<PortfolioActivities[K]>>> {
     const run = (round: number) => {
-      const stubs = round === 0 ? firstTries : triesForAnHour;
-      // The compiler would want arguments that fit every function of the union.
-      const activity = stubs[name] as unknown as ActivityFunctionWithOptions<
-        (args: unknown) => ReturnType<PortfolioActivities[K]>
-      >;
-      return activity.executeWithOptions({ summary }, [args]);
+      const retry = round === 0 ? FIRST_TRIES : TRIES_FOR_AN_HOUR;
+      return callActivity<PortfolioActivities, K>(fileActivities, name, { summary, retry }, args);
     };
     const onOutage = (error: unknown) => {
       this.#causes.set(name, describeCause(error));
@@ -303,7 +285,7 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
     const files = this.attention && `the portfolio’s files: ${this.cause}`;
     const waits = [files, waitingFor].filter((wait) => wait !== undefined);
     return {
-      reviewId: this.reviewId,
+      reviewId: this.id,
       ...this.commonStatus,
       productCode: 'ACCTRVW',
       state,
@@ -337,12 +319,12 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
   }
 
   result(outcome: PortfolioOutcome): PortfolioResult {
-    const { reviewId, input } = this;
+    const { input } = this;
     if (!this.state.file) throw new Error('a result before the file was examined');
     const { rows, badRows, done, known, flagged } = this.state.file;
-    const files = toOutputNames(`${known.folder}/${input.file}`, reviewId);
+    const files = toOutputNames(`${known.folder}/${input.file}`, this.id);
     return {
-      reviewId,
+      reviewId: this.id,
       environment: this.accepted.environment,
       productCode: 'ACCTRVW',
       outcome,

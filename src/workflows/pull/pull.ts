@@ -3,7 +3,6 @@
  * result: `messages/pull/shapes.ts`; docs/pulls.md.
  */
 import type { RunConfig } from '../../activities/contract.ts';
-import { QUERIES } from '../../messages/all-messages.ts';
 import type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import type { PullOutcome, PullReferences, PullResult, PullStatus } from '../../messages/pull/shapes.ts';
 import { resolvePull } from '../../messages/resolve-inquiry.ts';
@@ -18,7 +17,6 @@ import { CreditRun, type CreditRunState, createCreditRunState, type StepRecord }
 import { runActivities } from '../run/activity-stubs.ts';
 import { pinIfVersioned } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
-import { handleQueries } from '../run/message-answers.ts';
 import { handleDecisions, handleWithdrawals, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
 type PullStep = StepRecord<PullProduct, NonNullable<Outcome['flagged']>>;
@@ -33,10 +31,6 @@ export class Pull extends CreditRun<PullInput, PullRunState, PullOutcome, PullPr
     super(input, state ?? createCreditRunState([]));
     const { productCode } = this.input;
     if (!state) this.stages.push({ status: { productCode, state: 'pending', attempts: 0 } });
-  }
-
-  get pullId(): string {
-    return this.id;
   }
 
   get step(): PullStep {
@@ -62,9 +56,9 @@ export class Pull extends CreditRun<PullInput, PullRunState, PullOutcome, PullPr
   }
 
   status(): PullStatus {
-    const { pullId, stateAndWait: standing, step } = this;
+    const { stateAndWait: standing, step } = this;
     return {
-      pullId,
+      pullId: this.id,
       ...this.commonStatus,
       ...step.status,
       ...standing,
@@ -72,17 +66,17 @@ export class Pull extends CreditRun<PullInput, PullRunState, PullOutcome, PullPr
     };
   }
 
-  references(): PullReferences {
-    return { pullId: this.pullId, ...this.stageReferences, ...this.consumers };
+  override references(): PullReferences {
+    return { pullId: this.id, ...this.stageReferences, ...this.consumers };
   }
 
   result(outcome: PullOutcome): PullResult {
-    const { pullId, accepted, consumers } = this;
+    const { accepted, consumers } = this;
     const { reference, status } = this.step;
     const { state: _, reportReferenceNumber: __, customerTraceNumber, ...step } = status;
     if (customerTraceNumber === undefined) throw new Error('a result before the inquiry has begun');
     return {
-      pullId,
+      pullId: this.id,
       environment: accepted.environment,
       ...step,
       customerTraceNumber,
@@ -100,7 +94,6 @@ export class Pull extends CreditRun<PullInput, PullRunState, PullOutcome, PullPr
 function handlePullMessages(pull: Pull): void {
   handleWithdrawals(pull, withdrawPull);
   handleDecisions(pull, resolvePull);
-  handleQueries(pull, QUERIES.pull);
 }
 
 /**

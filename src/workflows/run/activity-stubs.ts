@@ -4,6 +4,8 @@ import {
   ActivityCancellationType,
   ActivityFailure,
   type ActivityFunctionWithOptions,
+  type ActivityInterfaceFor,
+  type ActivityOptions,
   isCancellation,
   proxyActivities,
   sleep,
@@ -42,6 +44,21 @@ export const runActivities = proxyActivities<RunActivities>({
   },
 });
 
+type Activities<K extends keyof A, A> = { [Name in K]: (args: never) => Promise<unknown> };
+
+/** Calls an activity by its name. The compiler would want arguments that fit every function of the union. */
+export function callActivity<A extends Activities<K, A>, K extends keyof A & string>(
+  stubs: ActivityInterfaceFor<A>,
+  name: K,
+  options: ActivityOptions,
+  args: Parameters<A[K]>[0],
+): Promise<Awaited<ReturnType<A[K]>>> {
+  const activity = stubs[name] as unknown as ActivityFunctionWithOptions<
+    (args: unknown) => Promise<Awaited<ReturnType<A[K]>>>
+  >;
+  return activity.executeWithOptions(options, [args]);
+}
+
 /**
  * Runs an activity until it is done or has failed for a reason that no repetition mends. An operator may bound its
  * retries without the run's knowledge (`temporal activity update-options`, the server's default policy). If an outage
@@ -71,11 +88,7 @@ export function runUntilDone<K extends keyof RunActivities>(
   { summary }: { summary: string },
   args: Parameters<RunActivities[K]>[0],
 ): Promise<Awaited<ReturnType<RunActivities[K]>>> {
-  // The compiler would want arguments that fit every function of the union.
-  const activity = runActivities[name] as unknown as ActivityFunctionWithOptions<
-    (args: unknown) => Promise<Awaited<ReturnType<RunActivities[K]>>>
-  >;
-  return repeatUntilDone(name, () => activity.executeWithOptions({ summary }, [args]));
+  return repeatUntilDone(name, () => callActivity<RunActivities, K>(runActivities, name, { summary }, args));
 }
 
 /** Runs `runUntilDone`; returns `ledgerChanged`, with nothing written, if another ledger answers than the run has used. */

@@ -1,17 +1,11 @@
 /** Answers of a run to messages: it accepts, refuses, or notes a refusal in `status` if the sender gets no answer. */
-import {
-  ApplicationFailure,
-  condition,
-  defineQuery,
-  defineUpdate,
-  setDefaultSignalHandler,
-  setHandler,
-} from '@temporalio/workflow';
+import { ApplicationFailure, condition, defineUpdate, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import { WIRE_NAMES } from '../../messages/all-messages.ts';
 import type { UpdateAnswer } from '../../messages/answers.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
-import type { MessageWith } from '../../messages/message.ts';
+import type { MessageWith, NamedRun } from '../../messages/message.ts';
 import type { MessageRefusal } from '../../model/refusals.ts';
+import type { AnyStatus } from '../../words/runs.ts';
 
 /** Thrown by a validator, it leaves no trace in the history; thrown by a handler, it fails the accepted update. */
 export function createRefusal(refusal: MessageRefusal): ApplicationFailure {
@@ -27,9 +21,14 @@ export function refuseFor(refusal: MessageRefusal | null): void {
   if (refusal !== null) throw createRefusal(refusal);
 }
 
-export type Accepted<Status> = Omit<UpdateAnswer, 'status'> & { status: Status };
+export type Accepted = Omit<UpdateAnswer, 'status'> & { status: AnyStatus };
 
-export function toAccepted<Status>(run: { status(): Status }, duplicate: boolean): Accepted<Status> {
+/** A run whose status each answer has. */
+export interface AnsweringRun {
+  status(): AnyStatus;
+}
+
+export function toAccepted(run: AnsweringRun, duplicate: boolean): Accepted {
   return { accepted: true, duplicate, status: run.status() };
 }
 
@@ -58,11 +57,7 @@ export function isRefused(verdict: Verdict | undefined): verdict is MessageRefus
  * Answers an update once the ledger has judged its message. If the ledger takes too long, the answer says
  * `recorded: false`, and the run tries again.
  */
-export async function answerUnderway<Status>(
-  run: { status(): Status },
-  message: Underway,
-  duplicate: boolean,
-): Promise<Accepted<Status>> {
+export async function answerUnderway(run: AnsweringRun, message: Underway, duplicate: boolean): Promise<Accepted> {
   const summary = 'answering before the ledger has the message';
   const isJudged = await condition(() => message.verdict !== undefined, ANSWER_WITHIN_MS, { summary });
   if (!isJudged) message.isAnswered = true;
@@ -71,31 +66,22 @@ export async function answerUnderway<Status>(
   return { ...toAccepted(run, duplicate), recorded: verdict === 'recorded' };
 }
 
-export interface UpdateHandler<T, Status> {
+export interface UpdateHandler<T> {
   /** Returns why the message makes no sense now, or `null`. Its shape and its run were checked before. */
   objection?(message: T): MessageRefusal | null;
-  answer(message: T): Accepted<Status> | Promise<Accepted<Status>>;
+  answer(message: T): Accepted | Promise<Accepted>;
 }
 
-export function handleUpdate<T, Status>(
-  run: object,
+export function handleUpdate<T>(
+  run: NamedRun,
   message: MessageWith<T>,
   name: string,
-  { objection, answer }: UpdateHandler<T, Status>,
+  { objection, answer }: UpdateHandler<T>,
 ): void {
-  setHandler(defineUpdate<Accepted<Status>, [T]>(name), answer, {
+  setHandler(defineUpdate<Accepted, [T]>(name), answer, {
     validator: (value) => refuseFor(message.objection(run, value) ?? objection?.(value) ?? null),
     description: message.updates[name] as string,
   });
-}
-
-/** @param descriptions of the queries `status` and `references`, as the Temporal UI shows them */
-export function handleQueries<Status, References>(
-  run: { status(): Status; references(): References },
-  descriptions: { status: string; references: string },
-): void {
-  setHandler(defineQuery<Status>('status'), () => run.status(), { description: descriptions.status });
-  setHandler(defineQuery<References>('references'), () => run.references(), { description: descriptions.references });
 }
 
 /** Notes a refused message whose sender gets no answer. A `consentId` is shown if it has the form of one. */

@@ -14,13 +14,14 @@ import type { RunDecision, RunWithdrawal } from '../../ledger/records.ts';
 import type { PassGateMessage } from '../../messages/advance.ts';
 import type { ExtendMessage } from '../../messages/extend.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
-import type { MessageWith } from '../../messages/message.ts';
+import type { MessageWith, NamedRun } from '../../messages/message.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { runUntilRecorded } from './activity-stubs.ts';
 import { createBackgroundWork } from './around-the-sdk.ts';
 import type { EventsOut } from './events-out.ts';
 import {
   type Accepted,
+  type AnsweringRun,
   answerUnderway,
   handleUpdate,
   isRefused,
@@ -51,7 +52,7 @@ interface AskedDecision extends Underway {
 /** A row that the ledger is to get: a decision, or a flag that it cannot find by itself. Plain data for continue-as-new. */
 export type AskedRecord = AskedDecision | (Underway & { flag: RunFlag });
 
-interface DecidedRun {
+interface DecidedRun extends AnsweringRun {
   readonly config: RunConfig | undefined;
   readonly endedAs: string | undefined;
   refuse(refused: RefusedMessage): void;
@@ -94,9 +95,9 @@ export class RunDecisions {
   }
 
   /** Asks for the decision, and answers once it has taken effect. */
-  answer<Status>(run: { status(): Status }, wanted: AskedDecision): Promise<Accepted<Status>> {
+  answer(wanted: AskedDecision): Promise<Accepted> {
     const asked = this.#ask(wanted);
-    return answerUnderway(run, asked, asked !== wanted);
+    return answerUnderway(this.#run, asked, asked !== wanted);
   }
 
   /** Asks for the row of a decision that has taken effect already. Its sender waits for no answer. */
@@ -208,8 +209,7 @@ function toExtensionId(message: Extension): string {
 }
 
 /** A run whose waits an operator can extend: `lendingJourney` or `shareReport`. */
-interface ExtendableRun extends DecidedRun {
-  readonly runKey: string;
+interface ExtendableRun extends DecidedRun, NamedRun {
   readonly isEnding: boolean;
   readonly decided: RunDecisions;
   readonly state: { extensions: Extension[] };
@@ -256,8 +256,8 @@ export function takeExtension(run: ExtendableRun, message: Extension): MessageRe
   return null;
 }
 
-export function handleExtensions<Message extends Extension, Status>(
-  run: ExtendableRun & { status(): Status },
+export function handleExtensions<Message extends Extension>(
+  run: ExtendableRun,
   definition: MessageWith<Message>,
 ): void {
   const objection = (message: Message) => extendObjection(run, message);
@@ -273,7 +273,7 @@ export function handleExtensions<Message extends Extension, Status>(
       const until = toUtcInstant(toMs(message));
       const who = { by, reason, decidedAt: new Date().toISOString() };
       const decisions = [{ runKey, decisionId, action: 'extend' as const, stage, shareId, until, ...who }];
-      return run.decided.answer(run, { decisions, effect: { update: 'extend', message } });
+      return run.decided.answer({ decisions, effect: { update: 'extend', message } });
     },
   });
 }

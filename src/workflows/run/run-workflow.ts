@@ -14,6 +14,7 @@ import {
 import type { RefusedInput } from '../../activities/contract.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
+import { QUERIES } from '../../messages/all-messages.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import type { MessageWith } from '../../messages/message.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
@@ -63,6 +64,13 @@ function handleInputDifferences(input: object): void {
   });
 }
 
+/** Sets the handlers of the queries that this kind of run has. */
+function handleQueries(run: AnyRun): void {
+  const { status, references }: { status: string; references?: string } = QUERIES[run.kind];
+  setHandler(defineQuery('status'), () => run.status(), { description: status });
+  if (references) setHandler(defineQuery('references'), () => run.references?.(), { description: references });
+}
+
 type Outcome<R extends AnyRun> = NonNullable<R['outcome']>;
 
 // Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal.
@@ -79,7 +87,7 @@ export function handleWithdrawals<Message extends RunWithdrawal>(run: AnyRun, de
     answer: async (message) => {
       const duplicate = !run.withdraw(message);
       // A withdrawal is one row, however often it is written.
-      return { ...(await run.decided.answer(run, findTakenDecision('withdraw', run.runKey, message))), duplicate };
+      return { ...(await run.decided.answer(findTakenDecision('withdraw', run.runKey, message))), duplicate };
     },
     ask: (message) => {
       if (run.withdraw(message)) run.decided.note(findTakenDecision('withdraw', run.runKey, message));
@@ -88,10 +96,10 @@ export function handleWithdrawals<Message extends RunWithdrawal>(run: AnyRun, de
 }
 
 /** The update and the signal by which a run is withdrawn. */
-export function handleWithdrawalMessages<Message, Status>(
+export function handleWithdrawalMessages<Message>(
   run: AnyRun,
   definition: MessageWith<Message>,
-  how: Required<UpdateHandler<Message, Status>> & { ask(message: Message): void },
+  how: Required<UpdateHandler<Message>> & { ask(message: Message): void },
 ): void {
   handleUpdate(run, definition, 'withdraw', how);
   setHandler(
@@ -152,6 +160,7 @@ export async function runWorkflow<R extends AnyRun>(
   handleResumption(run.inFlight);
   handleInputDifferences(run.input);
   definition.handleMessages(run);
+  handleQueries(run);
   handleUnknownSignals(run);
   run.decided.takeEffect = (effect) => definition.takeEffect?.(run, effect) ?? null;
   showDetails(() => describeRun(run, () => definition.details(run)));

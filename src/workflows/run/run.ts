@@ -121,6 +121,9 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
 
   abstract status(): AnyStatus;
 
+  /** Absent of a run without references to store. */
+  references?(): object;
+
   abstract result(outcome: Outcome): unknown;
 
   /** Whether the run is about to end, and begins nothing more. */

@@ -1,7 +1,6 @@
 /** `shareReport`: the consent of all applicants, then one posting. */
 import { workflowInfo } from '@temporalio/workflow';
 import type { ShareConfig } from '../../activities/contract.ts';
-import { QUERIES } from '../../messages/all-messages.ts';
 import { consentToShare } from '../../messages/consent.ts';
 import { extendShareReport } from '../../messages/extend.ts';
 import type { ShareReportInput } from '../../messages/inputs/share-report.ts';
@@ -28,7 +27,6 @@ import {
   executeShare,
 } from '../machine/share-posting.ts';
 import { runActivities } from '../run/activity-stubs.ts';
-import { handleQueries } from '../run/message-answers.ts';
 import { handleExtensions, takeExtension } from '../run/run-decisions.ts';
 import { handleDecisions, handleWithdrawalMessages, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
@@ -37,24 +35,11 @@ export type ShareReportRunState = CreditRunState<ShareConfig, StepRecord<'SECOND
 export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState, ShareReportOutcome, 'SECONDUSE'> {
   readonly kind = 'share';
 
-  /**
-   * The input is not checked yet, so nothing here may fail on any input.
-   *
-   * @param state from continue-as-new
-   */
+  /** @param state from continue-as-new */
   constructor(input: ShareReportInput, state?: ShareReportRunState) {
     super(input, state ?? createCreditRunState([]));
     const { shareId, consentValidFor, awaitConsentFor } = this.input;
     this.takeShare({ shareId, ...pickTerms(this.input), consentValidFor, awaitConsentFor });
-  }
-
-  get shareId(): string {
-    return this.id;
-  }
-
-  /** The value of a consent's `journeyId`. */
-  get journeyId(): string {
-    return this.runKey;
   }
 
   get sharedWith(): SecondaryUser {
@@ -62,7 +47,7 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState
   }
 
   get record(): ShareRecord {
-    return this.shares.get(this.shareId) as ShareRecord;
+    return this.shares.get(this.id) as ShareRecord;
   }
 
   override findReport(): ReportReference | 'notYet' {
@@ -84,9 +69,8 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState
   }
 
   emitEnded(outcome: Ended<ShareReportOutcome>): void {
-    const { shareId } = this;
     const { customerTraceNumber } = this.record;
-    this.events.emit('share.ended', [outcome], { shareId, outcome, customerTraceNumber });
+    this.events.emit('share.ended', [outcome], { shareId: this.id, outcome, customerTraceNumber });
   }
 
   protected override nameWait(share: ShareRecord): string | undefined {
@@ -99,7 +83,7 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState
     const [{ waitingFor = [], until = undefined, ...share } = {}] = shareStatuses;
     const isWaiting = standing.state === 'waitingForConsent';
     return {
-      shareId: this.shareId,
+      shareId: this.id,
       ...share,
       attempts: record.attempts ?? 0,
       ...this.commonStatus,
@@ -111,17 +95,17 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState
     };
   }
 
-  references(): ShareReportReferences {
+  override references(): ShareReportReferences {
     const { reportReferenceNumber } = this.record;
-    return { shareId: this.shareId, report: this.config?.reference, reportReferenceNumber };
+    return { shareId: this.id, report: this.config?.reference, reportReferenceNumber };
   }
 
   result(outcome: ShareReportOutcome): ShareReportResult {
-    const { shareId, sharedWith, record } = this;
+    const { sharedWith, record } = this;
     const { customerTraceNumber, reportReferenceNumber, attention, remarks, attempts = 0 } = record;
     const { environment, report } = this.accepted;
     return {
-      shareId,
+      shareId: this.id,
       environment,
       outcome,
       report,
@@ -146,7 +130,6 @@ function handleShareReportMessages(share: ReportShare): void {
   });
   // No hold of a share allows `amend`: there are no applicants in its request.
   handleDecisions(share, resolveShareReport);
-  handleQueries(share, QUERIES.share);
 }
 
 /**
