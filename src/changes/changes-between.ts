@@ -290,27 +290,20 @@ export function changesBetween(
 ): ReportChanges {
   const complete = completeOptions(options);
   const { matches, unidentified } = matchApplicants(earlier, later);
-  const compared: ComparedTradelines = { earlier: [], later: [], onlyEarlier: [], onlyLater: [] };
-  const applicants = matches.flatMap((match) => compareFiles(match, complete, compared) ?? []);
+  const compared = matches.flatMap((match) => compareFiles(match, complete));
+  const applicants = compared.map(({ changes }) => changes);
   return { applicants, unidentified, summary: { counts: countChanges(applicants), totals: sumUp(compared) } };
 }
 
-function compareFiles(
-  match: MatchedFiles,
-  options: ChangeOptions,
-  compared: ComparedTradelines,
-): ApplicantChanges | undefined {
+/** The changes of one applicant; none without a file. The tradelines are those of applicants who are in both reports. */
+function compareFiles(match: MatchedFiles, options: ChangeOptions): ComparedFiles[] {
   const { earlier: { consumers: before } = { consumers: [] }, later: { consumers: after } = { consumers: [] } } = match;
-  if (before.length === 0 && after.length === 0) return undefined;
+  if (before.length === 0 && after.length === 0) return [];
   const presence = after.length === 0 ? 'left' : before.length === 0 ? 'joined' : 'both';
   const earlier = readFile(presence === 'both' ? before : [], 'earlier', options);
   const later = readFile(presence === 'both' ? after : [], 'later', options);
   const { pairs, onlyEarlier, onlyLater } = pairTradelines(earlier.accounts, later.accounts);
-  compared.earlier.push(...earlier.accounts);
-  compared.later.push(...later.accounts);
-  compared.onlyEarlier.push(...onlyEarlier);
-  compared.onlyLater.push(...onlyLater);
-  return {
+  const changes: ApplicantChanges = {
     ...readIds(match),
     presence,
     newAccounts: onlyLater.map((line) => ({ ...line.shown, identification: readIdentification(line, earlier) })),
@@ -322,6 +315,7 @@ function compareFiles(
     vanishedAddresses: listMissing(earlier.addresses, later.addresses),
     unreadable: [...earlier.unreadable, ...later.unreadable],
   };
+  return [{ changes, earlier: earlier.accounts, later: later.accounts, onlyEarlier, onlyLater }];
 }
 
 /** The lists of a consumer that are compared, with the names of their entries. */
@@ -370,8 +364,9 @@ function readFile(consumers: readonly Consumer[], report: UnreadableField['repor
 
 // Counts and sums of changes: the part of a comparison that a journey's result may hold.
 
-/** The tradelines of the applicants who are in both reports. */
-type ComparedTradelines = Record<'earlier' | 'later' | 'onlyEarlier' | 'onlyLater', ReadTradeline[]>;
+type ComparedFiles = Record<'earlier' | 'later' | 'onlyEarlier' | 'onlyLater', ReadTradeline[]> & {
+  changes: ApplicantChanges;
+};
 
 function countChanges(applicants: readonly ApplicantChanges[]): ChangeCounts {
   const sum = (count: (changes: ApplicantChanges) => number) =>
@@ -398,17 +393,14 @@ function countChanges(applicants: readonly ApplicantChanges[]): ChangeCounts {
   };
 }
 
-function sumUp({ earlier, later, onlyEarlier, onlyLater }: ComparedTradelines): ChangeTotals {
-  const sums = (accounts: readonly ReadTradeline[]) => ({
-    balance: sumFigures(accounts.map(({ balance }) => balance)),
-    creditLimit: sumFigures(accounts.map(({ creditLimit }) => creditLimit)),
-  });
-  const [before, after] = [sums(earlier), sums(later)];
+function sumUp(compared: readonly ComparedFiles[]): ChangeTotals {
+  const sum = (list: Exclude<keyof ComparedFiles, 'changes'>, figure: 'balance' | 'creditLimit') =>
+    sumFigures(compared.flatMap((files) => files[list].map((line) => line[figure])));
   return {
-    balance: { earlier: before.balance, later: after.balance },
-    creditLimit: { earlier: before.creditLimit, later: after.creditLimit },
-    newAccounts: sums(onlyLater),
-    vanishedAccounts: sums(onlyEarlier),
+    balance: { earlier: sum('earlier', 'balance'), later: sum('later', 'balance') },
+    creditLimit: { earlier: sum('earlier', 'creditLimit'), later: sum('later', 'creditLimit') },
+    newAccounts: { balance: sum('onlyLater', 'balance'), creditLimit: sum('onlyLater', 'creditLimit') },
+    vanishedAccounts: { balance: sum('onlyEarlier', 'balance'), creditLimit: sum('onlyEarlier', 'creditLimit') },
   };
 }
 

@@ -1,11 +1,9 @@
 /** Reads the environment by the table of variables, and collects its problems, so that one error lists all of them. */
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { getErrorCode } from '../base/error-code.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import { checkOpenFile } from './rules.ts';
-import { findVariables, type VariableName, type VariableValue } from './variables.ts';
+import { content, findVariables, type VariableName, type VariableValue } from './variables.ts';
 
 /** The only variable with a meaning when it is empty: compose files pass `${X:-}` for absent ones. */
 const MAY_BE_EMPTY = 'GATEWAY_NOT_PROCESSED_STATUSES';
@@ -51,12 +49,9 @@ export class EnvironmentReader {
 
   /** Reads a file once, at the start; `undefined` with a problem if it cannot be read. */
   file(variable: string, path: string, place = ''): string | undefined {
-    try {
-      return readFileSync(path, 'utf8');
-    } catch (error) {
-      this.report(variable, `${place}must name a file that can be read (${getErrorCode(error)})`);
-      return undefined;
-    }
+    const { data, error } = content().safeParse(path);
+    if (error) this.report(variable, `${place}${error.issues[0]?.message}`);
+    return data;
   }
 
   /** Reports a variable whose file contains a secret and is open to every user of the machine; in production only. */

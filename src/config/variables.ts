@@ -123,7 +123,7 @@ function listFrom<const T extends readonly string[]>(words: T) {
 }
 
 /** The text of the file that a variable names, read once, at the start. */
-function content() {
+export function content() {
   return z.string().transform((path, context) => {
     try {
       return readFileSync(path, 'utf8');

@@ -1,10 +1,9 @@
 /** The gateway of each profile and its token service. */
 
 import type { Socket } from 'node:net';
-import { getErrorCode } from '../base/error-code.ts';
+import { getErrorCode, isTlsRefusal } from '../base/error-code.ts';
 import { createConnections, createConnector } from '../gateway/connections.ts';
 import { GatewayError } from '../gateway/errors.ts';
-import { isTlsRefusal } from '../gateway/exchange.ts';
 import { type GatewayProfile, toRequestUrl } from '../gateway/profile.ts';
 import { MAX_TOKEN_RESPONSE_BYTES, requestToken } from '../gateway/token-source.ts';
 import { type Check, defineCheck, type Finding, fail, pass } from './check.ts';

@@ -14,6 +14,7 @@
  * A request that is abandoned after the first byte has its connection reset: connections.ts.
  */
 import type { Dispatcher } from 'undici';
+import { isTlsRefusal } from '../base/error-code.ts';
 
 interface ExchangeOptions {
   dispatcher: Dispatcher;
@@ -160,14 +161,4 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
     tell();
   }
-}
-
-/** OpenSSL's names for problems of a certificate, and Node's for a handshake without agreement. */
-const TLS_REFUSAL =
-  /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERROR_IN_CERT_|ERROR_IN_CRL_|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|HOSTNAME_MISMATCH$)/;
-
-/** Says whether the two sides could not agree on a trusted connection. It means something only if nothing was written. */
-export function isTlsRefusal(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && TLS_REFUSAL.test(code);
 }

@@ -129,8 +129,11 @@ export class TokenSource {
   #fetch(agent: Agent, profile: GatewayProfile, startedAtMs: number): Promise<CachedToken> {
     const work = async () => {
       // Reads the credentials for each fetch, so that a rotated secret takes effect after a refusal.
-      const response = await requestToken(agent, profile, await readCredentials(profile));
-      return this.#toCached(response, startedAtMs);
+      const credentials = await profile.credentials.read().catch(() => {
+        // An unreadable source counts as refused credentials: its own error may quote paths or contents.
+        throw new GatewayError('CredentialsRefused', { sent: 'nothing' });
+      });
+      return this.#toCached(await requestToken(agent, profile, credentials), startedAtMs);
     };
     return observe(this.#observer, { profile, url: toTokenUrl(profile) }, work, () => ({}));
   }
@@ -142,15 +145,6 @@ export class TokenSource {
     // Renews the token at a random instant between one and two margins before its end.
     const renewAtMs = expiresAtMs - marginMs * (1 + this.#random());
     return { accessToken, fetchedAtMs: startedAtMs, renewAtMs, expiresAtMs };
-  }
-}
-
-/** An unreadable source counts as refused credentials: its own error may quote paths or contents. */
-async function readCredentials(profile: GatewayProfile): Promise<Credentials> {
-  try {
-    return await profile.credentials.read();
-  } catch {
-    throw new GatewayError('CredentialsRefused', { sent: 'nothing' });
   }
 }
 

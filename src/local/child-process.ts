@@ -4,7 +4,11 @@ import { once } from 'node:events';
 export type OwnedChild = Awaited<ReturnType<typeof startOwnedChild>>;
 
 const owned = new Set<ChildProcess>();
-let exitHandlerIsSet = false;
+
+// Before the listeners that remove what a child writes.
+process.prependListener('exit', () => {
+  for (const child of owned) child.kill('SIGKILL');
+});
 
 /**
  * Starts a program that must not outlive this process. It gets a process group of its own, so that Ctrl-C reaches only
@@ -19,7 +23,6 @@ export async function startOwnedChild(
   await once(child, 'spawn');
   const pid = child.pid as number;
   owned.add(child);
-  endOwnedChildrenAtExit();
   const watchdog = startWatchdog(pid);
   const ended = new Promise<number | null>((resolve) => {
     child.once('exit', (code) => {
@@ -43,15 +46,6 @@ export async function startOwnedChild(
       clearTimeout(timer);
     },
   };
-}
-
-function endOwnedChildrenAtExit(): void {
-  if (exitHandlerIsSet) return;
-  exitHandlerIsSet = true;
-  // Before the listeners that remove what the child writes.
-  process.prependListener('exit', () => {
-    for (const child of owned) child.kill('SIGKILL');
-  });
 }
 
 /**

@@ -113,17 +113,13 @@ function describeIdle(state: VersionState, version: DeploymentVersion): string {
 
 // Whether other workers of the same version poll already, so that this one joins a fleet and starts none.
 
-interface Fleet {
-  namespace: string;
-  taskQueue: string;
-  /** Absent where workers are unversioned. */
-  version: DeploymentVersion | undefined;
-}
-
-/** The server remembers a poller for five minutes: one that was just moved to another machine still counts. */
+/**
+ * The server remembers a poller for five minutes: one that was just moved to another machine still counts. `version` is
+ * absent where workers are unversioned.
+ */
 export async function isFleetPolling(
   service: Pick<WorkflowService, 'describeTaskQueue'>,
-  { namespace, taskQueue, version }: Fleet,
+  { namespace, taskQueue, version }: { namespace: string; taskQueue: string; version: DeploymentVersion | undefined },
 ): Promise<boolean> {
   const { pollers } = await service.describeTaskQueue({
     namespace,

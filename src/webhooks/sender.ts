@@ -4,7 +4,7 @@ import { type LookupAddress, lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
-import { getErrorCode } from '../base/error-code.ts';
+import { getErrorCode, isTlsRefusal } from '../base/error-code.ts';
 import { parseRetryAfterMs } from '../base/instants.ts';
 import { WEBHOOK_FAILURES, type WebhookEndpoint, type WebhookFailureType } from '../messages/webhooks/delivery.ts';
 import { checkWebhookSecret, signHeaders } from './signature.ts';
@@ -122,14 +122,10 @@ function judgeStatus({ statusCode, headers }: Dispatcher.ResponseData): number {
 
 const TIMEOUT_CODES = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'];
 
-/** Error codes of TLS, by the names of OpenSSL and Node. */
-const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|EPROTO)/;
-
 function translateError(error: unknown): WebhookError {
   if (error instanceof WebhookError) return error;
-  const code = getErrorCode(error, '');
-  if (TIMEOUT_CODES.includes(code)) return new WebhookError('WebhookTimedOut');
-  return new WebhookError(TLS_CODES.test(code) ? 'WebhookUntrusted' : 'WebhookUnreachable');
+  if (TIMEOUT_CODES.includes(getErrorCode(error))) return new WebhookError('WebhookTimedOut');
+  return new WebhookError(isTlsRefusal(error) ? 'WebhookUntrusted' : 'WebhookUnreachable');
 }
 
 /** Thrown when an event was not delivered. Carries no body, no header, no address and no cause. */

