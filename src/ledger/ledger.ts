@@ -14,60 +14,29 @@ import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import { verifyChain } from './audit/audit-chain.ts';
 import { readAttemptsPage, readSharesPage } from './audit/inquiry-pages.ts';
 import { RECORD_PAGES, readNamed } from './audit/record-pages.ts';
-import {
-  adoptConsents,
-  countUnmatched,
-  keepConsent,
-  markConsentsSeen,
-  readFault,
-  recordConsents,
-} from './consents/consents.ts';
+import * as consents from './consents/consents.ts';
 import { readDurability } from './database/durability.ts';
 import { readRows } from './database/rows.ts';
 import { SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
-import {
-  closeTasks,
-  countTasks,
-  flagRun,
-  hasOpenTasks,
-  openHold,
-  readOpenTasks,
-  readTasksOfOwner,
-  recordRunSeen,
-  recordSeen,
-} from './holds/holds.ts';
+import * as holds from './holds/holds.ts';
 import { isDisposalBegun, readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
-import { beginPause, endPause, forgetWaiting, readPauses, readWaiting } from './pauses.ts';
-import type {
-  ClaimRequest,
-  ClaimVerdict,
-  CloseRequest,
-  LedgerIdentity,
-  OutcomeRecord,
-  RecordVerdict,
-} from './records.ts';
+import * as pauses from './pauses.ts';
+import type * as records from './records.ts';
 import { readReferredInquiries } from './reports/report-references.ts';
 import { makeReadings, readMadeFor, type SealedRefusal, SealedReports } from './reports/reports.ts';
 import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
-import {
-  beginDisposal,
-  dispose,
-  readDisposalView,
-  readOlderThan,
-  readUnfinished,
-  recordDeletion,
-} from './retention/disposal.ts';
+import * as disposal from './retention/disposal.ts';
 import { readHolds, releaseLegalHold, setLegalHold } from './retention/legal-holds.ts';
 import { hasEndingMessage, recordRunDecisions } from './run-decisions.ts';
-import { flagShares, readShareFacts, readStands, recordShare, withdrawShare } from './shares/shares.ts';
+import * as shares from './shares/shares.ts';
 
 export type Ledger = ReturnType<typeof makeLedger>;
 
-export function makeLedger(transactions: Transactions, identity: LedgerIdentity, keys: KeyWrapper) {
+export function makeLedger(transactions: Transactions, identity: records.LedgerIdentity, keys: KeyWrapper) {
   const ledger = new SqlLedger(identity, transactions, keys);
   return Object.assign(ledger, {
     ...transactions.bindReads({
@@ -76,8 +45,8 @@ export function makeLedger(transactions: Transactions, identity: LedgerIdentity,
       inquiry: readInquiry,
       inquiriesReferredTo: readReferredInquiries,
       recordsNamed: readNamed,
-      shareFacts: readShareFacts,
-      stands: readStands,
+      shareFacts: shares.readShareFacts,
+      stands: shares.readStands,
       hasEndingMessage,
       startFacts: readStartFacts,
       restoreState: readRestore,
@@ -91,39 +60,54 @@ export function makeLedger(transactions: Transactions, identity: LedgerIdentity,
       ...RECORD_PAGES,
     }),
     ...transactions.bindWritesTo({
-      recordConsents,
-      recordShare,
-      withdrawShare,
-      flagPostedShares: flagShares,
+      recordConsents: consents.recordConsents,
+      recordShare: shares.recordShare,
+      withdrawShare: shares.withdrawShare,
+      flagPostedShares: shares.flagShares,
       recordDecision: decide,
       recordRunDecisions,
-      recordSeen,
+      recordSeen: holds.recordSeen,
       watch: watchForRestore,
       acceptRestore,
     }),
     consents: {
-      ...transactions.bindReads({ fault: readFault, unmatchedCounts: countUnmatched }),
-      ...transactions.bindWritesTo({ keep: keepConsent, adopt: adoptConsents, markSeen: markConsentsSeen }),
+      ...transactions.bindReads({ fault: consents.readFault, unmatchedCounts: consents.countUnmatched }),
+      ...transactions.bindWritesTo({
+        keep: consents.keepConsent,
+        adopt: consents.adoptConsents,
+        markSeen: consents.markConsentsSeen,
+      }),
     },
     pauses: {
-      ...transactions.bindReads({ list: (tx: Transaction) => readPauses(tx), waiting: readWaiting }),
-      ...transactions.bindWritesTo({ begin: beginPause, end: endPause, forget: forgetWaiting }),
+      ...transactions.bindReads({ list: pauses.readPauses, waiting: pauses.readWaiting }),
+      ...transactions.bindWritesTo({ begin: pauses.beginPause, end: pauses.endPause, forget: pauses.forgetWaiting }),
     },
     tasks: {
-      ...transactions.bindReads({ open: readOpenTasks, counts: countTasks, of: readTasksOfOwner }),
-      ...transactions.bindWritesTo({ openHold, close: closeTasks, flag: flagRun, markSeen: recordRunSeen }),
+      ...transactions.bindReads({ open: holds.readOpenTasks, counts: holds.countTasks, of: holds.readTasksOfOwner }),
+      ...transactions.bindWritesTo({
+        openHold: holds.openHold,
+        close: holds.closeTasks,
+        flag: holds.flagRun,
+        markSeen: holds.recordRunSeen,
+      }),
     },
     retention: {
       ...transactions.bindReads({
-        view: readDisposalView,
-        olderThan: readOlderThan,
-        unfinished: readUnfinished,
+        view: disposal.readDisposalView,
+        olderThan: disposal.readOlderThan,
+        unfinished: disposal.readUnfinished,
         isBegun: isDisposalBegun,
         legalHolds: readHolds,
       }),
       // Another database may answer at the same address by now: nothing of it may be destroyed.
       ...transactions.bindWrites(
-        { begin: beginDisposal, recordDeletion, dispose, setLegalHold, releaseLegalHold },
+        {
+          begin: disposal.beginDisposal,
+          recordDeletion: disposal.recordDeletion,
+          dispose: disposal.dispose,
+          setLegalHold,
+          releaseLegalHold,
+        },
         identity.ledgerId,
       ),
       scrub: () => transactions.engine.scrub(),
@@ -155,7 +139,7 @@ export class SqlLedger extends SealedReports {
     return this.transactions.cipher.unsealValue(sealed, 'cursor', bound);
   }
 
-  async claim(request: ClaimRequest): Promise<ClaimVerdict> {
+  async claim(request: records.ClaimRequest): Promise<records.ClaimVerdict> {
     const verdict = await this.transactions.write((tx) => claimAttempt(tx, request), { byAnyVersion: true });
     // This has a transaction of its own, since nothing of the claim is kept. One run's finding counts for all.
     if (verdict.kind === 'ledgerRestored') {
@@ -164,7 +148,7 @@ export class SqlLedger extends SealedReports {
     return verdict;
   }
 
-  closeAttempt(request: CloseRequest): Promise<AttemptView> {
+  closeAttempt(request: records.CloseRequest): Promise<AttemptView> {
     return this.transactions.writeTo(request.ledgerId, (tx) => lookUpAndClose(tx, request));
   }
 
@@ -172,7 +156,11 @@ export class SqlLedger extends SealedReports {
    * Idempotent. `report` is the answer's JSON text. It is sealed first, and written in the same transaction, as is
    * `refusal`.
    */
-  async recordOutcome(record: OutcomeRecord, report?: string, refusal?: SealedRefusal): Promise<RecordVerdict> {
+  async recordOutcome(
+    record: records.OutcomeRecord,
+    report?: string,
+    refusal?: SealedRefusal,
+  ): Promise<records.RecordVerdict> {
     const sealed = report === undefined ? undefined : await this.seal('report', record, report);
     return this.transactions.write((tx) => recordAttempt(tx, record, { report: sealed, refusal }), {
       byAnyVersion: true,
@@ -201,11 +189,11 @@ export type StartFacts = Awaited<ReturnType<typeof readStartFacts>>;
  * before it, or something needs a person.
  */
 async function readStartFacts(tx: Transaction, runKey: string) {
-  const [isDisposed, { newest }, consents, isOpen] = await Promise.all([
+  const [isDisposed, { newest }, known, isOpen] = await Promise.all([
     isDisposalBegun(tx, runKey),
     readRestore(tx),
     tx.rows('SELECT 1 FROM consents WHERE journey_id = $1 LIMIT 1', [runKey]),
-    hasOpenTasks(tx, runKey),
+    holds.hasOpenTasks(tx, runKey),
   ]);
-  return { hasConsents: consents.length > 0, hasOpenTasks: isOpen, isDisposed, newest };
+  return { hasConsents: known.length > 0, hasOpenTasks: isOpen, isDisposed, newest };
 }

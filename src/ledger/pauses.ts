@@ -88,8 +88,8 @@ export function endPause(tx: Transaction, scope: PauseScope, authorization: Auth
 async function countInFlight(session: SqlSession, { profile }: PauseScope): Promise<number> {
   const [row] = await session.read<{ count: number }>(
     `SELECT count(*) AS count FROM attempts a JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-     WHERE a.state = 'sending' AND a.answer_by > ${session.dialect.now} ${profile === undefined ? '' : 'AND i.profile = $1'}`,
-    profile === undefined ? [] : [profile],
+     WHERE a.state = 'sending' AND a.answer_by > ${session.dialect.now} AND i.profile = coalesce($1, i.profile)`,
+    [profile],
   );
   return row?.count ?? 0;
 }

@@ -114,11 +114,8 @@ export type OpenInquiry = InquiryView & {
   attention: AttentionReason[];
 };
 
-export interface SeenRecord {
-  decisionId: string;
-  customerTraceNumber: string;
-  by: string;
-  reason: string;
+export interface SeenRecord
+  extends Required<Pick<RunDecision, 'decisionId' | 'customerTraceNumber' | 'by' | 'reason'>> {
   /** No run waits: a hold of which nothing was sent is closed, too, and one about which nothing is undecided. */
   runIsGone?: true;
 }
@@ -152,9 +149,6 @@ export type ShareWithdrawal = Pick<RunDecision, 'runKey' | 'by' | 'reason'> & { 
 export type RunWithdrawal = Pick<RunDecision, 'by' | 'reason'>;
 
 /** A message that ends a run, or takes back a share: whether the ledger has this very one. */
-export interface EndingMessage extends RunWithdrawal {
-  runKey: string;
+export type EndingMessage = Pick<RunDecision, 'runKey' | 'shareId' | 'by' | 'reason'> & {
   action: 'withdraw' | 'cancel';
-  /** The share that was taken back, where it is not the run itself. */
-  shareId?: string;
-}
+};

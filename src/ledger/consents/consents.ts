@@ -8,7 +8,16 @@ import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../con
 import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
 import { appendToChain } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
-import { type Expression, hasMembers, IS_SET, type Members, NOW, readRows, updateRows } from '../database/rows.ts';
+import {
+  type Expression,
+  hasMembers,
+  IS_SET,
+  isIn,
+  type Members,
+  NOW,
+  readRows,
+  updateRows,
+} from '../database/rows.ts';
 import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import type { ConsentVerdict } from '../records.ts';
@@ -109,10 +118,9 @@ export async function adoptConsents(session: SqlSession, start: Start): Promise<
     const unmatched = applicantIds.includes(row.applicantId) ? unknownShare : 'applicant';
     await updateRows(session, 'consents', pick(row, KEY), { unmatched });
   }
-  for (const shareId of reportRunKey === undefined ? [] : shareIds) {
-    const isUnmatched = { journeyId: reportRunKey, shareId, unmatched: 'share' } as const;
-    await updateRows(session, 'consents', isUnmatched, { unmatched: undefined });
-  }
+  if (reportRunKey === undefined) return;
+  const ofReport = { journeyId: reportRunKey, shareId: isIn(shareIds), unmatched: 'share' } as const;
+  await updateRows(session, 'consents', ofReport, { unmatched: undefined });
 }
 
 /** Marks the consents of one owner as seen by a person; returns how many there were. */

@@ -110,16 +110,16 @@ export const TABLES = {
       permissible_purpose_code: optional(text()),
       amends: optional(text()),
       // The caller's ids of the applicants. An accepted reference is compared with them, and each outcome names them.
-      applicant_ids: optional(json<string[]>()),
+      applicant_ids: state(json<string[]>()),
       // NULL until the first claim.
-      digest: optional(text()),
-      // NULL until the first claim: an inquiry that only has decisions takes no key. See repeatOf in claim.ts.
-      permitted_repeat: optional(int()),
+      digest: state(text()),
+      // NULL until the first claim: an inquiry that only has decisions takes no key. See findRepeat in rules.ts.
+      permitted_repeat: state(int()),
       created_at: stamp(),
       // When a pause last refused its claim. NULL: never, or its run was woken since.
-      paused_at: optional(instant()),
-      abandoned_at: optional(instant()),
-      disposed_at: optional(instant()),
+      paused_at: state(instant()),
+      abandoned_at: state(instant()),
+      disposed_at: state(instant()),
     },
     key: ['customer_trace_number'],
     guard: 'keepRows',

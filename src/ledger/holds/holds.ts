@@ -89,13 +89,9 @@ export type TaskQuery = TaskFilters & {
 type RunSeen = Omit<RunDecision, 'action'> & { flag: FlagReason; runIsGone?: true };
 
 /** Opens a row for an inquiry whose latest attempt needs a decision, unless a row exists. */
-export async function openHeld(
-  tx: Transaction,
-  customerTraceNumber: string,
-  isWanted: (reason: FailureType) => boolean = () => true,
-): Promise<void> {
+export async function openHeld(tx: Transaction, customerTraceNumber: string): Promise<void> {
   const undecided = await readUndecided(tx, customerTraceNumber);
-  if (!undecided || !isWanted(undecided.failureType)) return;
+  if (!undecided) return;
   const { attempt, failureType: reason } = undecided;
   const open = await readHeld(tx, customerTraceNumber);
   // A hold that the run waits for has priority, because its decision makes the run look at this attempt next.
@@ -227,9 +223,10 @@ export async function closeTasks(tx: Transaction, { runKey, until }: { runKey: s
     const { customerTraceNumber = '' } = held;
     await lockInquiry(tx, customerTraceNumber);
     const undecided = await readUndecided(tx, customerTraceNumber);
-    if (undecided && isAbout(held, undecided) && MAY_BE_POSTED.includes(undecided.failureType)) continue;
+    const mayBePosted = undecided !== undefined && MAY_BE_POSTED.includes(undecided.failureType);
+    if (mayBePosted && isAbout(held, undecided)) continue;
     await close(tx, 'ended', { workId: held.workId });
-    await openHeld(tx, customerTraceNumber, (wanted) => MAY_BE_POSTED.includes(wanted));
+    if (mayBePosted) await openHeld(tx, customerTraceNumber);
   }
   const isOver = { kind: 'flagged', runKey: isOfOwner(runKey), reason: PORTFOLIO_UNAVAILABLE, since: isBegun } as const;
   await close(tx, 'ended', isOver);

@@ -20,30 +20,18 @@ import {
   type KnownInquiry,
   lateToJudge,
 } from '../claim.ts';
-import { insertRow, isIn, readRows } from '../database/rows.ts';
+import { insertRow, isIn, readRows, toMemberName } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
-import type { Row } from '../database/tables.ts';
+import { listColumns, type Row } from '../database/tables.ts';
 import { isInForce } from '../orders.ts';
 import { findReviewOfRow, toOwner } from '../owners.ts';
 import type { AttentionReason, DecisionRecord, InquiryView, OpenInquiry, ReportOrigin } from '../records.ts';
 import { findDecisionDifferences } from './rules.ts';
 
-/** The members that identify an inquiry and say whom it is for. */
-const DESCRIPTION = [
-  'customerTraceNumber',
-  'environment',
-  'profile',
-  'customerId',
-  'workflowType',
-  'runKey',
-  'productCode',
-  'ordinal',
-  'shareId',
-  'endUserCode',
-  'endUser',
-  'permissiblePurposeCode',
-  'amends',
-] as const;
+/** The members that identify an inquiry and say whom it is for. No later transaction changes them. */
+const DESCRIPTION = listColumns('inquiries', ({ isStamp, isState }) => !isStamp && !isState).map(
+  toMemberName,
+) as (keyof InquiryDescription)[];
 
 export const ATTEMPT_KEY = ['customerTraceNumber', 'attempt'] as const;
 
@@ -182,19 +170,17 @@ export function sealAnswer(
   return answer && cipher.sealValue(answer, name, customerTraceNumber, String(attempt));
 }
 
-export function openAnswer<Name extends AnswerName>(
+export function openAnswer(
   cipher: LedgerCipher,
-  row: Pick<AttemptRow, 'customerTraceNumber' | 'attempt' | Name>,
-  name: Name,
+  row: Pick<AttemptRow, keyof ReportOrigin | AnswerName>,
+  name: AnswerName,
 ): Answer | undefined {
-  const sealed: Uint8Array | undefined = row[name];
+  const sealed = row[name];
   return sealed && (cipher.unsealValue(sealed, name, row.customerTraceNumber, String(row.attempt)) as Answer);
 }
 
 /** Opens an answer, where it was understood. */
-export function openOutcome<Name extends AnswerName>(
-  ...sealed: Parameters<typeof openAnswer<Name>>
-): Outcome | undefined {
+export function openOutcome(...sealed: Parameters<typeof openAnswer>): Outcome | undefined {
   const answer = openAnswer(...sealed);
   return answer?.kind === 'outcome' ? answer : undefined;
 }

@@ -4,10 +4,10 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { omitUndefined, pick } from '../../base/defined.ts';
-import { describeDifference } from '../../base/differing-paths.ts';
 import { listApplicantOutcomes } from '../../model/consumer-results.ts';
 import { type Answer, type AttemptView, type InquiryDescription, isKnownNotPosted } from '../../model/inquiry.ts';
 import { checkProviderStatement, describeResendRule } from '../../model/provider-word.ts';
+import { refusePaths } from '../../model/refusals.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { toResendNumber } from '../../model/trace-number.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
@@ -146,13 +146,7 @@ function chooseSentNumber(
   return before?.sentTraceNumber;
 }
 
-function findRow({ attempts }: InquiryState, attempt: number): AttemptRow | undefined {
-  return attempts.find((row) => row.attempt === attempt);
-}
-
-export interface OutcomeFacts {
-  attempt: number;
-  state: OutcomeRecord['state'];
+export interface OutcomeFacts extends Pick<OutcomeRecord, 'attempt' | 'state'> {
   /** The row holds exactly this as the outcome that came, even where an `accept` has overruled it since. */
   isRepeated: boolean;
 }
@@ -183,7 +177,7 @@ export async function recordAttempt(
   const { customerTraceNumber, attempt, ledgerId } = record;
   const state = await readLockedState(tx, customerTraceNumber);
   requireSameLedger(ledgerId, state.ledgerId);
-  const row = findRow(state, attempt);
+  const row = state.attempts.find((known) => known.attempt === attempt);
   const isRepeated = row !== undefined && isSameOutcome(row, record, tx.cipher);
   const verdict = decideOutcome(state, { attempt, state: record.state, isRepeated });
   const isDisposed = state.disposal === 'done';
@@ -272,14 +266,8 @@ export async function decide(
   if (decision.customerTraceNumber !== customerTraceNumber) throw new Error('a decision about another inquiry');
   await insertInquiry(tx, inquiry);
   const state = await readLockedState(tx, customerTraceNumber);
-  const differing = compareWithDecided(state, decision, tx.cipher);
-  if (differing.length > 0) {
-    return rollBack({
-      kind: 'refused',
-      cause: 'differs',
-      reason: describeDifference('/decisionId was used', differing),
-    });
-  }
+  const differing = refusePaths('/decisionId was used', compareWithDecided(state, decision, tx.cipher));
+  if (differing) return rollBack({ kind: 'refused', ...differing });
   const effect = decideDecision(state, decision);
   if (effect.kind === 'repeated') {
     // A run that was reset holds once more, and takes the same decision again.
@@ -293,7 +281,7 @@ export async function decide(
   }
   const reason =
     effect.kind === 'tooEarly'
-      ? describeResendRule(findRow(state, decision.attempt)?.resendFrom ?? '')
+      ? describeResendRule(state.attempts.find((row) => row.attempt === decision.attempt)?.resendFrom ?? '')
       : await acceptProblem(tx, inquiry, decision);
   if (reason) return new Ending(settled, { kind: 'refused', cause: 'notNow', reason });
   await writeDecision(tx, decision, effect);
@@ -431,16 +419,16 @@ async function findForeignConsumer(
   { applicants }: ReportReference,
 ): Promise<number | null> {
   for (const [index, { applicantId, consumerId }] of applicants.entries()) {
-    const [row] = await tx.read<{ known: number; own?: number }>(
-      `SELECT count(*) AS known, sum(CASE WHEN c.applicant_id = $2 AND (i.run_key = $3 OR EXISTS (
+    const foreign = await tx.rows(
+      `SELECT count(*) FROM report_consumers c JOIN inquiries i ON i.customer_trace_number = c.customer_trace_number
+       WHERE c.consumer_digest = $1
+       HAVING max(CASE WHEN c.applicant_id = $2 AND (i.run_key = $3 OR EXISTS (
            SELECT 1 FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
            WHERE s.run_key = $3 AND s.share_id = $4 AND r.customer_trace_number = c.customer_trace_number))
-         THEN 1 ELSE 0 END) AS own
-       FROM report_consumers c JOIN inquiries i ON i.customer_trace_number = c.customer_trace_number
-       WHERE c.consumer_digest = $1`,
+         THEN 1 ELSE 0 END) = 0`,
       [computeConsumerDigest(tx.cipher, consumerId), applicantId, runKey, shareId ?? null],
     );
-    if (row && Number(row.known) > 0 && Number(row.own ?? 0) === 0) return index;
+    if (foreign.length > 0) return index;
   }
   return null;
 }
