@@ -24,7 +24,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api;
 
 GRANT INSERT ON inquiries, attempts, closed_attempts, decisions, consents, attempt_consents,
   report_shares, sealed_bodies, report_references, report_consumers, report_accesses,
-  audit_chain, audit_head, orders, operator_tasks
+  audit_chain, orders, operator_tasks
   TO ledger_worker;
 
 -- Whose inquiry it is, for what and under which number stays as the claim has written it.
@@ -35,14 +35,14 @@ GRANT UPDATE (state, requested_at, recorded_at, http_status, failure_type, retry
   return_reason_code, applicant_outcomes, answer, accepted_by, accepted_answer, late_at, late_state, late_news,
   late_answer) ON attempts TO ledger_worker;
 GRANT UPDATE (last_position) ON attempt_counter TO ledger_worker;
-GRANT UPDATE (entries, hash, mac) ON audit_head TO ledger_worker;
+GRANT UPDATE (chain_entries, chain_hash, chain_mac) ON ledger_identity TO ledger_worker;
 GRANT UPDATE (told_to, unmatched, listed_from, fault, seen_at, seen_by, seen_reason) ON consents TO ledger_worker;
 GRANT UPDATE (held_since, closed_at, closed_how, closed_by) ON operator_tasks TO ledger_worker;
 
 -- Disposal and `keys rewrap`. A trigger lets nothing be put in the place of a sealed report: it can only be destroyed.
 GRANT UPDATE (body, key_id, wrapped_key) ON sealed_bodies TO ledger_worker;
 GRANT DELETE ON report_consumers TO ledger_worker;
-GRANT UPDATE (secret_key_id, secret_wrapped) ON ledger_identity TO ledger_worker;
+GRANT UPDATE (key_id, wrapped_key) ON ledger_identity TO ledger_worker;
 -- The vacuum after a disposal. Before PostgreSQL 17 only an owner may vacuum: `dispose` then says that old row versions
 -- are left to the server's own vacuum.
 DO $$ BEGIN
@@ -58,7 +58,7 @@ END $$;
 -- A decision, its entry in the audit chain, and what it does: an accepted attempt, an abandoned inquiry. The row of the
 -- inquiry is written where it is missing; without one in `attempts` nothing is sent under it.
 GRANT INSERT ON decisions, inquiries, audit_chain, report_references, report_consumers TO ledger_api;
-GRANT INSERT, UPDATE (entries, hash, mac) ON audit_head TO ledger_api;
+GRANT UPDATE (chain_entries, chain_hash, chain_mac) ON ledger_identity TO ledger_api;
 -- A decision also notes that an answer can no longer come (failure_type).
 GRANT UPDATE (state, failure_type, accepted_by, accepted_answer, outcome, applicant_outcomes) ON attempts TO ledger_api;
 GRANT UPDATE (abandoned_at) ON inquiries TO ledger_api;

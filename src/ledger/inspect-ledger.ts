@@ -49,7 +49,7 @@ export async function inspect<T>(url: string, work: (read: SqlSession) => Promis
   }
 }
 
-async function readContent(tx: SqlSession, { ledgerId, environment, secretKeyId }: Row<'ledger_identity'>) {
+async function readContent(tx: SqlSession, { ledgerId, environment, keyId: ownKeyId }: Row<'ledger_identity'>) {
   const rows = await tx.read<{ keyId: string; reports: number }>(
     `SELECT key_id, count(*) AS reports FROM sealed_bodies WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id`,
   );
@@ -57,9 +57,9 @@ async function readContent(tx: SqlSession, { ledgerId, environment, secretKeyId 
   return {
     ledgerId,
     environment,
-    wrappedUnder: [...new Set([secretKeyId, ...reports.keys()])].map((keyId) => ({
+    wrappedUnder: [...new Set([ownKeyId, ...reports.keys()])].map((keyId) => ({
       keyId,
-      secret: keyId === secretKeyId,
+      secret: keyId === ownKeyId,
       reports: reports.get(keyId) ?? 0,
     })),
     needsPerson: (await countTasks(tx)).reduce((sum, { count }) => sum + count, 0),

@@ -16,8 +16,7 @@ import { readAttemptsPage, readSharesPage } from './audit/inquiry-pages.ts';
 import { RECORD_PAGES, readNamed } from './audit/record-pages.ts';
 import * as consents from './consents/consents.ts';
 import { readDurability } from './database/durability.ts';
-import { readRows } from './database/rows.ts';
-import { SCHEMA_VERSION } from './database/schema.ts';
+import { requireIdentity, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
@@ -178,8 +177,7 @@ export class SqlLedger extends SealedReports {
 
 /** Reads only: whether the ledger still takes claims and decisions from a program of this version. */
 async function mayWrite(session: SqlSession): Promise<boolean> {
-  const [identity] = await readRows(session, 'ledger_identity', { onlyRow: 1 });
-  return (identity?.oldestWriter ?? 0) <= SCHEMA_VERSION;
+  return (await requireIdentity(session)).oldestWriter <= SCHEMA_VERSION;
 }
 
 export type StartFacts = Awaited<ReturnType<typeof readStartFacts>>;

@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { pick } from '../base/defined.ts';
 import type { Environment } from '../model/products.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
-import { LedgerCipher } from '../protection/sealed/sealing.ts';
-import { beginChain } from './audit/audit-chain.ts';
+import { toHeadColumns } from './audit/audit-chain.ts';
 import { openPostgres } from './database/postgres-engine.ts';
 import { insertRow, NOW, updateRows } from './database/rows.ts';
 import { migrate, readIdentity, SCHEMA_VERSION, VERSIONS } from './database/schema.ts';
@@ -14,7 +13,7 @@ import type { SqlEngine } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
 import type { Row } from './database/tables.ts';
 import { Transactions } from './database/transactions.ts';
-import { createLedgerSecret, openLedgerSecret } from './database/wrapped-keys.ts';
+import { createLedgerSecret, openCipher } from './database/wrapped-keys.ts';
 import { LedgerChangedError, LedgerNotFoundError, LedgerSchemaError, LedgerUnavailableError } from './errors.ts';
 import { type Ledger, makeLedger } from './ledger.ts';
 
@@ -57,9 +56,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
     const found = requireUsable(row);
     requireExpected(found, options);
     const identity = pick(found, ['ledgerId', 'environment', 'createdAt', 'schemaVersion']);
-    const wrapped = { keyId: found.secretKeyId, wrappedKey: found.secretWrapped };
-    const secret = await openLedgerSecret(options.keyRing, found.ledgerId, wrapped);
-    const cipher = new LedgerCipher(found.ledgerId, secret);
+    const cipher = await openCipher(options.keyRing, found.ledgerId, found);
     return makeLedger(new Transactions(engine, cipher), identity, options.keyRing);
   } catch (error) {
     await engine.close();
@@ -77,29 +74,27 @@ async function migrateLedger(engine: SqlEngine, version: number, options: OpenLe
   if (version >= SCHEMA_VERSION) return;
   const { keyRing, environment, onProgress } = options;
   // Before the transaction: a key management service may be slow.
-  const made = version === 0 ? await makeSecret(keyRing) : undefined;
+  const made = version === 0 ? await makeIdentity(keyRing) : undefined;
   await engine.migrate(async (session) => {
     // Read again, now without other writers: another process may have been first.
     const from = (await readIdentity(session))?.schemaVersion ?? 0;
     if (from >= SCHEMA_VERSION) return;
     if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
     await migrate(session, from);
-    if (!made) {
-      onProgress?.(`tables: version ${from} to ${SCHEMA_VERSION}`);
-      await updateRows(session, 'ledger_identity', { onlyRow: 1 }, { ...VERSIONS, migratedAt: NOW });
+    if (made) {
+      await insertRow(session, 'ledger_identity', { ...made, onlyRow: 1, environment, ...VERSIONS });
       return;
     }
-    const { cipher, ...identity } = made;
-    await insertRow(session, 'ledger_identity', { onlyRow: 1, environment, ...identity, ...VERSIONS });
-    await beginChain({ ...session, cipher });
+    onProgress?.(`tables: version ${from} to ${SCHEMA_VERSION}`);
+    await updateRows(session, 'ledger_identity', { onlyRow: 1 }, { ...VERSIONS, migratedAt: NOW });
   });
 }
 
-async function makeSecret(keyRing: OpenLedgerOptions['keyRing']) {
+/** An id, a secret, and the head of an audit chain without entries. */
+async function makeIdentity(keyRing: KeyWrapper) {
   const ledgerId = `ledger-${randomUUID()}`;
-  const wrapped = await createLedgerSecret(keyRing, ledgerId);
-  const cipher = new LedgerCipher(ledgerId, await openLedgerSecret(keyRing, ledgerId, wrapped));
-  return { ledgerId, secretKeyId: wrapped.keyId, secretWrapped: wrapped.wrappedKey, cipher };
+  const secret = await createLedgerSecret(keyRing, ledgerId);
+  return { ledgerId, ...secret, ...toHeadColumns(await openCipher(keyRing, ledgerId, secret)) };
 }
 
 /** @throws LedgerNotFoundError, LedgerUnavailableError; TypeError where the address has neither form */

@@ -6,7 +6,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { attempted, claimAs, consentOf, decisionOf, INQUIRY, SHARE, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
-const TABLES = ['consents', 'decisions', 'audit_chain', 'audit_head'];
+const TABLES = ['consents', 'decisions', 'audit_chain', 'ledger_identity'];
 
 const keyOf = (consentId: string) => ['J-1', 'S1', '01', consentId, 'granted'];
 const consent = (consentId: string) => ({ table: 'consents' as const, key: keyOf(consentId) });
@@ -32,6 +32,8 @@ const removed = (row: string, position: number) => [
   `DELETE FROM audit_chain WHERE position = ${position}`,
 ];
 const moved = (from: number, to: number) => `UPDATE audit_chain SET position = ${to} WHERE position = ${from}`;
+
+const EMPTY_HEAD = "UPDATE ledger_identity SET chain_entries = 0, chain_hash = '', chain_mac = ''";
 
 const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
   [
@@ -84,7 +86,7 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
     'the last row, removed together with its entry, and a head that matches',
     [
       ...removed('decisions', 5),
-      'UPDATE audit_head SET entries = 4, hash = (SELECT hash FROM audit_chain WHERE position = 4)',
+      'UPDATE ledger_identity SET chain_entries = 4, chain_hash = (SELECT hash FROM audit_chain WHERE position = 4)',
     ],
     [{ kind: 'headChanged' }],
   ],
@@ -118,7 +120,7 @@ const TAMPERINGS: readonly [string, string[], ChainFinding[]][] = [
     }),
     [at('changed', 2, 'C-2'), at('changed', 3, 'C-3')],
   ],
-  ['a head that was deleted', ['DELETE FROM audit_head'], [{ kind: 'headChanged' }]],
+  ['a head that was emptied', [EMPTY_HEAD], [{ kind: 'headChanged' }]],
 ];
 
 export function chainTests(opened: Open, backend: LedgerBackend): void {
@@ -176,7 +178,7 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
   test('verification finds a changed head even after further appends', async (t) => {
     const { ledger, url, again } = await opened(t);
     await fill(ledger);
-    await tamper(url, [...removed('decisions', 5), 'DELETE FROM audit_head']);
+    await tamper(url, [...removed('decisions', 5), EMPTY_HEAD]);
     const reopened = await again();
     await reopened.recordConsents(ledger.identity.ledgerId, [consentOf({ consentId: 'C-6' })]);
     const report = await ledger.verifyChain();
@@ -207,8 +209,9 @@ export function chainTests(opened: Open, backend: LedgerBackend): void {
 
   /** Returns the statement that restores the current head. */
   async function headOf(url: string): Promise<string> {
-    const [row] = (await backend.execute(url, 'SELECT * FROM audit_head')) as Record<string, string>[];
-    return `UPDATE audit_head SET entries = ${row?.entries}, hash = '${row?.hash}', mac = '${row?.mac}'`;
+    const [row] = (await backend.execute(url, 'SELECT * FROM ledger_identity')) as Record<string, string>[];
+    const { chain_entries: entries, chain_hash: hash, chain_mac: mac } = row ?? {};
+    return `UPDATE ledger_identity SET chain_entries = ${entries}, chain_hash = '${hash}', chain_mac = '${mac}'`;
   }
 
   test('every append of concurrent writers is chained', async (t) => {

@@ -71,7 +71,7 @@ describe('PostgreSQL: claims of shares concurrent with other writes', () => {
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
     const [blocker, watcher] = [await openClient(t, url), await openClient(t, url)];
     await ledger.recordConsents(ledger.identity.ledgerId, [grant]);
-    await blocker.query('BEGIN; SELECT 1 FROM audit_head FOR UPDATE');
+    await blocker.query('BEGIN; SELECT 1 FROM ledger_identity FOR UPDATE');
     const untilWaiting = async (count: number) => {
       for (;;) {
         // The blocker's transaction cannot ask, since it sees a single snapshot.
@@ -151,7 +151,7 @@ describe('PostgreSQL: claims of shares concurrent with other writes', () => {
       if (step !== 'begin') {
         await blocker.query('COMMIT');
         assert.equal((await retention.begin('J-1', authorization)).kind, 'done');
-        await blocker.query('BEGIN; SELECT 1 FROM audit_head FOR UPDATE');
+        await blocker.query('BEGIN; SELECT 1 FROM ledger_identity FOR UPDATE');
       }
       const holding = retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' });
       await untilWaiting(1);
@@ -181,7 +181,7 @@ describe('PostgreSQL: claims of shares concurrent with other writes', () => {
     const { retention } = ledger;
     await blocker.query('COMMIT');
     await retention.begin('J-1', authorization);
-    await blocker.query('BEGIN; SELECT 1 FROM audit_head FOR UPDATE');
+    await blocker.query('BEGIN; SELECT 1 FROM ledger_identity FOR UPDATE');
     const disposing = retention.dispose('J-1', authorization, 0);
     await untilWaiting(1);
     const holding = retention.setLegalHold('J-1', { ...authorization, matter: '2026-17' });

@@ -63,6 +63,7 @@ const FORBIDDEN_TO_ALL = [
   'UPDATE consents SET decision = decision',
   'UPDATE report_accesses SET by = NULL',
   'UPDATE ledger_identity SET schema_version = 999',
+  'UPDATE ledger_identity SET only_row = 1',
   'CREATE TABLE mine (a INT)',
   'CREATE OR REPLACE FUNCTION ledger_keep_rows() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NULL; END$$',
   'DROP TABLE orders',
@@ -219,9 +220,9 @@ describe('the database role of the HTTP API', () => {
       ),
       "UPDATE orders SET kind = 'disposed'",
       'UPDATE sealed_bodies SET body = NULL',
-      'UPDATE audit_head SET only_row = 1',
       'UPDATE operator_tasks SET reason = reason',
-      'UPDATE ledger_identity SET secret_key_id = secret_key_id',
+      'UPDATE ledger_identity SET key_id = key_id',
+      'UPDATE ledger_identity SET wrapped_key = wrapped_key',
     ]));
 });
 

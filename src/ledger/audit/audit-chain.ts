@@ -13,7 +13,8 @@ import { parseJson } from '../../base/json-safety.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { Table, Writes } from '../database/columns.ts';
 import { iterateKeyset } from '../database/pages.ts';
-import { type InsertOptions, insertRaw, insertRow, toMemberName, toObject } from '../database/rows.ts';
+import { type InsertOptions, insertRaw, insertRow, toMemberName, toObject, updateRows } from '../database/rows.ts';
+import { requireIdentity } from '../database/schema.ts';
 import { listPlaceholders, type SqlRow, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import { type Row, TABLES, type TableName } from '../database/tables.ts';
 
@@ -26,14 +27,11 @@ const CHAINED_TABLES = (Object.entries(TABLES) as [TableName, Table][])
   .map(([name]) => name as ChainedTable);
 
 /** The entry that marks where the head was found not to be authentic. */
-const BROKEN_HEAD = 'audit_head';
-
-interface ChainHead {
-  entries: number;
-  hash: string;
-}
+const BROKEN_HEAD = 'brokenHead';
 
 type ChainEntry = Row<'audit_chain'>;
+/** The last entry; position 0 where there is none. */
+type ChainHead = Pick<ChainEntry, 'position' | 'hash'>;
 
 /** Rows that one statement reads or writes: both engines take thousands of values. */
 const CHAIN_BATCH = 500;
@@ -42,31 +40,30 @@ function toRowKey(table: ChainedTable, row: SqlRow): string {
   return JSON.stringify(TABLES[table].key.map((column) => row[column]));
 }
 
-/** The hash at which the chain begins. */
-function hashBeginning(cipher: LedgerCipher): string {
-  return cipher.chainHash(JSON.stringify(['beginning']));
+function computeHash(cipher: LedgerCipher, ...parts: readonly unknown[]): string {
+  return cipher.chainHash(JSON.stringify(parts));
 }
 
-/** The hash covers every column that is set and is no state: a column that a later version adds changes no hash of older rows. */
-function hashEntry(cipher: LedgerCipher, previous: string, table: ChainedTable, row: SqlRow): string {
+/** The head of a chain without entries. */
+function createHead(cipher: LedgerCipher): ChainHead {
+  return { position: 0, hash: computeHash(cipher, 'beginning') };
+}
+
+/** Lists every column that is set and is no state: a column that a later version adds changes no hash of older rows. */
+function listContent(table: ChainedTable, row: SqlRow): readonly unknown[] {
   const { columns }: Table = TABLES[table];
   const set = Object.entries(row).filter(([column, value]) => value !== null && !columns[column]?.isState);
-  const ordered = set.sort(([a], [b]) => (a < b ? -1 : 1));
-  return cipher.chainHash(JSON.stringify([previous, table, ordered]));
+  return set.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function hashBrokenHead(cipher: LedgerCipher, previous: string, key: string): string {
-  return cipher.chainHash(JSON.stringify([previous, BROKEN_HEAD, key]));
+/** The head as the ledger's identity has it. By default that of a new ledger. */
+export function toHeadColumns(cipher: LedgerCipher, { position, hash } = createHead(cipher)) {
+  return { chainEntries: position, chainHash: hash, chainMac: computeHash(cipher, 'head', position, hash) };
 }
 
-function hashHead(cipher: LedgerCipher, { entries, hash }: ChainHead): string {
-  return cipher.chainHash(JSON.stringify(['head', entries, hash]));
-}
-
-/** The chain's head; `null` where there is none. */
-async function readHead(tx: Transaction, lock = ''): Promise<(ChainHead & { isAuthentic: boolean }) | null> {
-  const [row] = await tx.rows<ChainHead & { mac: string }>(`SELECT entries, hash, mac FROM audit_head ${lock}`);
-  return row ? { entries: row.entries, hash: row.hash, isAuthentic: row.mac === hashHead(tx.cipher, row) } : null;
+async function readHead(tx: Transaction, lock = ''): Promise<ChainHead & { isAuthentic: boolean }> {
+  const { chainEntries: position, chainHash: hash, chainMac } = await requireIdentity(tx, lock);
+  return { position, hash, isAuthentic: chainMac === toHeadColumns(tx.cipher, { position, hash }).chainMac };
 }
 
 /** Inserts a row and its entry, and returns the row (`insertRow`). */
@@ -81,14 +78,12 @@ export type InsertChained = <Name extends ChainedTable>(
  * other there and nowhere else. Where a transaction takes an inquiry's lock too, it takes that one first.
  */
 export async function appendToChain<T>(tx: Transaction, work: (insert: InsertChained) => Promise<T>): Promise<T> {
-  let head = await readLockedHead(tx);
-  const before = head;
+  const before = await readLockedHead(tx);
+  let head = before;
   const result = await work(async (table, fields, options) => {
     const row = await insertRaw(tx, table, fields, options);
     if (!row) return undefined;
-    const entry = createNextEntry(head, table, toRowKey(table, row), hashEntry(tx.cipher, head.hash, table, row));
-    await insertRow(tx, 'audit_chain', entry);
-    head = toHead(entry);
+    head = await appendEntry(tx, head, table, toRowKey(table, row), listContent(table, row));
     return toObject(row) as never;
   });
   if (head !== before) await writeHead(tx, head);
@@ -100,42 +95,38 @@ export async function appendToChain<T>(tx: Transaction, work: (insert: InsertCha
  * this one ends. An inquiry's lock comes first.
  */
 export async function lockHead(session: SqlSession): Promise<void> {
-  await session.rows(`SELECT 1 FROM audit_head ${session.dialect.forUpdate}`);
+  await session.rows(`SELECT 1 FROM ledger_identity ${session.dialect.forUpdate}`);
 }
 
 async function readLockedHead(tx: Transaction): Promise<ChainHead> {
   const head = await readHead(tx, tx.dialect.forUpdate);
   const [last] = await tx.read<ChainEntry>('SELECT * FROM audit_chain ORDER BY position DESC LIMIT 1');
   // If entries are missing, the gap to the head's count already marks the removal.
-  if (head?.isAuthentic && (last?.position ?? 0) <= head.entries) return head;
+  if (head.isAuthentic && (last?.position ?? 0) <= head.position) return head;
   // Stopping here would stop every journey; going on without a mark would hide the tampering.
-  const found = last ? toHead(last) : { entries: 0, hash: hashBeginning(tx.cipher) };
-  const key = JSON.stringify([found.entries + 1]);
-  const mark = createNextEntry(found, BROKEN_HEAD, key, hashBrokenHead(tx.cipher, found.hash, key));
-  await insertRow(tx, 'audit_chain', mark);
-  await writeHead(tx, toHead(mark));
-  return toHead(mark);
+  const found = last ?? createHead(tx.cipher);
+  const key = JSON.stringify([found.position + 1]);
+  const mark = await appendEntry(tx, found, BROKEN_HEAD, key, key);
+  await writeHead(tx, mark);
+  return mark;
 }
 
-function createNextEntry(head: ChainHead, table: string, key: string, hash: string): ChainEntry {
-  return { position: head.entries + 1, rowTable: table, rowKey: key, previous: head.hash, hash };
-}
-
-function toHead({ position, hash }: ChainEntry): ChainHead {
-  return { entries: position, hash };
+async function appendEntry(
+  tx: Transaction,
+  head: ChainHead,
+  rowTable: string,
+  rowKey: string,
+  content: unknown,
+): Promise<ChainEntry> {
+  const previous = head.hash;
+  const hash = computeHash(tx.cipher, previous, rowTable, content);
+  const entry = { position: head.position + 1, rowTable, rowKey, previous, hash };
+  await insertRow(tx, 'audit_chain', entry);
+  return entry;
 }
 
 async function writeHead(tx: Transaction, head: ChainHead): Promise<void> {
-  await tx.rows(
-    `INSERT INTO audit_head (only_row, entries, hash, mac) VALUES (1, $1, $2, $3)
-     ON CONFLICT (only_row) DO UPDATE SET entries = excluded.entries, hash = excluded.hash, mac = excluded.mac`,
-    [head.entries, head.hash, hashHead(tx.cipher, head)],
-  );
-}
-
-/** Makes the head, with the tables themselves. Where it is missing later, the next append marks that. */
-export function beginChain(tx: Transaction): Promise<void> {
-  return writeHead(tx, { entries: 0, hash: hashBeginning(tx.cipher) });
+  await updateRows(tx, 'ledger_identity', { onlyRow: 1 }, toHeadColumns(tx.cipher, head));
 }
 
 // Compares consents and decisions with their chain. Reports each mismatch by table and key, never by value.
@@ -168,30 +159,33 @@ export interface ChainReport {
  */
 export async function verifyChain(tx: Transaction, { expectHead }: { expectHead?: string } = {}): Promise<ChainReport> {
   const head = await readHead(tx);
-  const authentic = head?.isAuthentic ? head : undefined;
   const findings: ChainFinding[] = [];
-  let last: ChainHead = { entries: 0, hash: hashBeginning(tx.cipher) };
+  let last = createHead(tx.cipher);
   let isExpectedFound = expectHead === undefined || expectHead === last.hash;
   const list = { from: 'audit_chain', order: ['position'] as const, limit: CHAIN_BATCH };
   for await (const entries of iterateKeyset<ChainEntry>(tx, list)) {
     for (const named of await readNamedRows(tx, entries)) {
       const { entry, name } = named;
       const { position } = entry;
-      const missing = position - last.entries - 1;
-      if (missing > 0) findings.push({ kind: 'removed', position: last.entries + 1, rows: missing });
-      const isBeyondHead = authentic !== undefined && position > authentic.entries;
+      const missing = position - last.position - 1;
+      if (missing > 0) findings.push({ kind: 'removed', position: last.position + 1, rows: missing });
+      const isBeyondHead = head.isAuthentic && position > head.position;
       // Without the previous entry, the hash cannot be checked.
       const previous = missing === 0 ? last.hash : entry.previous;
       const kind = isBeyondHead ? 'inserted' : classifyEntry(tx.cipher, named, previous);
       if (kind) findings.push({ kind, position, ...name });
-      last = toHead(entry);
+      last = entry;
       isExpectedFound ||= entry.hash === expectHead;
     }
   }
   for (const table of CHAINED_TABLES) findings.push(...(await findUnchained(tx, table)));
-  findings.push(...judgeHead(authentic, last));
+  const { position } = last;
+  if (!head.isAuthentic) findings.push({ kind: 'headChanged' });
+  else if (position < head.position)
+    findings.push({ kind: 'removed', position: position + 1, rows: head.position - position });
+  else if (position === head.position && last.hash !== head.hash) findings.push({ kind: 'changed', position });
   if (!isExpectedFound) findings.push({ kind: 'otherChain' });
-  return { entries: head?.entries ?? 0, head: head?.hash ?? '', findings };
+  return { entries: head.position, head: head.hash, findings };
 }
 
 /** An entry, and the row that it names. A name that was tampered with is not whole. */
@@ -220,17 +214,13 @@ async function readNamedRows(session: SqlSession, entries: readonly ChainEntry[]
   return named;
 }
 
+/** A key that was tampered with is no part of the name. */
 function parseName({ rowTable, rowKey }: ChainEntry): NamedRow['name'] {
   const table = CHAINED_TABLES.find((name) => name === rowTable);
   if (!table) return {};
-  const key = parseKey(rowKey);
-  return key?.length === TABLES[table].key.length ? { table, key } : { table };
-}
-
-/** Returns `undefined` where the key was tampered with. */
-function parseKey(text: string): string[] | undefined {
-  const [key] = parseJson(text) ?? [];
-  return Array.isArray(key) && key.every((part) => typeof part === 'string') ? key : undefined;
+  const [key] = parseJson(rowKey) ?? [];
+  const isWhole = Array.isArray(key) && key.length === TABLES[table].key.length;
+  return isWhole && key.every((part) => typeof part === 'string') ? { table, key } : { table };
 }
 
 function classifyEntry(
@@ -238,19 +228,13 @@ function classifyEntry(
   { entry, name: { table }, row }: NamedRow,
   previous: string,
 ): ChainFinding['kind'] | null {
-  if (entry.rowTable === BROKEN_HEAD) {
-    return entry.hash === hashBrokenHead(cipher, entry.previous, entry.rowKey) ? 'headChanged' : 'changed';
-  }
-  if (!table) return 'changed';
-  if (!row) return 'removed';
-  if (entry.hash !== hashEntry(cipher, entry.previous, table, row)) return 'changed';
+  const isMark = entry.rowTable === BROKEN_HEAD;
+  if (!table && !isMark) return 'changed';
+  if (table && !row) return 'removed';
+  const content = table && row ? listContent(table, row) : entry.rowKey;
+  if (entry.hash !== computeHash(cipher, entry.previous, entry.rowTable, content)) return 'changed';
+  if (isMark) return 'headChanged';
   return entry.previous === previous ? null : 'outOfOrder';
-}
-
-function judgeHead(head: ChainHead | undefined, { entries, hash }: ChainHead): ChainFinding[] {
-  if (!head) return [{ kind: 'headChanged' }];
-  if (entries < head.entries) return [{ kind: 'removed', position: entries + 1, rows: head.entries - entries }];
-  return entries === head.entries && hash !== head.hash ? [{ kind: 'changed', position: entries }] : [];
 }
 
 /** Finds rows that no entry names. */

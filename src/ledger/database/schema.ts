@@ -1,5 +1,6 @@
 /** The version of a ledger's tables, the programs that may write to it, and the way to a newer version. */
 
+import { LedgerChangedError } from '../errors.ts';
 import { readRows } from './rows.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
 import { createTables, type Row } from './tables.ts';
@@ -30,6 +31,13 @@ export const VERSIONS = { schemaVersion: SCHEMA_VERSION, oldestWriter: Math.max(
 export async function readIdentity(session: SqlSession): Promise<Row<'ledger_identity'> | undefined> {
   const found = await session.rows(session.dialect.tableExists, ['ledger_identity']);
   return found.length === 0 ? undefined : (await readRows(session, 'ledger_identity', { onlyRow: 1 }))[0];
+}
+
+/** Returns the identity of a ledger that was opened. @throws LedgerChangedError where it has none any more */
+export async function requireIdentity(session: SqlSession, lock = ''): Promise<Row<'ledger_identity'>> {
+  const [identity] = await readRows(session, 'ledger_identity', { onlyRow: 1 }, lock);
+  if (!identity) throw new LedgerChangedError('the ledger has lost its identity');
+  return identity;
 }
 
 /** Migrates the tables to the version of this code, within the caller's transaction. */

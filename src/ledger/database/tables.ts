@@ -81,8 +81,12 @@ export const TABLES = {
       oldest_writer: int(),
       migrated_at: stamp(),
       // The ledger's secret, wrapped by the key ring. LedgerCipher derives the digest key from it.
-      secret_key_id: text(),
-      secret_wrapped: bytes(),
+      key_id: text(),
+      wrapped_key: bytes(),
+      // The head of the audit chain, authenticated (audit-chain.ts).
+      chain_entries: int(),
+      chain_hash: text(),
+      chain_mac: text(),
     },
     key: ['only_row'],
     guard: 'keepRows',
@@ -344,12 +348,6 @@ export const TABLES = {
     },
     key: ['position'],
     constraints: ['UNIQUE (row_table, row_key)'],
-  },
-  /** `migrateLedger` makes its one row, since that takes the ledger's key. */
-  audit_head: {
-    columns: { only_row: int('CHECK (only_row = 1)'), entries: int(), hash: text(), mac: text() },
-    key: ['only_row'],
-    guard: 'keepRows',
   },
   /** Orders of people about runs, about their data, or about the ledger as a whole (orders.ts, run-decisions.ts). */
   orders: {

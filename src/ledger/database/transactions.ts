@@ -9,7 +9,7 @@
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { LedgerChangedError, LedgerUnavailableError, WriterTooOldError } from '../errors.ts';
 import { iteratePages, type Page } from './pages.ts';
-import { SCHEMA_VERSION } from './schema.ts';
+import { requireIdentity, SCHEMA_VERSION } from './schema.ts';
 import {
   type Ending,
   LostRaceError,
@@ -18,7 +18,6 @@ import {
   type Transaction,
   type Written,
 } from './sql-session.ts';
-import type { Row } from './tables.ts';
 
 /** A transaction that loses a race reads again, and then finds the winner's row. Losing twice would be unusual. */
 const MAX_RACES = 3;
@@ -132,11 +131,9 @@ function bind<Bound>(functions: Functions, run: (work: InTransaction, ...input: 
 
 /** Returns the id of the ledger that answers. @throws WriterTooOldError where it asks for a newer program */
 async function requireWritable(session: SqlSession): Promise<string> {
-  const [row] = await session.read<Pick<Row<'ledger_identity'>, 'ledgerId' | 'oldestWriter'>>(
-    'SELECT ledger_id, oldest_writer FROM ledger_identity',
-  );
-  if (row && row.oldestWriter > SCHEMA_VERSION) throw new WriterTooOldError();
-  return row?.ledgerId ?? 'none';
+  const { ledgerId, oldestWriter } = await requireIdentity(session);
+  if (oldestWriter > SCHEMA_VERSION) throw new WriterTooOldError();
+  return ledgerId;
 }
 
 /** @throws LedgerChangedError */

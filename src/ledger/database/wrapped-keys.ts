@@ -1,11 +1,13 @@
 /** Keys under the key ring: the ledger's secret, made once and stored beside its id, and the data keys of reports. */
 
 import { randomBytes } from 'node:crypto';
+import { pick } from '../../base/defined.ts';
 import { UnknownKeyError } from '../../protection/errors.ts';
 import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
-import { rewrap } from '../../protection/sealed/sealing.ts';
+import { LedgerCipher, rewrap, toSealName } from '../../protection/sealed/sealing.ts';
 import { iteratePages, readKeyset } from './pages.ts';
-import { readRows, toColumnName, updateRows } from './rows.ts';
+import { toColumnName, updateRows } from './rows.ts';
+import { requireIdentity } from './schema.ts';
 import type { Row } from './tables.ts';
 import type { Transactions } from './transactions.ts';
 
@@ -14,9 +16,9 @@ export function createLedgerSecret(keys: KeyWrapper, ledgerId: string): Promise<
   return keys.wrap('ledger', randomBytes(32), toBinding(ledgerId));
 }
 
-/** Unwraps the secret. Throws `UnknownKeyError` where the key ring lacks its wrapping key. */
-export function openLedgerSecret(keys: KeyWrapper, ledgerId: string, wrapped: WrappedKey): Promise<Uint8Array> {
-  return keys.unwrap('ledger', wrapped, toBinding(ledgerId));
+/** Unwraps the ledger's secret. Throws `UnknownKeyError` where the key ring lacks its wrapping key. */
+export async function openCipher(keys: KeyWrapper, ledgerId: string, secret: WrappedKey): Promise<LedgerCipher> {
+  return new LedgerCipher(ledgerId, await keys.unwrap('ledger', secret, toBinding(ledgerId)));
 }
 
 function toBinding(ledgerId: string): string {
@@ -43,7 +45,7 @@ type WrappedRow = Required<Pick<Row<'sealed_bodies'>, (typeof KEY)[number] | 'ke
 export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrapper, ledgerId: string) {
   const keyId = keys.current('ledger').id;
   const secret = await rewrapSecret(transactions, keys, ledgerId, keyId);
-  const unreadable = new Map<string, number>();
+  const unreadable: string[] = [];
   let reports = 0;
   const batches = iteratePages((after?: WrappedRow) =>
     transactions.read((session) =>
@@ -59,14 +61,13 @@ export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrappe
     ),
   );
   for await (const rows of batches) {
-    const writes: (readonly [row: WrappedRow, change: Awaited<ReturnType<typeof rewrap>>])[] = [];
+    const writes: (readonly [row: WrappedRow, change: WrappedKey])[] = [];
     for (const row of rows) {
       try {
-        const { customerTraceNumber, attempt, kind } = row;
-        writes.push([row, await rewrap(keys, row, { ledgerId, customerTraceNumber, attempt, kind })]);
+        writes.push([row, await rewrap(keys, row, toSealName({ ...row, ledgerId }))]);
       } catch (error) {
         if (!(error instanceof UnknownKeyError)) throw error;
-        unreadable.set(row.keyId, (unreadable.get(row.keyId) ?? 0) + 1);
+        unreadable.push(row.keyId);
       }
     }
     // Writes only where the row is unchanged: a data key that was destroyed meanwhile stays destroyed.
@@ -76,28 +77,14 @@ export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrappe
       return written;
     });
   }
-  return {
-    keyId,
-    reports,
-    secret,
-    unreadable: [...unreadable].map(([missing, count]) => ({ keyId: missing, reports: count })),
-  };
+  const missing = [...Map.groupBy(unreadable, (id) => id)];
+  return { keyId, reports, secret, unreadable: missing.map(([id, { length }]) => ({ keyId: id, reports: length })) };
 }
 
 /** `false` where it is wrapped under that key already, or was replaced meanwhile: then nothing was written. */
-async function rewrapSecret(
-  transactions: Transactions,
-  keys: KeyWrapper,
-  ledgerId: string,
-  keyId: string,
-): Promise<boolean> {
-  const [row] = await transactions.read((session) => readRows(session, 'ledger_identity', { onlyRow: 1 }));
-  if (!row || row.secretKeyId === keyId) return false;
-  const { secretKeyId, secretWrapped } = row;
-  const secret = await openLedgerSecret(keys, ledgerId, { keyId: secretKeyId, wrappedKey: secretWrapped });
-  const after = await keys.wrap('ledger', secret, toBinding(ledgerId));
-  const change = { secretKeyId: after.keyId, secretWrapped: after.wrappedKey };
-  return transactions.write(
-    async (session) => (await updateRows(session, 'ledger_identity', { secretKeyId, secretWrapped }, change)) > 0,
-  );
+async function rewrapSecret(transactions: Transactions, keys: KeyWrapper, ledgerId: string, keyId: string) {
+  const secret = pick(await transactions.read((session) => requireIdentity(session)), ['keyId', 'wrappedKey']);
+  if (secret.keyId === keyId) return false;
+  const change = await rewrap(keys, secret, toBinding(ledgerId));
+  return (await transactions.write((session) => updateRows(session, 'ledger_identity', secret, change))) > 0;
 }

@@ -13,6 +13,7 @@ import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
 import type { Writes } from '../database/columns.ts';
 import { insertRow, readRows } from '../database/rows.ts';
+import { requireIdentity } from '../database/schema.ts';
 import { listPlaceholders, type SqlSession, type SqlValue } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
@@ -136,9 +137,9 @@ export class SealedReports {
    */
   async reportsToCompare(ledgerId: string, customerTraceNumbers: readonly string[]): Promise<ReportToCompare[]> {
     const places = listPlaceholders(customerTraceNumbers);
-    const [[identity], inquiries, rows] = await this.transactions.read((tx) =>
+    const [identity, inquiries, rows] = await this.transactions.read((tx) =>
       Promise.all([
-        readRows(tx, 'ledger_identity', { onlyRow: 1 }),
+        requireIdentity(tx),
         readInquiries(tx, places, customerTraceNumbers),
         tx.read<BodyRow>(
           `${BODIES} i.customer_trace_number IN (${places}) AND ${IS_JUDGED_REPORT} AND b.wrapped_key IS NOT NULL
@@ -147,7 +148,7 @@ export class SealedReports {
         ),
       ]),
     );
-    requireSameLedger(ledgerId, identity?.ledgerId ?? 'none');
+    requireSameLedger(ledgerId, identity.ledgerId);
     const compared = customerTraceNumbers.map((number): Promise<ReportToCompare> | ReportToCompare => {
       const isOwn = ({ customerTraceNumber }: { customerTraceNumber: string }) => customerTraceNumber === number;
       const [inquiry, row] = [inquiries.find(isOwn), rows.findLast(isOwn)];

@@ -45,12 +45,12 @@ export async function unseal(keys: KeyWrapper, sealed: Sealed, sealedFor: Sealed
 }
 
 /**
- * Wraps the data key under the key ring's current key; the body is unchanged. Errors as `unseal`, except those of the
- * body, which it does not open.
+ * Wraps a key under the key ring's current key. Errors as `unseal`, except those of a body.
+ *
+ * @param bound the name that it was wrapped with, of a data key `toSealName`
  */
-export async function rewrap(keys: KeyWrapper, sealed: WrappedKey, sealedFor: SealedFor): Promise<WrappedKey> {
-  const bound = toSealName(sealedFor);
-  const dataKey = await keys.unwrap('ledger', sealed, bound);
+export async function rewrap(keys: KeyWrapper, wrappedKey: WrappedKey, bound: string): Promise<WrappedKey> {
+  const dataKey = await keys.unwrap('ledger', wrappedKey, bound);
   const wrapped = await keys.wrap('ledger', dataKey, bound);
   dataKey.fill(0);
   return wrapped;
@@ -102,7 +102,6 @@ function derive(secret: Uint8Array, ledgerId: string, purpose: string): KeyObjec
   return createSecretKey(new Uint8Array(hkdfSync('sha256', secret, ledgerId, purpose, 32)));
 }
 
-function toSealName(sealedFor: SealedFor): string {
-  const { ledgerId, customerTraceNumber, attempt, kind } = sealedFor;
+export function toSealName({ ledgerId, customerTraceNumber, attempt, kind }: SealedFor): string {
   return JSON.stringify([ledgerId, customerTraceNumber, attempt, kind]);
 }
