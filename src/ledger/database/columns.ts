@@ -2,7 +2,8 @@
 
 /** A column, and the value of the member that holds it. */
 export interface Column<Value> {
-  type: 'TEXT' | 'BIGINT' | 'BYTES';
+  /** A type of PostgreSQL. SQLite keeps texts, numbers and bytes under these names as they are. */
+  type: 'TEXT' | 'BIGINT' | 'BYTEA';
   /** The meaning of the text or the number. */
   holds?: 'json' | 'flag' | 'instant';
   isOptional?: boolean;
@@ -19,7 +20,7 @@ export const int = (constraint?: string): Column<number> => ({ type: 'BIGINT', c
 /** Milliseconds since 1970; RFC 3339 in an object. A time that a message brought is text, and stays as it came. */
 export const instant = (): Column<string> => ({ type: 'BIGINT', holds: 'instant' });
 export const stamp = (): Column<string> => ({ ...instant(), isStamp: true });
-export const bytes = (): Column<Uint8Array> => ({ type: 'BYTES' });
+export const bytes = (): Column<Uint8Array> => ({ type: 'BYTEA' });
 export const json = <Value>(): Column<Value> => ({ type: 'TEXT', holds: 'json' });
 export const flag = <Held extends boolean = boolean>(): Column<Held> => ({ type: 'BIGINT', holds: 'flag' });
 /** NULL where an object lacks the member. */
@@ -41,9 +42,8 @@ export interface Table {
   /** The audit chain has an entry for each row (audit-chain.ts). */
   isChained?: boolean;
   constraints?: readonly string[];
-  /** Each is the rest of a statement that begins with `CREATE INDEX` or `CREATE UNIQUE INDEX`. */
+  /** Each is the rest of a statement that begins with `CREATE`. */
   indexes?: readonly string[];
-  uniqueIndexes?: readonly string[];
 }
 
 type MemberName<Name> = Name extends `${infer Word}_${infer Rest}` ? `${Word}${Capitalize<MemberName<Rest>>}` : Name;

@@ -1,7 +1,7 @@
 /** PostgreSQL by `pg`: any number of machines on one ledger. */
 import pg from 'pg';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
-import { openSession } from './rows.ts';
+import { runInSession } from './rows.ts';
 import {
   Ending,
   LostRaceError,
@@ -76,23 +76,16 @@ const DIALECT: SqlDialect = {
   // claim look older.
   now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)',
   forUpdate: 'FOR UPDATE',
-  bytes: 'BYTEA',
   // Not to_regclass(), which may answer from a cache that is older than the lock.
   tableExists: 'SELECT 1 FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = $1',
   triggerPrelude: [
     `CREATE FUNCTION ledger_keep_rows() RETURNS trigger LANGUAGE plpgsql AS
      'BEGIN RAISE EXCEPTION ''rows of this table are kept as they are''; END'`,
   ],
-  refuse: (table, event, when = '') => [
-    `CREATE TRIGGER ${table}_no_${event.slice(0, 6).toLowerCase()} BEFORE ${event} ON ${table}
-     FOR EACH ROW ${when} EXECUTE FUNCTION ledger_keep_rows()`,
-    ...(event === 'DELETE'
-      ? [
-          `CREATE TRIGGER ${table}_no_truncate BEFORE TRUNCATE ON ${table}
-           FOR EACH STATEMENT EXECUTE FUNCTION ledger_keep_rows()`,
-        ]
-      : []),
-  ],
+  refuse: (table, event, when = '') =>
+    `CREATE TRIGGER ${table}_no_${event.slice(0, 6).toLowerCase()}
+     BEFORE ${event === 'DELETE' ? 'DELETE OR TRUNCATE' : event} ON ${table}
+     FOR EACH ${event === 'DELETE' ? 'STATEMENT' : 'ROW'} ${when} EXECUTE FUNCTION ledger_keep_rows()`,
 };
 
 // Local to the transaction, because connection poolers refuse start-up parameters.
@@ -109,12 +102,10 @@ const BEGIN_MIGRATION = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
 const BEGIN_READ = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SETTINGS}`;
 
 /**
- * Opens a pool on the database that the address names. An administrator makes the database itself.
- *
- * @throws LedgerNotFoundError where the server has no such database
- * @throws LedgerUnavailableError where the server cannot be reached
+ * Makes a pool for the database that the address names; the first transaction connects. An administrator makes the
+ * database itself: each transaction throws `LedgerNotFoundError` where the server has none of that name.
  */
-export async function openPostgres(url: string): Promise<SqlEngine> {
+export function openPostgres(url: string): SqlEngine {
   const pool = new pg.Pool({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -131,14 +122,7 @@ export async function openPostgres(url: string): Promise<SqlEngine> {
   // statement in progress fails by itself.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
-  const engine = new PostgresEngine(pool);
-  try {
-    await engine.read((session) => session.rows('SELECT 1'));
-    return engine;
-  } catch (error) {
-    await engine.close();
-    throw error;
-  }
+  return new PostgresEngine(pool);
 }
 
 interface Notice {
@@ -149,7 +133,6 @@ interface Notice {
 class PostgresEngine implements SqlEngine {
   readonly dialect = DIALECT;
   readonly #pool: pg.Pool;
-  #isClosed = false;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
@@ -181,14 +164,12 @@ class PostgresEngine implements SqlEngine {
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    await this.#pool.end();
+    if (!this.#pool.ending) await this.#pool.end();
   }
 
   /** @param timeoutMs how long a statement waits for its answer */
   async #connect(timeoutMs: number) {
-    if (this.#isClosed) throw new LedgerUnavailableError('the ledger is closed');
+    if (this.#pool.ending) throw new LedgerUnavailableError('the ledger is closed');
     const client = await this.#pool.connect().catch(rethrowTranslated);
     const notices: Notice[] = [];
     const onNotice = (notice: Notice) => notices.push(notice);
@@ -214,13 +195,12 @@ class PostgresEngine implements SqlEngine {
     timeoutMs = ANSWER_TIMEOUT_MS,
   ): Promise<T> {
     const { query, release } = await this.#connect(timeoutMs);
-    const { session, close } = openSession(DIALECT, async (text, values) => (await query(text, values)).rows);
     let isEnded = false;
     try {
       // By itself: without it, each statement that follows would be a transaction of its own.
       await query(begin);
-      const { keep, answer } = Ending.of(await work(session));
-      close();
+      const written = await runInSession(DIALECT, async (text, values) => (await query(text, values)).rows, work);
+      const { keep, answer } = Ending.of(written);
       // The end goes along with statements that are under way. Where one of them has failed, the server commits nothing.
       const [{ command, notices }, value] = await Promise.all([query(keep ? 'COMMIT' : 'ROLLBACK'), answer]);
       isEnded = true;
@@ -228,7 +208,6 @@ class PostgresEngine implements SqlEngine {
       if (keep && !isKept) throw new LedgerUnavailableError('the database did not commit');
       return value;
     } finally {
-      close();
       isEnded ||= await query('ROLLBACK').then(
         () => true,
         () => false,

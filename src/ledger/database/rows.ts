@@ -4,43 +4,40 @@
  */
 import { parseInstantMs, toUtcInstant } from '../../base/instants.ts';
 import { LedgerUnavailableError } from '../errors.ts';
-import type { Writes } from './columns.ts';
+import type { Table, Writes } from './columns.ts';
 import type { SqlDialect, SqlRow, SqlSession, SqlValue } from './sql-session.ts';
 import { listColumns, type Row, TABLES, type TableName } from './tables.ts';
 
-type Has = Parameters<typeof listColumns>[1];
-const findColumns = (has: Has) => (Object.keys(TABLES) as TableName[]).flatMap((name) => listColumns(name, has));
-const JSON_COLUMNS = new Set(findColumns(({ holds }) => holds === 'json'));
-/** The last ones are those of statements, and of no table. */
-const FLAGS = new Set([
-  ...findColumns(({ holds }) => holds === 'flag'),
-  ...['has_proof', 'answered_late', 'refusal_kept', 'closed'],
+const COLUMNS = Object.values<Table>(TABLES).flatMap(({ columns }) => Object.entries(columns));
+/** The meaning of columns that hold more than their type says. The last ones are those of statements, and of no table. */
+const HOLDS = new Map([
+  ...COLUMNS.flatMap(([name, { holds }]) => (holds ? [[name, holds] as const] : [])),
+  ...['has_proof', 'answered_late', 'refusal_kept', 'closed'].map((name) => [name, 'flag'] as const),
 ]);
-const INSTANTS = new Set(findColumns(({ holds }) => holds === 'instant'));
 
 /**
- * Opens the two ways to run a statement, over the one that an engine has, until `close`: a later statement would not be
- * part of the transaction.
+ * Lets work run statements by the one way that an engine has. It ends with the work: a later statement would not be part
+ * of the transaction.
  */
-export function openSession(
+export async function runInSession<T>(
   dialect: SqlDialect,
   run: (text: string, values: readonly (SqlValue | undefined)[]) => Promise<SqlRow[]> | SqlRow[],
-): { session: SqlSession; close(): void } {
+  work: (session: SqlSession) => Promise<T>,
+): Promise<T> {
   let isOver = false;
   const rows = async (text: string, values: readonly (SqlValue | undefined)[] = []) => {
     if (isOver) throw new LedgerUnavailableError('the transaction is over');
     return run(text, values);
   };
-  return {
-    session: {
+  try {
+    return await work({
       dialect,
-      rows: (text, values) => rows(text, values) as never,
+      rows: rows as SqlSession['rows'],
       read: async (text, values) => (await rows(text, values)).map(toObject) as never,
-    },
-    close: () => {
-      isOver = true;
-    },
-  };
+    });
+  } finally {
+    isOver = true;
+  }
 }
 
 export function toObject(row: SqlRow): Record<string, unknown> {
@@ -52,19 +49,20 @@ export function toObject(row: SqlRow): Record<string, unknown> {
 }
 
 function decode(column: string, value: unknown): unknown {
-  if (JSON_COLUMNS.has(column)) return JSON.parse(String(value));
-  if (FLAGS.has(column)) return value === 1;
-  // A statement may give such a name, too.
-  const isInstant = INSTANTS.has(column) || column.endsWith('_at');
-  return isInstant && typeof value === 'number' ? toUtcInstant(value) : value;
+  // A statement may give the name of an instant, too.
+  const holds = HOLDS.get(column) ?? (column.endsWith('_at') ? 'instant' : undefined);
+  if (holds === 'json') return JSON.parse(String(value));
+  if (holds === 'flag') return value === 1;
+  return holds === 'instant' && typeof value === 'number' ? toUtcInstant(value) : value;
 }
 
 /** The value of a column, as a statement takes it. */
 export function encode(column: string, value: unknown): SqlValue {
   if (value === undefined) return null;
-  if (JSON_COLUMNS.has(column)) return JSON.stringify(value);
-  if (INSTANTS.has(column) && typeof value === 'string') return parseInstantMs(value);
-  return FLAGS.has(column) ? Number(value) : (value as SqlValue);
+  const holds = HOLDS.get(column);
+  if (holds === 'json') return JSON.stringify(value);
+  if (holds === 'instant' && typeof value === 'string') return parseInstantMs(value);
+  return holds === 'flag' ? Number(value) : (value as SqlValue);
 }
 
 /** The column that holds this member of an object. */

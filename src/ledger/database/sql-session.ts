@@ -21,9 +21,9 @@ export interface SqlSession {
   read<Row>(text: string, values?: readonly (SqlValue | undefined)[]): Promise<Row[]>;
 }
 
-/** The places of a list of values, from `$first` on: `$1, $2`. */
+/** The places of a list of values, from `$first` on: `$1, $2`. For an empty list, what no value is in: PostgreSQL takes no `IN ()`. */
 export function listPlaceholders(values: readonly unknown[], first = 1): string {
-  return values.map((_, index) => `$${index + first}`).join(', ');
+  return values.map((_, index) => `$${index + first}`).join(', ') || 'NULL';
 }
 
 export interface SqlDialect {
@@ -31,14 +31,12 @@ export interface SqlDialect {
   readonly now: string;
   /** After a SELECT: keeps other writers of the row out until the transaction ends. */
   readonly forUpdate: string;
-  /** The column type for bytes. */
-  readonly bytes: string;
   /** Whether the table `$1` exists: one row or none. */
   readonly tableExists: string;
   /** Statements that must have run once before the triggers below. */
   readonly triggerPrelude: readonly string[];
-  /** Triggers that refuse the event on rows of the table: `DELETE`, `UPDATE` or `UPDATE OF` some columns. */
-  refuse(table: string, event: string, when?: string): string[];
+  /** A trigger that refuses the event on rows of the table: `DELETE`, `UPDATE` or `UPDATE OF` some columns. */
+  refuse(table: string, event: string, when?: string): string;
 }
 
 /** The answer of work in a transaction, whose writes stay, or a special end of it. */

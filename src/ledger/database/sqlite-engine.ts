@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
-import { openSession } from './rows.ts';
+import { runInSession } from './rows.ts';
 import {
   Ending,
   LostRaceError,
@@ -72,12 +72,10 @@ const DIALECT: SqlDialect = {
   now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   // BEGIN IMMEDIATE already keeps every other writer out.
   forUpdate: '',
-  bytes: 'BLOB',
   tableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1",
   triggerPrelude: [],
-  refuse: (table, event, when = '') => [
+  refuse: (table, event, when = '') =>
     `CREATE TRIGGER ${table}_no_${event.slice(0, 6).toLowerCase()} BEFORE ${event} ON ${table} ${when} ${REFUSED}`,
-  ],
 };
 
 /**
@@ -146,7 +144,6 @@ class SqliteEngine implements SqlEngine {
   readonly #files: readonly { name: string; inode: number }[];
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  #isClosed = false;
   readonly #writes: QueuedWrite[] = [];
   /** Each transaction waits here for the one before it. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -160,18 +157,16 @@ class SqliteEngine implements SqlEngine {
     const until = performance.now() + BUSY_TIMEOUT_MS;
     return this.#inTurn(async () => {
       this.#requireOpen();
-      const { session, close } = this.#openSession();
       try {
         this.#run('BEGIN');
         // The first read shows whether the file can be read at all: busy errors are waited for here too.
         await retryWhileLocked(until, () => this.#run('SELECT 1 FROM sqlite_master'));
-        const answer = await work(session);
+        const answer = await this.#runInSession(work);
         this.#requireOpen();
         return answer;
       } catch (error) {
         throw translateError(error);
       } finally {
-        close();
         this.#rollBack();
       }
     });
@@ -187,11 +182,15 @@ class SqliteEngine implements SqlEngine {
   }
 
   #enqueue<T>(work: (session: SqlSession) => Promise<Written<T>>, patienceMs: number): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const until = performance.now() + patienceMs;
-      this.#writes.push({ work, until, resolve: resolve as QueuedWrite['resolve'], reject });
-      if (this.#writes.length === 1) void this.#inTurn(() => this.#commitWrites());
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#writes.push({
+      work,
+      until: performance.now() + patienceMs,
+      resolve: resolve as QueuedWrite['resolve'],
+      reject,
     });
+    if (this.#writes.length === 1) void this.#inTurn(() => this.#commitWrites());
+    return promise;
   }
 
   /**
@@ -215,7 +214,6 @@ class SqliteEngine implements SqlEngine {
     const last = this.#writes.at(-1);
     while (last && this.#writes.includes(last)) await this.#inTurn(async () => {});
     await this.#inTurn(async () => {
-      this.#isClosed = true;
       if (this.#database.isOpen) this.#database.close();
     });
   }
@@ -252,17 +250,14 @@ class SqliteEngine implements SqlEngine {
 
   /** Returns how to answer. @throws where SQLite has ended the whole transaction */
   async #runWrite({ work, resolve, reject }: QueuedWrite): Promise<() => void> {
-    const { session, close } = this.#openSession();
     this.#run('SAVEPOINT write');
     try {
-      const { keep, answer } = Ending.of(await work(session));
+      const { keep, answer } = Ending.of(await this.#runInSession(work));
       const value = await answer;
-      close();
       if (!keep) this.#run('ROLLBACK TO write');
       this.#run('RELEASE write');
       return () => resolve(value);
     } catch (error) {
-      close();
       if (!this.#database.isTransaction) throw error;
       this.#run('ROLLBACK TO write');
       this.#run('RELEASE write');
@@ -270,8 +265,8 @@ class SqliteEngine implements SqlEngine {
     }
   }
 
-  #openSession() {
-    return openSession(DIALECT, (text, values) => this.#rows(text, values));
+  #runInSession<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
+    return runInSession(DIALECT, (text, values) => this.#rows(text, values), work);
   }
 
   #rows(text: string, values: readonly (SqlValue | undefined)[] = []): SqlRow[] {
@@ -305,7 +300,7 @@ class SqliteEngine implements SqlEngine {
 
   /** Refuses files that were removed or replaced: they would take further writes, and all of them would be lost. */
   #requireOpen(): void {
-    if (this.#isClosed) throw new LedgerUnavailableError('the ledger is closed');
+    if (!this.#database.isOpen) throw new LedgerUnavailableError('the ledger is closed');
     for (const { name, inode } of this.#files) {
       const about = statSync(name, { throwIfNoEntry: false });
       if (about?.ino !== inode) throw new LedgerUnavailableError('a file of the ledger was removed or replaced');

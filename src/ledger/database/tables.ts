@@ -127,16 +127,14 @@ export const TABLES = {
     },
     key: ['customer_trace_number'],
     guard: 'keepRows',
-    uniqueIndexes: [
-      `inquiries_one_number ON inquiries (environment, workflow_type, run_key, product_code, (coalesce(share_id, '')), ordinal,
-        permitted_repeat)`,
-    ],
     indexes: [
-      'inquiries_of_run ON inquiries (run_key, product_code)',
-      'inquiries_by_share ON inquiries (share_id) WHERE share_id IS NOT NULL',
-      'inquiries_paused ON inquiries (run_key) WHERE paused_at IS NOT NULL',
+      `UNIQUE INDEX inquiries_one_number ON inquiries (environment, workflow_type, run_key, product_code, (coalesce(share_id, '')), ordinal,
+        permitted_repeat)`,
+      'INDEX inquiries_of_run ON inquiries (run_key, product_code)',
+      'INDEX inquiries_by_share ON inquiries (share_id) WHERE share_id IS NOT NULL',
+      'INDEX inquiries_paused ON inquiries (run_key) WHERE paused_at IS NOT NULL',
       // Rows that are not disposed of yet: few among many millions.
-      'inquiries_not_disposed ON inquiries (created_at, customer_trace_number) WHERE disposed_at IS NULL',
+      'INDEX inquiries_not_disposed ON inquiries (created_at, customer_trace_number) WHERE disposed_at IS NULL',
     ],
   },
   /** LedgerCipher seals the `answer` columns: a reference holds consumer ids. `outcome` sums a report up. */
@@ -172,11 +170,11 @@ export const TABLES = {
     key: ['customer_trace_number', 'attempt'],
     guard: 'keepRows',
     constraints: [OF_INQUIRY],
-    uniqueIndexes: ['attempts_by_position ON attempts (position)'],
     indexes: [
-      'attempts_by_state ON attempts (state, claimed_at)',
-      'attempts_by_time ON attempts (claimed_at)',
-      "attempts_in_doubt ON attempts (claimed_at) WHERE state = 'answered' AND answer_kind <> 'outcome'",
+      'UNIQUE INDEX attempts_by_position ON attempts (position)',
+      'INDEX attempts_by_state ON attempts (state, claimed_at)',
+      'INDEX attempts_by_time ON attempts (claimed_at)',
+      "INDEX attempts_in_doubt ON attempts (claimed_at) WHERE state = 'answered' AND answer_kind <> 'outcome'",
     ],
   },
   /**
@@ -218,7 +216,7 @@ export const TABLES = {
     isChained: true,
     // One resend for each attempt: the first one wins.
     constraints: [OF_INQUIRY, 'UNIQUE (customer_trace_number, permits_attempt)'],
-    indexes: ['decisions_by_id ON decisions (decision_id)'],
+    indexes: ['INDEX decisions_by_id ON decisions (decision_id)'],
   },
   // Consents as they were given, with their state; and those that a claim was made under.
   consents: {
@@ -247,15 +245,15 @@ export const TABLES = {
     key: ['journey_id', 'share_id', 'applicant_id', 'consent_id', 'decision'],
     isChained: true,
     indexes: [
-      'consents_by_share ON consents (share_id)',
-      'consents_unmatched ON consents (recorded_at) WHERE unmatched IS NOT NULL AND seen_at IS NULL',
+      'INDEX consents_by_share ON consents (share_id)',
+      'INDEX consents_unmatched ON consents (recorded_at) WHERE unmatched IS NOT NULL AND seen_at IS NULL',
     ],
   },
   attempt_consents: {
     columns: { ...ofAttempt, ...ofShare },
     key: ['customer_trace_number', 'attempt', 'applicant_id', 'consent_id'],
     constraints: [OF_ATTEMPT],
-    indexes: ['attempt_consents_of_share ON attempt_consents (journey_id, share_id)'],
+    indexes: ['INDEX attempt_consents_of_share ON attempt_consents (journey_id, share_id)'],
   },
   /** The report of each share. */
   report_shares: {
@@ -269,8 +267,8 @@ export const TABLES = {
     },
     key: ['run_key', 'share_id'],
     indexes: [
-      'report_shares_of_report ON report_shares (reference_digest)',
-      'report_shares_by_id ON report_shares (share_id)',
+      'INDEX report_shares_of_report ON report_shares (reference_digest)',
+      'INDEX report_shares_by_id ON report_shares (share_id)',
     ],
   },
 
@@ -299,8 +297,8 @@ export const TABLES = {
     guard: 'keepSealed',
     constraints: [OF_ATTEMPT, 'FOREIGN KEY (from_trace_number) REFERENCES inquiries'],
     indexes: [
-      'sealed_bodies_from ON sealed_bodies (from_trace_number)',
-      'sealed_bodies_by_key ON sealed_bodies (key_id)',
+      'INDEX sealed_bodies_from ON sealed_bodies (from_trace_number)',
+      'INDEX sealed_bodies_by_key ON sealed_bodies (key_id)',
     ],
   },
   /** References stay sealed. Both sides hold a keyed digest of one, so that a look-up unseals nothing. */
@@ -308,7 +306,7 @@ export const TABLES = {
     columns: { reference_digest: text(), ...ofAttempt },
     key: ['customer_trace_number', 'attempt', 'reference_digest'],
     constraints: [OF_ATTEMPT],
-    indexes: ['report_references_by_digest ON report_references (reference_digest)'],
+    indexes: ['INDEX report_references_by_digest ON report_references (reference_digest)'],
   },
   /** The owner of each consumerId that the ledger knows, by a keyed digest: a disposal destroys it. */
   report_consumers: {
@@ -316,7 +314,7 @@ export const TABLES = {
     key: ['customer_trace_number', 'attempt', 'applicant_id', 'consumer_digest'],
     guard: 'none',
     constraints: [OF_ATTEMPT],
-    indexes: ['report_consumers_by_digest ON report_consumers (consumer_digest)'],
+    indexes: ['INDEX report_consumers_by_digest ON report_consumers (consumer_digest)'],
   },
   report_accesses: {
     columns: {
@@ -333,7 +331,7 @@ export const TABLES = {
     },
     key: ['access_id'],
     constraints: [OF_ATTEMPT],
-    indexes: ['report_accesses_by_attempt ON report_accesses (customer_trace_number, attempt)'],
+    indexes: ['INDEX report_accesses_by_attempt ON report_accesses (customer_trace_number, attempt)'],
   },
 
   // The chain that reveals tampering with consents and decisions (audit-chain.ts), disposals, and legal holds.
@@ -393,11 +391,11 @@ export const TABLES = {
     },
     key: ['order_id'],
     isChained: true,
-    uniqueIndexes: ['orders_ended ON orders (ends) WHERE ends IS NOT NULL'],
     indexes: [
-      'orders_of_run ON orders (run_key, kind)',
-      'orders_by_kind ON orders (kind, recorded_at)',
-      'orders_by_decision ON orders (decision_id) WHERE decision_id IS NOT NULL',
+      'UNIQUE INDEX orders_ended ON orders (ends) WHERE ends IS NOT NULL',
+      'INDEX orders_of_run ON orders (run_key, kind)',
+      'INDEX orders_by_kind ON orders (kind, recorded_at)',
+      'INDEX orders_by_decision ON orders (decision_id) WHERE decision_id IS NOT NULL',
     ],
   },
 
@@ -429,18 +427,16 @@ export const TABLES = {
     },
     key: ['work_id'],
     guard: 'keepRows',
-    uniqueIndexes: [
-      // An inquiry waits for one decision at a time.
-      `work_held_once ON operator_tasks (customer_trace_number) WHERE kind = 'held' AND closed_at IS NULL`,
-      `work_flagged_once ON operator_tasks (run_key, reason, (coalesce(customer_trace_number, '')))
-       WHERE kind = 'flagged' AND closed_at IS NULL`,
-    ],
     indexes: [
+      // An inquiry waits for one decision at a time.
+      `UNIQUE INDEX work_held_once ON operator_tasks (customer_trace_number) WHERE kind = 'held' AND closed_at IS NULL`,
+      `UNIQUE INDEX work_flagged_once ON operator_tasks (run_key, reason, (coalesce(customer_trace_number, '')))
+       WHERE kind = 'flagged' AND closed_at IS NULL`,
       // A page, and the counts: few are open among all that there ever were.
-      'work_open ON operator_tasks (since, work_id) WHERE closed_at IS NULL',
-      'work_open_by_reason ON operator_tasks (kind, reason, since) WHERE closed_at IS NULL',
-      'work_of_inquiry ON operator_tasks (customer_trace_number)',
-      'work_of_run ON operator_tasks (run_key)',
+      'INDEX work_open ON operator_tasks (since, work_id) WHERE closed_at IS NULL',
+      'INDEX work_open_by_reason ON operator_tasks (kind, reason, since) WHERE closed_at IS NULL',
+      'INDEX work_of_inquiry ON operator_tasks (customer_trace_number)',
+      'INDEX work_of_run ON operator_tasks (run_key)',
     ],
   },
 } as const satisfies Readonly<Record<string, Table>>;
@@ -456,26 +452,22 @@ export function listColumns(name: TableName, has: (column: Column<unknown>, name
 
 /** The statements that make the tables, their indexes and guards. */
 export function createTables(dialect: SqlDialect): string[] {
+  const tables = Object.entries(TABLES) as [TableName, Table][];
   return [
     ...dialect.triggerPrelude,
-    ...(Object.entries(TABLES) as [TableName, Table][]).flatMap(([name, declared]) =>
-      createTable(dialect, name, declared),
-    ),
+    ...tables.flatMap(([name, declared]) => [...createTable(name, declared), ...guardTable(dialect, name, declared)]),
     'INSERT INTO attempt_counter VALUES (1, 0)',
   ];
 }
 
-function createTable(dialect: SqlDialect, name: TableName, declared: Table): string[] {
-  const { columns, key, constraints = [], indexes = [], uniqueIndexes = [] } = declared;
-  const parts = Object.entries(columns).map(([column, { type, isOptional, constraint = '' }]) => {
-    const sqlType = type === 'BYTES' ? dialect.bytes : type;
-    return `${column} ${sqlType} ${isOptional ? '' : 'NOT NULL'} ${constraint}`;
-  });
+function createTable(name: TableName, { columns, key, constraints = [], indexes = [] }: Table): string[] {
+  const parts = Object.entries(columns).map(
+    ([column, { type, isOptional, constraint = '' }]) =>
+      `${column} ${type} ${isOptional ? '' : 'NOT NULL'} ${constraint}`,
+  );
   return [
     `CREATE TABLE ${name} (${[...parts, `PRIMARY KEY (${key.join(', ')})`, ...constraints].join(', ')})`,
-    ...uniqueIndexes.map((index) => `CREATE UNIQUE INDEX ${index}`),
-    ...indexes.map((index) => `CREATE INDEX ${index}`),
-    ...guardTable(dialect, name, declared),
+    ...indexes.map((index) => `CREATE ${index}`),
   ];
 }
 
@@ -484,9 +476,9 @@ function guardTable({ refuse }: SqlDialect, name: TableName, { guard = 'appendOn
   const given = listColumns(name, ({ isState }) => !isState);
   const hasState = listColumns(name, () => true).length > given.length;
   const updates = {
-    appendOnly: () => refuse(name, hasState ? `UPDATE OF ${given.join(', ')}` : 'UPDATE'),
-    keepSealed: () => refuse(name, 'UPDATE OF body', 'WHEN (NEW.body IS NOT NULL)'),
+    appendOnly: () => [refuse(name, hasState ? `UPDATE OF ${given.join(', ')}` : 'UPDATE')],
+    keepSealed: () => [refuse(name, 'UPDATE OF body', 'WHEN (NEW.body IS NOT NULL)')],
     keepRows: () => [],
   };
-  return [...refuse(name, 'DELETE'), ...updates[guard]()];
+  return [refuse(name, 'DELETE'), ...updates[guard]()];
 }

@@ -56,7 +56,7 @@ export class Transactions {
   }
 
   read<T>(work: Work<T>): Promise<T> {
-    return this.engine.read((session) => work(this.#toTransaction(session)));
+    return this.engine.read((session) => work({ ...session, cipher: this.cipher }));
   }
 
   async *readPages<Item, Place>(
@@ -68,10 +68,7 @@ export class Transactions {
 
   /** @throws WriterTooOldError unless `byAnyVersion`: claims return that, and outcomes are recorded all the same */
   write<T>(work: Work<Written<T>>, { byAnyVersion = false } = {}): Promise<T> {
-    return this.#write(async (tx) => {
-      if (!byAnyVersion) await requireWritable(tx);
-      return work(tx);
-    });
+    return this.#write(work, byAnyVersion ? undefined : requireWritable);
   }
 
   /**
@@ -81,25 +78,22 @@ export class Transactions {
    * @throws LedgerChangedError, WriterTooOldError
    */
   writeTo<T>(ledgerId: string, work: Work<Written<T>>): Promise<T> {
-    return this.#write(async (tx) => {
-      requireSameLedger(ledgerId, await requireWritable(tx));
-      return work(tx);
-    });
+    return this.#write(work, async (tx) => requireSameLedger(ledgerId, await requireWritable(tx)));
   }
 
-  async #write<T>(work: Work<Written<T>>): Promise<T> {
+  async #write<T>(work: Work<Written<T>>, check?: Work<unknown>): Promise<T> {
     for (let races = 0; races < MAX_RACES; races++) {
       try {
-        return await this.engine.write((session) => work(this.#toTransaction(session)));
+        return await this.engine.write(async (session) => {
+          const tx = { ...session, cipher: this.cipher };
+          await check?.(tx);
+          return work(tx);
+        });
       } catch (error) {
         if (!(error instanceof LostRaceError)) throw error;
       }
     }
     throw new LedgerUnavailableError('other transactions kept the ledger busy each time');
-  }
-
-  #toTransaction(session: SqlSession): Transaction {
-    return { ...session, cipher: this.cipher };
   }
 
   bindReads<Fs extends Functions>(functions: Fs): Methods<Fs> {
