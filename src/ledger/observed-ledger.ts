@@ -29,24 +29,20 @@ export function createObservedLedger(ledger: Ledger, observer: (operation: Ledge
       (error: unknown) => tell(error instanceof LedgerUnavailableError ? 'unavailable' : 'failed'),
     );
   };
-  const observe = <Members extends object>(members: Members, path: string): Members => {
-    const sections = new Map<unknown, object>(
-      Object.entries(members).flatMap(([name, member]) =>
-        isSection(member) ? [[name, observe(member, `${path}${name}.`)]] : [],
-      ),
-    );
-    return new Proxy(members, {
+  const observe = <Members extends object>(members: Members, path: string): Members =>
+    new Proxy(members, {
       get(target, name) {
-        const member: unknown = sections.get(name) ?? Reflect.get(target, name, target);
+        const member: unknown = Reflect.get(target, name, target);
+        const operation = `${path}${String(name)}`;
+        if (isSection(member)) return observe(member, `${operation}.`);
         if (typeof member !== 'function') return member;
         return (...args: unknown[]) => {
           const result: unknown = member.apply(target, args);
-          if (result instanceof Promise && typeof name === 'string') time(`${path}${name}`, result);
+          if (result instanceof Promise) time(operation, result);
           return result;
         };
       },
     });
-  };
   return observe(ledger, '');
 }
 

@@ -13,9 +13,18 @@ import { parseJson } from '../../base/json-safety.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import type { Table, Writes } from '../database/columns.ts';
 import { iterateKeyset } from '../database/pages.ts';
-import { type InsertOptions, insertRaw, insertRow, toMemberName, toObject, updateRows } from '../database/rows.ts';
+import {
+  type InsertOptions,
+  insertRaw,
+  insertRow,
+  isIn,
+  readRows,
+  toMemberName,
+  toObject,
+  updateRows,
+} from '../database/rows.ts';
 import { requireIdentity } from '../database/schema.ts';
-import { listPlaceholders, type SqlRow, type SqlSession, type Transaction } from '../database/sql-session.ts';
+import type { SqlRow, SqlSession, Transaction } from '../database/sql-session.ts';
 import { type Row, TABLES, type TableName } from '../database/tables.ts';
 
 type ChainedTable = {
@@ -245,13 +254,8 @@ async function findUnchained(session: SqlSession, table: ChainedTable): Promise<
   const list = { from: table, columns, order, limit: CHAIN_BATCH };
   const findings: ChainFinding[] = [];
   for await (const rows of iterateKeyset<Record<string, string>>(session, list)) {
-    // PostgreSQL takes no empty list.
-    if (rows.length === 0) continue;
     const keys = rows.map((row) => JSON.stringify(order.map((name) => row[name] ?? '')));
-    const entries = await session.read<ChainEntry>(
-      `SELECT row_key FROM audit_chain WHERE row_key IN (${listPlaceholders(keys)}) AND row_table = '${table}'`,
-      keys,
-    );
+    const entries = await readRows(session, 'audit_chain', { rowTable: table, rowKey: isIn(keys) });
     const chained = new Set(entries.map(({ rowKey }) => rowKey));
     for (const key of keys) if (!chained.has(key)) findings.push({ kind: 'inserted', table, key: JSON.parse(key) });
   }

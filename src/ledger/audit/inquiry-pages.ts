@@ -5,6 +5,7 @@ import { type AttemptState, NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveState, HELD_STATES } from '../claim.ts';
 import { type Page, readKeyset, selectPeriod } from '../database/pages.ts';
+import { isIn, readRows } from '../database/rows.ts';
 import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import {
@@ -106,11 +107,7 @@ async function describeAttempts(
   const numbers = [...new Set(rows.map((row) => row.customerTraceNumber))];
   const related = [...numbers, ...rows.flatMap(({ amends }) => amends ?? [])];
   const decisions = Map.groupBy(
-    await tx.read<DecisionRow>(
-      `SELECT * FROM decisions WHERE customer_trace_number IN (${listPlaceholders(related)})
-       ORDER BY recorded_at, decision_id`,
-      related,
-    ),
+    await readRows(tx, 'decisions', { customerTraceNumber: isIn(related) }, 'ORDER BY recorded_at, decision_id'),
     (row) => row.customerTraceNumber,
   );
   const grants = Map.groupBy(
@@ -245,25 +242,22 @@ export async function readSharesPage(
       (runKey === undefined || [attempt.runKey, row?.runKey].includes(runKey));
     if (!isWanted) return [];
     const consents = attempt.consents as AuditedShare['consents'];
-    return [{ ...attempt, report: toReport(row), sharedBy, consents }];
+    return [{ ...attempt, report: row?.customerTraceNumber ? pick(row, REPORT) : null, sharedBy, consents }];
   });
   return { items: shares, end };
 }
 
-type ReportRow = {
-  shareTraceNumber: string;
-  referenceDigest: string;
-  reportEndUserCode?: string;
-  /** Absent, as the other members of its inquiry, where the ledger does not know the report. */
-  customerTraceNumber?: string;
-} & Pick<Row<'inquiries'>, 'runKey' | 'productCode' | 'endUserCode'>;
+const REPORT = ['customerTraceNumber', 'runKey', 'productCode', 'endUserCode'] as const;
+
+/** It lacks the members of the report's inquiry where the ledger does not know the report. */
+type ReportRow = Pick<InquiryRow, (typeof REPORT)[number]> &
+  Pick<Row<'report_shares'>, 'referenceDigest' | 'reportEndUserCode'> & { shareTraceNumber: string };
 
 /** Reads the report of each share, by the share's trace number. */
 async function readReports(
   session: SqlSession,
   shares: readonly AuditedAttempt[],
 ): Promise<ReadonlyMap<string, ReportRow>> {
-  if (shares.length === 0) return new Map();
   const traceNumbers = [...new Set(shares.map(({ customerTraceNumber }) => customerTraceNumber))];
   const rows = await session.read<ReportRow>(
     `SELECT i.customer_trace_number AS share_trace_number, s.reference_digest, s.report_end_user_code,
@@ -276,10 +270,4 @@ async function readReports(
     traceNumbers,
   );
   return new Map(rows.map((row) => [row.shareTraceNumber, row]));
-}
-
-function toReport(row: ReportRow | undefined): AuditedShare['report'] {
-  const { customerTraceNumber } = row ?? {};
-  if (!row || customerTraceNumber === undefined) return null;
-  return { customerTraceNumber, ...pick(row, ['runKey', 'productCode', 'endUserCode']) };
 }

@@ -12,13 +12,13 @@ import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
 import type { Writes } from '../database/columns.ts';
-import { insertRow, readRows } from '../database/rows.ts';
+import { insertRow, isIn, readRows } from '../database/rows.ts';
 import { requireIdentity } from '../database/schema.ts';
 import { listPlaceholders, type SqlSession, type SqlValue } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
-import { ATTEMPT_KEY, lockInquiry, readInquiries } from '../inquiries/inquiries.ts';
+import { ATTEMPT_KEY, readInquiries } from '../inquiries/inquiries.ts';
 import type { InquiryView, LedgerIdentity, OutcomeRecord, ReportOrigin } from '../records.ts';
 
 /**
@@ -181,13 +181,10 @@ export class SealedReports {
   ): Promise<boolean> {
     const sealed = await this.seal('changes', of, text);
     return this.transactions.writeTo(ledgerId, async (tx) => {
-      const sources = [of.customerTraceNumber, from.customerTraceNumber].sort();
-      for (const source of sources) await lockInquiry(tx, source);
-      const disposed = await tx.rows(
-        'SELECT 1 FROM inquiries WHERE customer_trace_number IN ($1, $2) AND disposed_at IS NOT NULL',
-        sources,
-      );
-      if (disposed.length > 0) return false;
+      const sources = { customerTraceNumber: isIn([of.customerTraceNumber, from.customerTraceNumber]) };
+      const inOrder = `ORDER BY customer_trace_number ${tx.dialect.forUpdate}`;
+      const locked = await readRows(tx, 'inquiries', sources, inOrder);
+      if (locked.some(({ disposedAt }) => disposedAt !== undefined)) return false;
       const origin = { fromTraceNumber: from.customerTraceNumber, fromAttempt: from.attempt };
       await insertBody(tx, { ...of, ...origin, ...sealed, kind: 'changes' });
       return true;

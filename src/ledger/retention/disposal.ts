@@ -169,16 +169,14 @@ export async function beginDisposal(
   tx: Transaction,
   runKey: string,
   authorization: Authorization,
-): Promise<DisposalVerdict> {
-  await lockInquiries(tx, runKey);
-  const { inquiries, reports, begunAt, obstacles } = await readDisposalView(tx, runKey);
-  const refused = toVerdict(obstacles);
-  if (refused) return refused;
+): Promise<Written<DisposalVerdict>> {
+  const view = await readLockedView(tx, runKey);
+  const { obstacles, begunAt } = view;
+  if (obstacles.length > 0) return { kind: 'refused', obstacles };
   // A share's claim reads the disposal under the lock, too: the claim comes first, or finds that the disposal has begun.
-  const holds = await writeUnlessHeld(tx, runKey, async (insert) => {
+  return finishStep(tx, view, async (insert) => {
     if (begunAt === undefined) await appendOrder(tx, insert, { ...authorization, runKey, kind: 'disposalBegun' });
   });
-  return toVerdict(holds) ?? { kind: 'done', inquiries, reports };
 }
 
 /**
@@ -213,39 +211,47 @@ export async function dispose(
   authorization: Authorization,
   runs: number,
 ): Promise<Written<DisposalVerdict>> {
-  await lockInquiries(tx, runKey);
-  const { inquiries, reports, obstacles } = await readDisposalView(tx, runKey);
-  const refused = toVerdict(obstacles);
-  if (refused) return refused;
+  const view = await readLockedView(tx, runKey);
+  const { inquiries, reports, obstacles } = view;
+  if (obstacles.length > 0) return { kind: 'refused', obstacles };
   await requireBegun(tx, runKey);
-  const undisposed = selectUndisposed(runKey);
-  // Includes a list of changes whose other report stays.
-  await tx.rows(
-    `UPDATE sealed_bodies SET body = NULL, wrapped_key = NULL, key_id = NULL
-     WHERE customer_trace_number IN (${undisposed}) OR from_trace_number IN (${undisposed})`,
-    [runKey],
-  );
-  await tx.rows(
-    `UPDATE attempts SET answer = NULL, accepted_answer = NULL, late_answer = NULL
-     WHERE customer_trace_number IN (${undisposed})`,
-    [runKey],
-  );
-  await tx.rows(`DELETE FROM report_consumers WHERE customer_trace_number IN (${undisposed})`, [runKey]);
-  // Also destroys the digest: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not
-  // compared any more.
-  await tx.rows(
-    `UPDATE inquiries SET digest = NULL, disposed_at = ${tx.dialect.now}
-     WHERE customer_trace_number IN (${undisposed})`,
-    [runKey],
-  );
-  // Last, since every consent waits for this lock. A hold that came since the view takes all of it back.
-  const holds = await writeUnlessHeld(tx, runKey, async (insert) => {
+  const isOurs = `customer_trace_number IN (${selectUndisposed(runKey)})`;
+  for (const statement of [
+    // Includes a list of changes whose other report stays.
+    `UPDATE sealed_bodies SET body = NULL, wrapped_key = NULL, key_id = NULL WHERE ${isOurs} OR from_trace_number IN (${selectUndisposed(runKey)})`,
+    `UPDATE attempts SET answer = NULL, accepted_answer = NULL, late_answer = NULL WHERE ${isOurs}`,
+    `DELETE FROM report_consumers WHERE ${isOurs}`,
+    // Also destroys the digest: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not
+    // compared any more. Last, since the others ask which inquiries are left.
+    `UPDATE inquiries SET digest = NULL, disposed_at = ${tx.dialect.now} WHERE ${isOurs}`,
+  ]) {
+    await tx.rows(statement, [runKey]);
+  }
+  // Last, since every consent waits for this lock.
+  return finishStep(tx, view, async (insert) => {
     await endByDisposal(tx, runKey);
     const details = { inquiries, reports, runs };
     await appendOrder(tx, insert, { ...authorization, runKey, kind: 'disposed', details });
   });
-  const held = toVerdict(holds);
-  return held ? rollBack(held) : { kind: 'done', inquiries, reports };
+}
+
+/** Locks in one fixed order, so that two transactions on the same rows wait for each other without a deadlock. */
+async function readLockedView(tx: Transaction, runKey: string): Promise<DisposalView> {
+  await tx.rows(
+    `SELECT 1 FROM inquiries WHERE ${writeOwnerCondition(runKey)} ORDER BY customer_trace_number ${tx.dialect.forUpdate}`,
+    [runKey],
+  );
+  return readDisposalView(tx, runKey);
+}
+
+/** Ends a step. A hold that came since the view takes all of it back. */
+async function finishStep(
+  tx: Transaction,
+  { runKey, inquiries, reports }: DisposalView,
+  step: (insert: InsertChained) => Promise<void>,
+): Promise<Written<DisposalVerdict>> {
+  const obstacles = await writeUnlessHeld(tx, runKey, step);
+  return obstacles.length > 0 ? rollBack({ kind: 'refused', obstacles }) : { kind: 'done', inquiries, reports };
 }
 
 /** Takes a step of a disposal, unless a legal hold forbids it. Returns those that do. Until the commit no hold can be set. */
@@ -263,16 +269,4 @@ function writeUnlessHeld(
 
 function toObstacle(hold: LegalHold): Obstacle {
   return { reason: 'legalHold', hold };
-}
-
-function toVerdict(obstacles: Obstacle[]): DisposalVerdict | null {
-  return obstacles.length > 0 ? { kind: 'refused', obstacles } : null;
-}
-
-/** Locks in one fixed order, so that two transactions on the same rows wait for each other without a deadlock. */
-async function lockInquiries(session: SqlSession, runKey: string): Promise<void> {
-  await session.rows(
-    `SELECT 1 FROM inquiries WHERE ${writeOwnerCondition(runKey)} ORDER BY customer_trace_number ${session.dialect.forUpdate}`,
-    [runKey],
-  );
 }
