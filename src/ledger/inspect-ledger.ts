@@ -49,19 +49,17 @@ export async function inspect<T>(url: string, work: (read: SqlSession) => Promis
   }
 }
 
-async function readContent(tx: SqlSession, { ledgerId, environment, keyId: ownKeyId }: Row<'ledger_identity'>) {
-  const rows = await tx.read<{ keyId: string; reports: number }>(
-    `SELECT key_id, count(*) AS reports FROM sealed_bodies WHERE wrapped_key IS NOT NULL GROUP BY key_id ORDER BY key_id`,
+async function readContent(tx: SqlSession, { ledgerId, environment }: Row<'ledger_identity'>) {
+  const keys = await tx.read<{ keyId: string; secret: number; reports: number }>(
+    `SELECT key_id, max(secret) AS secret, sum(reports) AS reports
+     FROM (SELECT key_id, 1 AS secret, 0 AS reports FROM ledger_identity
+       UNION ALL SELECT key_id, 0, 1 FROM sealed_bodies WHERE wrapped_key IS NOT NULL) wrapped
+     GROUP BY key_id ORDER BY secret DESC, key_id`,
   );
-  const reports = new Map(rows.map((row) => [row.keyId, row.reports]));
   return {
     ledgerId,
     environment,
-    wrappedUnder: [...new Set([ownKeyId, ...reports.keys()])].map((keyId) => ({
-      keyId,
-      secret: keyId === ownKeyId,
-      reports: reports.get(keyId) ?? 0,
-    })),
+    wrappedUnder: keys.map(({ secret, ...key }) => ({ ...key, secret: secret === 1 })),
     needsPerson: (await countTasks(tx)).reduce((sum, { count }) => sum + count, 0),
     lost: (await readRestore(tx)).lost,
     pauses: await readPauses(tx, { inForce: true }),

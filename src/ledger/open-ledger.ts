@@ -46,14 +46,11 @@ export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
   const create = options.create === true && options.expectedId === undefined;
   const engine = await openEngine({ url: options.url, create });
   try {
-    let row = await engine.read(readIdentity);
+    const row = await engine.read(readIdentity);
     // Checks the owner at once, so that a wrong address never migrates another environment's ledger.
     if (row) requireExpected(row, options);
-    if (row ? options.migrate : create) {
-      await migrateLedger(engine, row?.schemaVersion ?? 0, options);
-      row = await engine.read(readIdentity);
-    }
-    const found = requireUsable(row);
+    const mayChange = row ? options.migrate && row.schemaVersion < SCHEMA_VERSION : create;
+    const found = requireUsable(mayChange ? await migrateLedger(engine, row?.schemaVersion ?? 0, options) : row);
     requireExpected(found, options);
     const identity = pick(found, ['ledgerId', 'environment', 'createdAt', 'schemaVersion']);
     const cipher = await openCipher(options.keyRing, found.ledgerId, found);
@@ -65,28 +62,26 @@ export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
 }
 
 /**
- * Makes a ledger's tables, or brings older ones up to date. Runs everything in one transaction, with no other writer
- * beside it. Any number of processes may call it at once: one does the work.
+ * Makes a ledger's tables, or brings older ones up to date, and returns its identity. Runs everything in one transaction,
+ * with no other writer beside it. Any number of processes may call it at once: one does the work.
  *
  * @throws LedgerUnavailableError where the database does not answer, or others hold the tables all the time
  */
-async function migrateLedger(engine: SqlEngine, version: number, options: OpenLedgerOptions): Promise<void> {
-  if (version >= SCHEMA_VERSION) return;
+async function migrateLedger(engine: SqlEngine, version: number, options: OpenLedgerOptions) {
   const { keyRing, environment, onProgress } = options;
   // Before the transaction: a key management service may be slow.
   const made = version === 0 ? await makeIdentity(keyRing) : undefined;
-  await engine.migrate(async (session) => {
+  return engine.migrate(async (session) => {
     // Read again, now without other writers: another process may have been first.
-    const from = (await readIdentity(session))?.schemaVersion ?? 0;
-    if (from >= SCHEMA_VERSION) return;
+    const before = await readIdentity(session);
+    const from = before?.schemaVersion ?? 0;
+    if (from >= SCHEMA_VERSION) return before;
     if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
     await migrate(session, from);
-    if (made) {
-      await insertRow(session, 'ledger_identity', { ...made, onlyRow: 1, environment, ...VERSIONS });
-      return;
-    }
+    if (made) return insertRow(session, 'ledger_identity', { ...made, onlyRow: 1, environment, ...VERSIONS });
     onProgress?.(`tables: version ${from} to ${SCHEMA_VERSION}`);
     await updateRows(session, 'ledger_identity', { onlyRow: 1 }, { ...VERSIONS, migratedAt: NOW });
+    return readIdentity(session);
   });
 }
 

@@ -6,8 +6,10 @@ import { z } from 'zod';
 import { getMessageFields } from '../../fields/fields.ts';
 import { applicantOutcomeFields, standsSchema, UNMATCHED } from '../../messages/journey/shapes.ts';
 import { FAILURE_TYPES, FAILURES, type FailureType } from '../../model/failure-types.ts';
+import { ATTEMPT_STATES } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS } from '../../model/products.ts';
 import { PROVIDER_SAID } from '../../model/provider-word.ts';
+import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import { checkRunKey } from '../../model/run-key.ts';
 import type { ReadersReach } from '../owners.ts';
 
@@ -38,22 +40,10 @@ const namedBy = z.string().max(200).optional();
  * The outcome of an attempt, whether the gateway or a person gave it; otherwise why there is none. `unknown` also
  * covers an overdue answer.
  */
-const AUDIT_OUTCOMES = [
-  'record',
-  'noRecord',
-  'noReport',
-  'unexpectedResponse',
-  'returnCodeUnknown',
-  'unknown',
-  'sending',
-  'notSent',
-  'notProcessed',
-  'refused',
-  'notEntitled',
-  'credentialsRefused',
-  'untrusted',
-] as const;
-export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
+const auditOutcome = z
+  .enum([...REPORT_OUTCOMES, 'unexpectedResponse', 'returnCodeUnknown', ...ATTEMPT_STATES])
+  .exclude(['answered', 'accepted', 'abandoned']);
+export type AuditOutcome = z.infer<typeof auditOutcome>;
 
 const auditDecision = z
   .object({
@@ -99,7 +89,7 @@ const attemptFields = {
   shareId: optionalText,
   ...endUserFields,
   permissiblePurposeCode: optionalText,
-  outcome: z.enum(AUDIT_OUTCOMES),
+  outcome: auditOutcome,
   posted: z
     .enum(['yes', 'no', 'unknown'])
     .meta({ description: 'Whether the consumer’s file has an inquiry, as far as the ledger knows.' }),
@@ -113,7 +103,7 @@ const attemptFields = {
   ...answer,
   applicants: z.int().min(1).optional().meta({ description: 'The number of applicants that the inquiry is about.' }),
   late: z
-    .object({ at: instant, outcome: z.enum(AUDIT_OUTCOMES).optional(), ...answer })
+    .object({ at: instant, outcome: auditOutcome.optional(), ...answer })
     .optional()
     .meta({ description: 'An answer that came after a decision or a later attempt.' }),
   abandonedAt: instant.optional(),
@@ -138,7 +128,7 @@ const inquiriesInput = z.strictObject({
     .describe('Only inquiries about this many applicants.'),
   endUser: namedBy.describe('Only for this end user, by code or name.'),
   productCode: z.enum(PRODUCTS).optional().describe('Only of this product.'),
-  outcome: z.enum(AUDIT_OUTCOMES).optional().describe('Only attempts with this outcome.'),
+  outcome: auditOutcome.optional().describe('Only attempts with this outcome.'),
   reportReferenceNumber: z.string().max(100).optional().describe('Only the inquiry that brought this report.'),
 });
 

@@ -106,11 +106,14 @@ const BEGIN_READ = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SETTINGS}
  * database itself: each transaction throws `LedgerNotFoundError` where the server has none of that name.
  */
 export function openPostgres(url: string): SqlEngine {
+  // Counts and instants are numbers; the ledger's stay far below 2^53.
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(pg.types.builtins.INT8, Number);
   const pool = new pg.Pool({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
-    types: { getTypeParser: findTypeParser as typeof pg.types.getTypeParser },
+    types,
     application_name: 'credit-journey',
     max: MAX_CONNECTIONS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
@@ -215,10 +218,4 @@ class PostgresEngine implements SqlEngine {
       release(!isEnded);
     }
   }
-}
-
-/** Counts and instants as numbers; the ledger's stay far below 2^53. */
-function findTypeParser(oid: number, format?: 'text' | 'binary'): unknown {
-  if (oid === pg.types.builtins.INT8 && format !== 'binary') return Number;
-  return pg.types.getTypeParser(oid, format as 'text');
 }

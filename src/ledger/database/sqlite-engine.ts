@@ -172,25 +172,17 @@ class SqliteEngine implements SqlEngine {
     });
   }
 
-  write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return this.#enqueue(work, BUSY_TIMEOUT_MS);
+  write<T>(work: (session: SqlSession) => Promise<Written<T>>, patienceMs = BUSY_TIMEOUT_MS): Promise<T> {
+    const until = performance.now() + patienceMs;
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#writes.push({ work, until, resolve: resolve as QueuedWrite['resolve'], reject });
+    if (this.#writes.length === 1) void this.#inTurn(() => this.#commitWrites());
+    return promise;
   }
 
   /** No other process writes meanwhile, as in every write here. */
   migrate<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return this.#enqueue(work, MIGRATION_PATIENCE_MS);
-  }
-
-  #enqueue<T>(work: (session: SqlSession) => Promise<Written<T>>, patienceMs: number): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.#writes.push({
-      work,
-      until: performance.now() + patienceMs,
-      resolve: resolve as QueuedWrite['resolve'],
-      reject,
-    });
-    if (this.#writes.length === 1) void this.#inTurn(() => this.#commitWrites());
-    return promise;
+    return this.write(work, MIGRATION_PATIENCE_MS);
   }
 
   /**
@@ -226,18 +218,14 @@ class SqliteEngine implements SqlEngine {
   async #commitWrites(): Promise<void> {
     // Lets the calls come that this turn of the event loop still brings.
     await nextTurn();
-    const first = this.#writes.shift();
+    const taken = this.#writes.splice(0, MOST_IN_A_COMMIT);
+    const [first] = taken;
     if (!first) return;
-    const taken = [first];
-    const answers: (() => void)[] = [];
     try {
       this.#requireOpen();
       await retryWhileLocked(first.until, () => this.#run('BEGIN IMMEDIATE'));
-      for (const write of taken) {
-        answers.push(await this.#runWrite(write));
-        const next = taken.length < MOST_IN_A_COMMIT ? this.#writes.shift() : undefined;
-        if (next) taken.push(next);
-      }
+      const answers: (() => void)[] = [];
+      for (const write of taken) answers.push(await this.#runWrite(write));
       this.#run('COMMIT');
       this.#requireOpen();
       for (const answer of answers) answer();
