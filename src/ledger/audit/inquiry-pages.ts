@@ -1,6 +1,7 @@
 /** Reads audited attempts and shares in pages by time, so that a million rows are never in memory at once. */
 
 import { pick } from '../../base/defined.ts';
+import { listApplicantOutcomes } from '../../model/consumer-results.ts';
 import { type AttemptState, NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveState, HELD_STATES } from '../claim.ts';
@@ -197,22 +198,16 @@ function readAnswer(
   name: 'answer' | 'lateAnswer',
   answer: Pick<FoundRow, 'outcome' | 'returnCode' | 'returnReasonCode' | 'applicantOutcomes'>,
 ) {
-  const { outcome, returnCode, returnReasonCode, applicantOutcomes: named = [] } = answer;
+  const { outcome, returnCode, returnReasonCode, applicantOutcomes: applicants } = answer;
   const isOpened = name === 'lateAnswer' || row.state === 'answered';
   const opened = isOpened && outcome !== undefined && outcome !== 'record' ? openOutcome(cipher, row, name) : undefined;
-  // An applicant whom the answer does not name has no record, or has what the one answer says.
-  const others = outcome === 'record' ? 'noRecord' : outcome;
-  const applicantOutcomes =
-    others &&
-    applicantIds?.map(
-      (id) => named.find(({ applicantId }) => applicantId === id) ?? { applicantId: id, outcome: others },
-    );
+  const isOfApplicants = outcome && applicantIds && productCode !== 'SECONDUSE';
   return {
     outcome,
     returnCode,
     returnReasonCode,
     noRecordReference: opened?.noRecordReference,
-    applicantOutcomes: productCode === 'SECONDUSE' ? undefined : applicantOutcomes,
+    applicantOutcomes: isOfApplicants ? listApplicantOutcomes({ outcome, applicants }, applicantIds) : undefined,
   };
 }
 
