@@ -74,9 +74,6 @@ interface MessageChecks {
 
 export type Message<D extends MessageDefinition = MessageDefinition> = D & MessageChecks;
 
-/** A message whose schema admits objects of this type. */
-export type MessageWith<T> = Message & { schema: (applicants: never) => z.ZodType<T> };
-
 /** Workflow code checks only this part of applicants. */
 const APPLICANTS = z.array(z.looseObject({})).min(1);
 

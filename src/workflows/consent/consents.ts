@@ -8,10 +8,9 @@ import type { ConsentTaken, RecordConsentsArgs, ShareQuestion } from '../../acti
 import { isRecord } from '../../base/is-record.ts';
 import type { ApplicantStanding, ConsentRecord, FaultyGrant, ShareStanding } from '../../consent/consent-record.ts';
 import { GRANT_FAULTS, isAhead, refuseFault } from '../../consent/refusals.ts';
-import { LOOK_UP_CONSENTS } from '../../messages/all-messages.ts';
+import { findMessage, LOOK_UP_CONSENTS } from '../../messages/all-messages.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
-import type { MessageWith } from '../../messages/message.ts';
 import { toConsentValidForMs } from '../../messages/request-share.ts';
 import { toCanonicalJson } from '../../model/decision-content.ts';
 import { type MessageRefusal, refuse } from '../../model/refusals.ts';
@@ -249,9 +248,15 @@ export class Consents {
     }
   }
 
-  /** Refuses grants if the run ends before it could judge them. */
-  refuseUnjudged(reason: string): void {
-    for (const grant of this.#grants.values()) this.#settle(grant, { kind: 'refused', cause: 'notNow', reason });
+  /**
+   * Waits until the ledger has the last consents: of a run without an outcome, or accepted after the end event was
+   * emitted. A run that ends before it could know which grants count refuses the grants that it received.
+   */
+  async drain(): Promise<void> {
+    const { config, kind } = this.#host;
+    const ended = { kind: 'refused', ...refuse('notNow', `the ${kind} has ended`) } as const;
+    if (!config) for (const grant of this.#grants.values()) this.#settle(grant, ended);
+    if (!this.isIdle) await CancellationScope.nonCancellable(() => condition(() => this.isIdle));
   }
 
   /** Whether one of the share's refusals is on its way to the ledger. */
@@ -396,15 +401,16 @@ function askAbout(host: ConsentHost, share: ShareRecord): ShareQuestion {
   return { shareId, endUserCode, endUser, validForMs, ...host.toReportTerms(share) };
 }
 
-export function handleConsents(run: ConsentHost, definition: MessageWith<ConsentMessage>): void {
-  handleUpdate(run, definition, 'recordConsent', {
+export function handleConsents(run: ConsentHost): void {
+  handleUpdate(run, 'recordConsent', {
     objection: (message) => objectTo(run, message),
     answer: (message) => answer(run, message),
   });
+  const { objection, signals } = findMessage(run.kind, 'recordConsent');
   setHandler(
     defineSignal<[ConsentMessage]>('consent'),
     (message) => {
-      const refusal = definition.objection(run, message) ?? objectTo(run, message);
+      const refusal = objection(run, message) ?? objectTo(run, message);
       if (refusal !== null) {
         refuseConsent(run, refusal.reason, isRecord(message) ? message.consentId : undefined);
         return;
@@ -412,7 +418,7 @@ export function handleConsents(run: ConsentHost, definition: MessageWith<Consent
       const { isDuplicate } = run.consents.take(message, { isAnswered: true });
       if (!isDuplicate) tellIfUnmatched(run, message);
     },
-    { description: definition.signals?.consent as string },
+    { description: signals?.consent as string },
   );
   // The signal has no content, since the ledger has the consents.
   setHandler(defineSignal('lookUpConsents'), () => run.consents.markAllStale(), { description: LOOK_UP_CONSENTS });
@@ -463,14 +469,4 @@ function objectTo(run: ConsentHost, message: ConsentMessage): MessageRefusal | n
     return refuse('unproven', 'the proof is refused: missing');
   }
   return run.consents.isFull ? TOO_MANY_WAIT : null;
-}
-
-/**
- * Waits until the ledger has the last consents: of a run without an outcome, or accepted after the end event was
- * emitted. A run that ends before it could know which grants count refuses the grants that it received.
- */
-export async function drainMessages(run: Pick<ConsentHost, 'kind' | 'config' | 'consents'>): Promise<void> {
-  if (!run.config) run.consents.refuseUnjudged(`the ${run.kind} has ended`);
-  const isRecorded = () => run.consents.isIdle;
-  if (!isRecorded()) await CancellationScope.nonCancellable(() => condition(isRecorded));
 }

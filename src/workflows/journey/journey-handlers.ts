@@ -4,12 +4,8 @@
  */
 
 import type { RunActivities } from '../../activities/index.ts';
-import { type AdvanceMessage, advance } from '../../messages/advance.ts';
-import { consent } from '../../messages/consent.ts';
-import { extend } from '../../messages/extend.ts';
-import { type RequestShareMessage, requestShare } from '../../messages/request-share.ts';
-import { resolveInquiry } from '../../messages/resolve-inquiry.ts';
-import { withdrawJourney, withdrawShare } from '../../messages/withdraw.ts';
+import type { AdvanceMessage } from '../../messages/advance.ts';
+import type { RequestShareMessage } from '../../messages/request-share.ts';
 import { type MessageRefusal, type RefusalCause, refuse, refuseDifference } from '../../model/refusals.ts';
 import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
 import { handleConsents } from '../consent/consents.ts';
@@ -19,21 +15,20 @@ import { runUntilDone } from '../run/activity-stubs.ts';
 import { readInputProblems } from '../run/failures.ts';
 import { createRefusal, handleUpdate, refuseFor, toAccepted } from '../run/message-answers.ts';
 import { handleExtensions, type RunDecisionEffect, takeExtension } from '../run/run-decisions.ts';
-import { handleDecisions, handleWithdrawals } from '../run/run-workflow.ts';
+import { handleWithdrawals } from '../run/run-workflow.ts';
 import { checkAdvance, checkPassGate, findKnownRepeat, findNewDecisions, takeAdvance } from './advances.ts';
 import type { Journey } from './journey.ts';
 
 export function handleMessages(journey: Journey): void {
   handleGates(journey);
-  handleExtensions(journey, extend);
+  handleExtensions(journey);
   handleShares(journey);
-  handleConsents(journey, consent);
-  handleWithdrawals(journey, withdrawJourney);
-  handleDecisions(journey, resolveInquiry);
+  handleConsents(journey);
+  handleWithdrawals(journey);
 }
 
 function handleGates(journey: Journey): void {
-  handleUpdate(journey, advance, 'advance', {
+  handleUpdate(journey, 'advance', {
     objection: (message) => checkAdvance(journey, message),
     answer: async (message) => {
       const receivedAt = new Date().toISOString();
@@ -76,7 +71,7 @@ export function takeDecided(journey: Journey, effect: RunDecisionEffect): Messag
 }
 
 function handleShares(journey: Journey): void {
-  handleUpdate(journey, requestShare, 'requestShare', {
+  handleUpdate(journey, 'requestShare', {
     objection: (message) => checkShareRequest(journey, message),
     answer: async (message) => {
       const { share } = message;
@@ -90,7 +85,7 @@ function handleShares(journey: Journey): void {
       return toAccepted(journey, !journey.takeShare(share));
     },
   });
-  handleUpdate(journey, withdrawShare, 'withdrawShare', {
+  handleUpdate(journey, 'withdrawShare', {
     objection: (message) => {
       const share = journey.shares.get(message.shareId);
       if (!share) return refuse('unknownPart', '/shareId names no share of this journey');

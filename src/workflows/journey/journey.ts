@@ -15,6 +15,7 @@ import { hasGate, STAGES, type StageCode } from '../../model/products.ts';
 import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
+import { toSecondaryUser } from '../../model/stage-end-user.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import type { InquiryProgress } from '../inquiry/inquiry-spec.ts';
 import { CreditRun, type CreditRunState, createCreditRunState, type StepRecord } from '../machine/credit-run.ts';
@@ -217,6 +218,20 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
       reportTooOld: gate?.tooOld,
       stages: this.stages.map(({ status }) => ({ ...status })),
       shares: this.shareStatuses,
+    };
+  }
+
+  get details() {
+    const { gate, openUntil, shares } = this.state;
+    return {
+      endUserCode: this.input.endUserCode,
+      stages: this.stages.map(({ status, since }) => ({ ...status, since })),
+      shares: this.shareStatuses.map((share, index) => {
+        const { input = {}, since } = shares[index] ?? {};
+        return { ...share, sharedWith: toSecondaryUser(input), since };
+      }),
+      gate,
+      openUntil,
     };
   }
 

@@ -3,30 +3,14 @@ import type { RunConfig } from '../../activities/contract.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shapes.ts';
-import { toSecondaryUser } from '../../model/stage-end-user.ts';
 import { deriveTraceNumber } from '../../model/trace-number.ts';
 import { changeShare, isOpen, type ShareRecord } from '../consent/share-record.ts';
 import { drainShares, executeShare } from '../machine/share-posting.ts';
 import { runActivities } from '../run/activity-stubs.ts';
-import type { ShownDetails } from '../run/run-details.ts';
 import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { Journey, type JourneyRunState } from './journey.ts';
 import { handleMessages, takeDecided } from './journey-handlers.ts';
 import { mustRunStages, runStages } from './stages.ts';
-
-function writeJourneyDetails(journey: Journey): ShownDetails {
-  const { gate, openUntil, shares } = journey.state;
-  return {
-    endUserCode: journey.input.endUserCode,
-    stages: journey.stages.map(({ status, since }) => ({ ...status, since })),
-    shares: journey.status().shares.map((share, index) => {
-      const { input = {}, since } = shares[index] ?? {};
-      return { ...share, sharedWith: toSecondaryUser(input), since };
-    }),
-    gate,
-    openUntil,
-  };
-}
 
 /**
  * The run of one loan application: PREQUAL, PREAPP, PRECLOSE, and shares that await consent. Workflow id
@@ -43,7 +27,6 @@ export async function lendingJourney(input: LendingJourneyInput, state?: Journey
 const DEFINITION: RunDefinition<Journey> = {
   State: Journey,
   handleMessages,
-  details: writeJourneyDetails,
   prepare: prepareJourney,
   takeEffect: takeDecided,
   work: runToTheEnd,

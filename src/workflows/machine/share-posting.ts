@@ -11,7 +11,6 @@ import { type MessageRefusal, refuse, refuseDifference } from '../../model/refus
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { describeSecondaryUser } from '../../model/stage-end-user.ts';
 import { describeInquiry } from '../../model/trace-number.ts';
-import { drainMessages } from '../consent/consents.ts';
 import { type AskedWithdrawal, changeShare, type JointConsent, type ShareRecord } from '../consent/share-record.ts';
 import { lookAgain, waitOut } from '../inquiry/attempt.ts';
 import { runInquiry, selectTransientAttributes } from '../inquiry/inquiry-protocol.ts';
@@ -343,12 +342,11 @@ async function settleWithdrawal(run: SharingRun, share: ShareRecord): Promise<bo
 export async function drainShares(run: SharingRun): Promise<void> {
   for (const share of run.shares.values()) {
     const { withdrawal } = share;
-    if (!withdrawal) continue;
-    if (run.config) await settleWithdrawal(run, share);
-    else {
+    if (withdrawal && run.config) await settleWithdrawal(run, share);
+    else if (withdrawal) {
       withdrawal.verdict = 'inNoLedger';
       delete share.withdrawal;
     }
   }
-  await drainMessages(run);
+  await run.consents.drain();
 }

@@ -1,30 +1,21 @@
 import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
-import { toPortfolioFolder } from '../../messages/portfolio/output-files.ts';
 import type { PortfolioOutcome, PortfolioResult } from '../../messages/portfolio/shapes.ts';
-import { resolvePortfolio } from '../../messages/resolve-inquiry.ts';
-import { type PortfolioMessage, steerReview } from '../../messages/withdraw.ts';
+import type { PortfolioMessage } from '../../messages/withdraw.ts';
 import { refuse } from '../../model/refusals.ts';
 import { runActivities } from '../run/activity-stubs.ts';
 import { pinIfVersioned } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
 import { type Accepted, handleUpdate, toAccepted } from '../run/message-answers.ts';
 import { findTakenDecision } from '../run/run-decisions.ts';
-import {
-  handleDecisions,
-  handleWithdrawals,
-  prepareRun,
-  type RunDefinition,
-  runWorkflow,
-} from '../run/run-workflow.ts';
+import { handleWithdrawals, prepareRun, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { type FileState, Review, type ReviewState } from './review.ts';
 import { ReviewRows } from './review-rows.ts';
 
 function handleReviewMessages(review: Review): void {
-  handleWithdrawals(review, steerReview);
-  handleDecisions(review, resolvePortfolio);
+  handleWithdrawals(review);
   for (const action of ['pause', 'resume'] as const) {
-    handleUpdate(review, steerReview, action, {
+    handleUpdate(review, action, {
       objection: () => (review.isEnding ? refuse('ending', 'the review is ending') : null),
       answer: (message) => answerPause(review, action, message),
     });
@@ -57,10 +48,6 @@ export async function portfolioReview(input: PortfolioReviewInput, state?: Revie
 const DEFINITION: RunDefinition<Review> = {
   State: Review,
   handleMessages: handleReviewMessages,
-  details: ({ input, cause }) => {
-    const path = `${toPortfolioFolder(input)}/${input.file}`;
-    return { endUserCode: input.endUserCode, files: cause === undefined ? undefined : { path, away: cause } };
-  },
   prepare: ({ input }) =>
     runActivities.preparePortfolio.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
   work: async (review) => reviewRows(review, review.state.file ?? (await examine(review))),

@@ -7,7 +7,7 @@ import type { PortfolioActivities } from '../../activities/index.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
 import { MAX_HELD, PORTFOLIO_FAULTS, PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
-import { toOutputNames } from '../../messages/portfolio/output-files.ts';
+import { toOutputNames, toPortfolioFolder } from '../../messages/portfolio/output-files.ts';
 import type {
   PortfolioOutcome,
   PortfolioProgress,
@@ -151,17 +151,8 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
     return [...this.open.values()].filter(({ isHeld }) => !isHeld).length;
   }
 
-  beginFrom({ known, badRows, rows, first }: ExaminedFile): FileState {
-    const file: FileState = {
-      known,
-      badRows,
-      rows,
-      next: first,
-      carried: [],
-      resultBytes: 0,
-      results: [],
-      done: { record: 0, noRecord: 0, noReport: 0, abandoned: 0 },
-    };
+  beginFrom({ first: next, ...examined }: ExaminedFile): FileState {
+    const file = { ...examined, next, carried: [], resultBytes: 0, results: [], done: { ...NOTHING_DONE } };
     this.state.file = file;
     this.publish();
     return file;
@@ -230,16 +221,14 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
 
   protected override get attributes(): RunAttributes {
     const { endUserCode } = this.input;
-    const isText = typeof endUserCode === 'string';
     const flagged = this.state.file?.flagged === undefined ? null : SSN_MISMATCH;
     return {
       NeedsAttention: this.attention ?? this.holds.list[0]?.failureType ?? flagged,
       WaitsFor: this.#waitsFor,
       JourneyStage: 'ACCTRVW',
-      EndUserCode: isText ? endUserCode : undefined,
-      EndUserCodes: isText ? [endUserCode] : undefined,
+      EndUserCode: endUserCode,
+      EndUserCodes: [endUserCode],
       GatewayProfile: this.config?.profile,
-      CustomerTraceNumber: [],
     };
   }
 
@@ -295,6 +284,12 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
       digest: this.state.file?.known.digest,
       progress: this.progress(),
     };
+  }
+
+  get details() {
+    const { input, cause: away } = this;
+    const path = `${toPortfolioFolder(input)}/${input.file}`;
+    return { endUserCode: input.endUserCode, files: away === undefined ? undefined : { path, away } };
   }
 
   #standing(): { state: PortfolioStatus['state']; waitingFor?: string } {

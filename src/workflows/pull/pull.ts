@@ -5,9 +5,7 @@
 import type { RunConfig } from '../../activities/contract.ts';
 import type { CreditReportInput, FailsafeCheckInput, PullInput, PullProduct } from '../../messages/inputs/pull.ts';
 import type { PullOutcome, PullReferences, PullResult, PullStatus } from '../../messages/pull/shapes.ts';
-import { resolvePull } from '../../messages/resolve-inquiry.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
-import { withdrawPull } from '../../messages/withdraw.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import { listFailsafeConsumers } from '../../model/consumer-results.ts';
 import type { Outcome } from '../../model/inquiry.ts';
@@ -17,7 +15,7 @@ import { CreditRun, type CreditRunState, createCreditRunState, type StepRecord }
 import { runActivities } from '../run/activity-stubs.ts';
 import { pinIfVersioned } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
-import { handleDecisions, handleWithdrawals, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
+import { handleWithdrawals, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
 type PullStep = StepRecord<PullProduct, NonNullable<Outcome['flagged']>>;
 export type PullRunState = CreditRunState<RunConfig, PullStep>;
@@ -66,6 +64,10 @@ export class Pull extends CreditRun<PullInput, PullRunState, PullOutcome, PullPr
     };
   }
 
+  get details() {
+    return { endUserCode: this.input.endUserCode, since: this.step.since, consumers: this.consumers.consumers };
+  }
+
   override references(): PullReferences {
     return { pullId: this.id, ...this.stageReferences, ...this.consumers };
   }
@@ -91,11 +93,6 @@ export class Pull extends CreditRun<PullInput, PullRunState, PullOutcome, PullPr
   }
 }
 
-function handlePullMessages(pull: Pull): void {
-  handleWithdrawals(pull, withdrawPull);
-  handleDecisions(pull, resolvePull);
-}
-
 /**
  * One report of one of `REPORT_PRODUCTS`.
  *
@@ -116,12 +113,7 @@ pinIfVersioned(failsafeCheck);
 
 const DEFINITION: RunDefinition<Pull> = {
   State: Pull,
-  handleMessages: handlePullMessages,
-  details: ({ input: { endUserCode }, step: { since }, consumers: { consumers } }) => ({
-    endUserCode,
-    since,
-    consumers,
-  }),
+  handleMessages: handleWithdrawals,
   prepare: ({ input }) => runActivities.preparePull.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
   work: async (pull) => {
     const outcome = await inquire(pull);

@@ -11,7 +11,29 @@ import { CancellationScope, condition, isCancellation, workflowInfo } from '@tem
 import { isUndecodable } from '../../model/undecodable.ts';
 import { areMessagesAnswered, isHistoryLong, listen, waitUntilAtRest } from './as-replayed.ts';
 import { createInvalidInput, toUndecodableFailure } from './failures.ts';
-import type { InFlightActivities } from './in-flight-activities.ts';
+
+/** Activities in flight that a message may still cancel: a revocation or a withdrawal before the first byte. */
+export class InFlightActivities {
+  readonly #shouldStop = new Map<CancellationScope, () => boolean>();
+  /** Number of signals to the run about the end of a pause. */
+  resumptions = 0;
+
+  /** Returns the scope for an activity. It is cancelled once `shouldStop` holds after a message, until `end`. */
+  begin(shouldStop: () => boolean): CancellationScope {
+    const scope = new CancellationScope({ cancellable: true });
+    this.#shouldStop.set(scope, shouldStop);
+    return scope;
+  }
+
+  end(scope: CancellationScope): void {
+    this.#shouldStop.delete(scope);
+  }
+
+  /** Every message handler calls it if its message may have revoked a permission. */
+  recheck(): void {
+    for (const [scope, shouldStop] of this.#shouldStop) if (shouldStop()) scope.cancel();
+  }
+}
 
 /** The server takes 2 MB for one payload. Encryption adds little, but the state may grow more until then. */
 const MAX_STATE_BYTES = 1_000_000;

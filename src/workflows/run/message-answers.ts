@@ -1,10 +1,11 @@
 /** Answers of a run to messages: it accepts, refuses, or notes a refusal in `status` if the sender gets no answer. */
 import { ApplicationFailure, condition, defineUpdate, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
-import { WIRE_NAMES } from '../../messages/all-messages.ts';
+import { findMessage, type MessageTo, WIRE_NAMES } from '../../messages/all-messages.ts';
 import type { UpdateAnswer } from '../../messages/answers.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
-import type { MessageWith, NamedRun } from '../../messages/message.ts';
+import type { MessageOf, NamedRun } from '../../messages/message.ts';
 import type { MessageRefusal } from '../../model/refusals.ts';
+import type { RunKind } from '../../model/run-key.ts';
 import type { AnyStatus } from '../../words/runs.ts';
 
 /** Thrown by a validator, it leaves no trace in the history; thrown by a handler, it fails the accepted update. */
@@ -72,13 +73,14 @@ export interface UpdateHandler<T> {
   answer(message: T): Accepted | Promise<Accepted>;
 }
 
-export function handleUpdate<T>(
-  run: NamedRun,
-  message: MessageWith<T>,
-  name: string,
-  { objection, answer }: UpdateHandler<T>,
+/** Handles an update by its definition in `messages`, which is that of the run's kind. */
+export function handleUpdate<Kind extends RunKind, Name extends string>(
+  run: NamedRun & { readonly kind: Kind },
+  name: Name,
+  { objection, answer }: UpdateHandler<MessageOf<MessageTo<Kind, Name>>>,
 ): void {
-  setHandler(defineUpdate<Accepted, [T]>(name), answer, {
+  const message = findMessage(run.kind, name);
+  setHandler(defineUpdate<Accepted, [MessageOf<MessageTo<Kind, Name>>]>(name), answer, {
     validator: (value) => refuseFor(message.objection(run, value) ?? objection?.(value) ?? null),
     description: message.updates[name] as string,
   });

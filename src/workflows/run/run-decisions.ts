@@ -14,7 +14,7 @@ import type { RunDecision, RunWithdrawal } from '../../ledger/records.ts';
 import type { PassGateMessage } from '../../messages/advance.ts';
 import type { ExtendMessage } from '../../messages/extend.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
-import type { MessageWith, NamedRun } from '../../messages/message.ts';
+import type { NamedRun } from '../../messages/message.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { runUntilRecorded } from './activity-stubs.ts';
 import { createBackgroundWork } from './around-the-sdk.ts';
@@ -210,6 +210,7 @@ function toExtensionId(message: Extension): string {
 
 /** A run whose waits an operator can extend: `lendingJourney` or `shareReport`. */
 interface ExtendableRun extends DecidedRun, NamedRun {
+  readonly kind: 'journey' | 'share';
   readonly isEnding: boolean;
   readonly decided: RunDecisions;
   readonly state: { extensions: Extension[] };
@@ -256,14 +257,11 @@ export function takeExtension(run: ExtendableRun, message: Extension): MessageRe
   return null;
 }
 
-export function handleExtensions<Message extends Extension>(
-  run: ExtendableRun,
-  definition: MessageWith<Message>,
-): void {
-  const objection = (message: Message) => extendObjection(run, message);
-  handleUpdate(run, definition, 'extend', {
+export function handleExtensions(run: ExtendableRun): void {
+  const objection = (message: Extension) => extendObjection(run, message);
+  handleUpdate(run, 'extend', {
     objection,
-    answer: async (message) => {
+    answer: async (message: Extension) => {
       // The wait may have ended in this workflow task.
       refuseFor(objection(message));
       if (findExtension(run.state.extensions, message)) return { ...toAccepted(run, true), recorded: true };

@@ -37,14 +37,11 @@ export interface InquirySide {
   runbookUrl?: string | undefined;
 }
 
-/** Facts of a kind of run beside its status. */
-export type ShownDetails = Omit<RunView, 'status' | 'holds'> & Pick<InquirySide, 'endUserCode'>;
-
 /** Describes a run without personal data. Input that is not checked may be anything: none of it is shown. */
-export function describeRun(run: AnyRun, details: () => ShownDetails): string {
+export function describeRun(run: AnyRun): string {
   if (!run.config) return writeUncheckedDetails(run);
   const { customerId, runbookUrl } = run.config;
-  const { endUserCode, ...known } = details();
+  const { endUserCode, ...known } = run.details;
   const view = { status: run.status(), holds: run.holds.view, isEnding: run.isEnding, ...known };
   return writeRunDetails(view, { customerId, endUserCode, runbookUrl });
 }

@@ -14,18 +14,15 @@ import {
 import type { RefusedInput } from '../../activities/contract.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
-import { QUERIES } from '../../messages/all-messages.ts';
+import { findMessage, QUERIES } from '../../messages/all-messages.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
-import type { MessageWith } from '../../messages/message.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { repeatUntilDone, runUntilRecorded } from './activity-stubs.ts';
 import { showDetails } from './around-the-sdk.ts';
 import { areMessagesAnswered, listen, waitUntilUpdatesTaken } from './as-replayed.ts';
-import { refuseForeignState } from './continuation.ts';
+import { type InFlightActivities, refuseForeignState } from './continuation.ts';
 import { createInvalidInput, findApplicationFailure, readInputProblems, toUndecodableFailure } from './failures.ts';
-import type { DecisionMessage } from './holds.ts';
-import type { InFlightActivities } from './in-flight-activities.ts';
 import {
   answerUnderway,
   handleUnknownSignals,
@@ -35,7 +32,7 @@ import {
 } from './message-answers.ts';
 import type { AnyRun } from './run.ts';
 import { findTakenDecision, type RunDecisionEffect } from './run-decisions.ts';
-import { describeRun, type ShownDetails } from './run-details.ts';
+import { describeRun } from './run-details.ts';
 
 // The signal by which `credit-journey resume` wakes the runs that a pause keeps waiting.
 
@@ -76,13 +73,13 @@ type Outcome<R extends AnyRun> = NonNullable<R['outcome']>;
 // Messages to every run that makes inquiries: a person's decision about a hold, and a withdrawal.
 
 /** A withdrawal takes effect at once, and the update answers once the ledger has it. */
-export function handleWithdrawals<Message extends RunWithdrawal>(run: AnyRun, definition: MessageWith<Message>): void {
-  const objection = ({ by, reason }: Message): MessageRefusal | null => {
+export function handleWithdrawals(run: AnyRun): void {
+  const objection = ({ by, reason }: RunWithdrawal): MessageRefusal | null => {
     const { withdrawal } = run.state;
     if (!withdrawal) return run.isEnding ? refuse('ending', `the ${run.kind} is ending already`) : null;
     return refuseDifference('withdraw was accepted', withdrawal, { by, reason });
   };
-  handleWithdrawalMessages(run, definition, {
+  handleWithdrawalMessages(run, {
     objection,
     answer: async (message) => {
       const duplicate = !run.withdraw(message);
@@ -96,20 +93,20 @@ export function handleWithdrawals<Message extends RunWithdrawal>(run: AnyRun, de
 }
 
 /** The update and the signal by which a run is withdrawn. */
-export function handleWithdrawalMessages<Message>(
+export function handleWithdrawalMessages(
   run: AnyRun,
-  definition: MessageWith<Message>,
-  how: Required<UpdateHandler<Message>> & { ask(message: Message): void },
+  how: Required<UpdateHandler<RunWithdrawal>> & { ask(message: RunWithdrawal): void },
 ): void {
-  handleUpdate(run, definition, 'withdraw', how);
+  handleUpdate(run, 'withdraw', how);
+  const { objection, signals } = findMessage(run.kind, 'withdraw');
   setHandler(
-    defineSignal<[Message]>('requestWithdrawal'),
+    defineSignal<[RunWithdrawal]>('requestWithdrawal'),
     (message) => {
-      const refusal = definition.objection(run, message) ?? how.objection(message);
+      const refusal = objection(run, message) ?? how.objection(message);
       if (refusal !== null) refuseMessage(run, 'requestWithdrawal', refusal.reason);
       else how.ask(message);
     },
-    { description: definition.signals?.requestWithdrawal as string },
+    { description: signals?.requestWithdrawal as string },
   );
 }
 
@@ -117,9 +114,9 @@ export function handleWithdrawalMessages<Message>(
  * The activity that records a decision also judges it: its proof, and the applicants of an amendment. If the ledger
  * refuses it, so does the run, and the hold stays and shows that.
  */
-export function handleDecisions<Message extends DecisionMessage>(run: AnyRun, definition: MessageWith<Message>): void {
+function handleDecisions(run: AnyRun): void {
   const { holds } = run;
-  handleUpdate(run, definition, 'resolveInquiry', {
+  handleUpdate(run, 'resolveInquiry', {
     objection: (message) => holds.findProblem(message, run.isEnding),
     answer: (message) => {
       const { taken, isDuplicate } = holds.take(message);
@@ -132,8 +129,6 @@ export function handleDecisions<Message extends DecisionMessage>(run: AnyRun, de
 export interface RunDefinition<R extends AnyRun> {
   State: new (input: R['input'], state?: R['state']) => R;
   handleMessages(run: R): void;
-  /** Returns the details that the Temporal UI shows beside the status, once the input was accepted. */
-  details(run: R): ShownDetails;
   /** Asks an activity to check the input. */
   prepare(run: R): Promise<R['accepted']>;
   /** Runs from the input to an outcome. Then no request is in flight, every handler has answered, and the task is at rest. */
@@ -160,10 +155,11 @@ export async function runWorkflow<R extends AnyRun>(
   handleResumption(run.inFlight);
   handleInputDifferences(run.input);
   definition.handleMessages(run);
+  handleDecisions(run);
   handleQueries(run);
   handleUnknownSignals(run);
   run.decided.takeEffect = (effect) => definition.takeEffect?.(run, effect) ?? null;
-  showDetails(() => describeRun(run, () => definition.details(run)));
+  showDetails(() => describeRun(run));
   return run.continuation.run(() => runToEnd(definition, run), {
     state: () => run.toState(),
     continueWith: (next) => continueAsNew<(input: R['input'], state: object) => Promise<never>>(input, next),

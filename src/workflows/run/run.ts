@@ -8,11 +8,10 @@ import type { Ended, WebhookRun } from '../../messages/webhooks/events.ts';
 import { type Problem, selectShownProblems } from '../../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import type { SEARCH_ATTRIBUTES, SearchAttributeName } from '../../model/search-attributes.ts';
-import type { AnyStatus } from '../../words/runs.ts';
-import { Continuation } from './continuation.ts';
+import type { AnyStatus, RunView } from '../../words/runs.ts';
+import { Continuation, InFlightActivities } from './continuation.ts';
 import { EventsOut, type EventsState } from './events-out.ts';
 import { Holds, type HoldsState } from './holds.ts';
-import { InFlightActivities } from './in-flight-activities.ts';
 import { type AskedRecord, RunDecisions } from './run-decisions.ts';
 
 /** Number of refused messages that `status` shows; the total counts the rest. */
@@ -77,7 +76,8 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
   /** Takes the configuration that the first activity fixed for the run. */
   begin(config: NonNullable<State['config']>): void {
     this.state.config = config;
-    this.events.begin(config, this.subject);
+    const subject = { [ID_NAMES[this.kind]]: this.id };
+    this.events.begin(config, subject as unknown as WebhookRun);
     this.decided.write();
     this.continuation.leaveIfDue();
   }
@@ -111,15 +111,13 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
     return (this.input as { profile?: string }).profile ?? 'default';
   }
 
-  /** Names the run as its messages and events do. */
-  protected get subject(): WebhookRun {
-    return { [ID_NAMES[this.kind]]: this.id } as unknown as WebhookRun;
-  }
-
   /** Emits the event of its end. */
   abstract emitEnded(outcome: Ended<Outcome>): void;
 
   abstract status(): AnyStatus;
+
+  /** The facts that the Temporal UI shows beside the status, once the input was accepted. */
+  abstract get details(): ShownDetails;
 
   /** Absent of a run without references to store. */
   references?(): object;
@@ -196,6 +194,8 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
     upsertSearchAttributes(news.map(([, , pair]) => pair));
   }
 }
+
+export type ShownDetails = Omit<RunView, 'status' | 'holds'> & { endUserCode?: string | undefined };
 
 export type AnyRun = Run<object, RunState, string>;
 

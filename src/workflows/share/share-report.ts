@@ -1,10 +1,7 @@
 /** `shareReport`: the consent of all applicants, then one posting. */
 import { workflowInfo } from '@temporalio/workflow';
 import type { ShareConfig } from '../../activities/contract.ts';
-import { consentToShare } from '../../messages/consent.ts';
-import { extendShareReport } from '../../messages/extend.ts';
 import type { ShareReportInput } from '../../messages/inputs/share-report.ts';
-import { resolveShareReport } from '../../messages/resolve-inquiry.ts';
 import type {
   ShareReportOutcome,
   ShareReportReferences,
@@ -12,7 +9,6 @@ import type {
   ShareReportStatus,
 } from '../../messages/share/shapes.ts';
 import type { Ended } from '../../messages/webhooks/events.ts';
-import { withdrawShareReport } from '../../messages/withdraw.ts';
 import { pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
@@ -28,7 +24,7 @@ import {
 } from '../machine/share-posting.ts';
 import { runActivities } from '../run/activity-stubs.ts';
 import { handleExtensions, takeExtension } from '../run/run-decisions.ts';
-import { handleDecisions, handleWithdrawalMessages, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
+import { handleWithdrawalMessages, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
 export type ShareReportRunState = CreditRunState<ShareConfig, StepRecord<'SECONDUSE'>>;
 
@@ -95,6 +91,10 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState
     };
   }
 
+  get details() {
+    return { endUserCode: this.input.endUserCode, sharedWith: this.sharedWith };
+  }
+
   override references(): ShareReportReferences {
     const { reportReferenceNumber } = this.record;
     return { shareId: this.id, report: this.config?.reference, reportReferenceNumber };
@@ -120,16 +120,14 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState
 }
 
 function handleShareReportMessages(share: ReportShare): void {
-  handleConsents(share, consentToShare);
-  handleExtensions(share, extendShareReport);
+  handleConsents(share);
+  handleExtensions(share);
   // The run is withdrawn as a journey's share is: it ends once the ledger keeps the share from ever being sent.
-  handleWithdrawalMessages(share, withdrawShareReport, {
+  handleWithdrawalMessages(share, {
     objection: (message) => checkReportWithdrawal(share.record, message),
     answer: (message) => answerWithdrawal(share, share.record, message),
     ask: ({ by, reason }) => askForWithdrawal(share, share.record, { by, reason, isAnswered: true }),
   });
-  // No hold of a share allows `amend`: there are no applicants in its request.
-  handleDecisions(share, resolveShareReport);
 }
 
 /**
@@ -146,7 +144,6 @@ export async function shareReport(input: ShareReportInput, state?: ShareReportRu
 const DEFINITION: RunDefinition<ReportShare> = {
   State: ReportShare,
   handleMessages: handleShareReportMessages,
-  details: ({ input: { endUserCode }, sharedWith }) => ({ endUserCode, sharedWith }),
   prepare: async ({ input, consents }) => {
     const summary = 'checking the input, finding the report';
     const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
