@@ -9,6 +9,7 @@ export const SEARCH_ATTRIBUTES = {
   CustomerTraceNumber: 'KeywordList',
 } as const;
 export type SearchAttributeName = keyof typeof SEARCH_ATTRIBUTES;
+export const SEARCH_ATTRIBUTE_NAMES = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
 
 /** The waits of a run other than for an operator, as the search attribute `WaitsFor` and all lists name them. */
 export const WAITS_FOR = ['gate', 'consents', 'gateway', 'pause', 'ledger', 'requests'] as const;

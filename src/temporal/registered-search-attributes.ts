@@ -2,7 +2,7 @@
  * Reads which of the project's search attributes are registered on a server, under their names and with their types.
  */
 import type { OperatorService, WorkflowService } from '@temporalio/client';
-import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
+import { SEARCH_ATTRIBUTE_NAMES, SEARCH_ATTRIBUTES, type SearchAttributeName } from '../model/search-attributes.ts';
 
 /** How long the server's answer is trusted: attributes that are registered later are used within this time. */
 const BELIEVED_FOR_MS = 60_000;
@@ -37,17 +37,18 @@ export async function askSearchAttributes(
   { operatorService, workflowService }: SearchAttributeServices,
   namespace: string,
 ): Promise<SearchAttributeName[]> {
-  const names = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
   try {
     const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
-    return names.filter((name) => customAttributes?.[name] === INDEXED_VALUE_TYPES[SEARCH_ATTRIBUTES[name]]);
+    return SEARCH_ATTRIBUTE_NAMES.filter(
+      (name) => customAttributes?.[name] === INDEXED_VALUE_TYPES[SEARCH_ATTRIBUTES[name]],
+    );
   } catch (error) {
     // Temporal Cloud may restrict its operator service. The namespace then lists its aliases, such as `Keyword01:
     // "JourneyStage"`.
     const { config } = await workflowService.describeNamespace({ namespace });
     const aliases = Object.entries(config?.customSearchAttributeAliases ?? {});
     if (aliases.length === 0) throw error;
-    return names.filter((name) =>
+    return SEARCH_ATTRIBUTE_NAMES.filter((name) =>
       aliases.some(([field, alias]) => alias === name && field.replace(/\d+$/, '') === SEARCH_ATTRIBUTES[name]),
     );
   }

@@ -131,6 +131,9 @@ async function runCommand(row: CommandRow, given: readonly unknown[]): Promise<v
   const named = (row.arguments ?? []).map(([name], index): [string, unknown] => [name.slice(1, -1), given[index]]);
   const args = Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Record<string, string>;
   const options = given[named.length] as GivenOptions & ServerOptions;
+  const { address, namespace, taskQueue } = options;
+  const variables = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TASK_QUEUE: taskQueue };
+  Object.assign(process.env, omitUndefined(variables));
   const output = createOutput(options);
   let connected: Promise<LedgerJourneys> | undefined;
   try {
@@ -142,7 +145,7 @@ async function runCommand(row: CommandRow, given: readonly unknown[]): Promise<v
       output,
       resources,
       connect(more) {
-        connected ??= connect(options, resources, more);
+        connected ??= connect(address, resources, more);
         return connected;
       },
       async openLedger() {
@@ -177,7 +180,7 @@ function mapArgumentsByPath(args: Readonly<Record<string, string>>): Record<stri
 
 /** Loaded when a command runs, so that `--help` and wrong usage answer at once. */
 async function connect(
-  { address, namespace, taskQueue }: ServerOptions,
+  address: string | undefined,
   resources: AsyncDisposableStack,
   more: LedgerConnectOptions = {},
 ): Promise<LedgerJourneys> {
@@ -191,7 +194,8 @@ async function connect(
     const tracing = startTracing({ endpoint, serviceName: 'credit-journey-cli' });
     resources.defer(() => tracing.close());
   }
-  return resources.use(await LedgerJourneys.connect({ ...omitUndefined({ address, namespace, taskQueue }), ...more }));
+  // An error about it names the option.
+  return resources.use(await LedgerJourneys.connect({ address, ...more }));
 }
 
 async function printAnswer({ answer, lines, next = [], exitCode, problem }: Answer, output: Output): Promise<void> {

@@ -3,13 +3,17 @@
  * on a terminal it shows them, asks for what the options leave open, and sends the decision after a yes.
  */
 import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
 import type { Page } from '../../api/lists/pages.ts';
 import { type Decided, type DecidedRow, holdFilters, MOST_AT_ONCE } from '../../api/routes/holds.ts';
 import { pick } from '../../base/defined.ts';
+import { getMessageFields } from '../../fields/fields.ts';
+import { findSchemaProblems } from '../../fields/problems.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import type { Loose } from '../../messages/message.ts';
-import { decision } from '../../messages/resolve-inquiry.ts';
+import { type Decision, decision } from '../../messages/resolve-inquiry.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
 import { formatRunName, ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import { describeHold, type Hold } from '../../operator/holds.ts';
 import { resolveCommand } from '../../words/holds.ts';
@@ -27,15 +31,7 @@ import {
   toOptionError,
   toOptionKey,
 } from '../output/schema-options.ts';
-import {
-  askForTheRest,
-  createPrompter,
-  type DraftDecision,
-  describeEffect,
-  type Prompter,
-  showHold,
-  type WaitingHold,
-} from './ask-decision.ts';
+import { formatHold } from '../output/status-lines.ts';
 import { type CallOperation, type CallOptions, createOperations } from './call-operation.ts';
 import { type Answer, type CommandRow, type Context, parseSince, RUN_ID } from './command.ts';
 
@@ -123,12 +119,21 @@ export const COMMANDS: readonly CommandRow[] = [
       }
       if ((runKey === undefined) !== (options.all === true)) throw new UsageError('give either an id or --all');
       const prompter = !output.isJson && process.stdin.isTTY ? createPrompter(resources, output) : undefined;
-      const draft = await readDraft(options);
+      const base = { decisionId: `D-${randomUUID()}`, ...(await readObject(options.file)) };
+      const draft = applyOptions(MEMBERS, options, base) as DraftDecision;
+      // The token says who decides.
+      if (options.api !== undefined && options.by === undefined) draft.by = 'token';
       const asked: Asked = { options, output, prompter, draft, call: createOperations(context, 'both') };
       return runKey === undefined ? resolveAll(asked) : resolveOne(runKey, customerTraceNumber, asked);
     },
   },
 ];
+
+/** A row of the list that waits for a decision. */
+type WaitingHold = Hold & Required<Pick<Hold, 'customerTraceNumber' | 'attempt' | 'productCode'>>;
+
+/** A decision as far as it has been given. */
+type DraftDecision = Pick<Decision, 'decisionId'> & Partial<Decision>;
 
 interface Asked {
   options: ResolveOptions;
@@ -139,13 +144,6 @@ interface Asked {
   call: CallOperation;
 }
 
-/** Reads the decision as the file says, and the options say above it. With `--api` the token says who decides. */
-async function readDraft(options: ResolveOptions): Promise<DraftDecision> {
-  const base = { decisionId: `D-${randomUUID()}`, ...(await readObject(options.file)) };
-  const draft = applyOptions(MEMBERS, options, base) as DraftDecision;
-  return options.api !== undefined && options.by === undefined ? { ...draft, by: 'token' } : draft;
-}
-
 async function resolveOne(runKey: string, trace: string | undefined, asked: Asked): Promise<Answer> {
   const { options, output, prompter, draft, call } = asked;
   // Without a trace number every other member can be checked.
@@ -153,11 +151,13 @@ async function resolveOne(runKey: string, trace: string | undefined, asked: Aske
   const hold = prompter || trace === undefined ? await findHold(asked, runKey, trace) : undefined;
   draft.customerTraceNumber = trace ?? hold?.customerTraceNumber ?? draft.customerTraceNumber;
   if (prompter && hold) {
-    showHold(hold, output);
+    const { ask } = hold.guide;
+    const question = ask === undefined ? [] : wrap(`To ask the provider: ${ask}`, output.width);
+    output.say([formatRunName(runKey), ...formatHold(hold, output.width), ...question]);
     await askForTheRest(hold, draft, prompter);
   }
   parseMessage(decision, draft);
-  if (prompter && hold) output.say(['', ...wrap(describeEffect(hold, draft), output.width)]);
+  if (prompter && hold) output.say(['', ...wrap(findDeed(hold, draft)?.does ?? '', output.width)]);
   if (prompter && !options.yes && !(await isAgreed(`Decide ${draft.action}?`, prompter, output))) {
     return { exitCode: EXIT.needsPerson };
   }
@@ -193,11 +193,10 @@ async function findHold(
     const traces = holds.map(({ customerTraceNumber }) => customerTraceNumber);
     throw new UsageError(`several inquiries are on hold: name one of ${traces.join(', ')}`);
   }
-  const choices = holds.map((hold) => ({
-    value: hold.customerTraceNumber,
-    what: `${hold.productCode}, ${hold.reason}`,
-  }));
-  const chosen = await prompter.choice('Several inquiries are on hold', choices);
+  const chosen = await prompter.choice(
+    'Several inquiries are on hold',
+    holds.map(({ customerTraceNumber, productCode, reason }) => [customerTraceNumber, `${productCode}, ${reason}`]),
+  );
   return holds.find(({ customerTraceNumber }) => customerTraceNumber === chosen);
 }
 
@@ -236,7 +235,7 @@ async function resolveAll({ options, output, prompter, draft, call }: Asked): Pr
   if (first && planned.length > 0 && !options.yes) {
     const { action, outcome, providerSaid } = draft;
     const plan = { action, outcome, providerSaid, planned, ...rest };
-    const effect = ['', describeEffect(first, draft)];
+    const effect = ['', findDeed(first, draft)?.does ?? ''];
     if (!prompter) {
       const problem = new UsageError(`nothing was decided: --yes decides about these ${planned.length}`);
       return { answer: plan, next: effect, problem };
@@ -291,4 +290,104 @@ async function listHolds(call: CallOperation, conditions: Loose): Promise<Hold[]
     if (page.next === undefined) return holds;
     after = page.next;
   }
+}
+
+// On a terminal: asks for what the options have left open.
+
+/** Finds the description of a decision, or of its outcome once that is chosen. */
+function findDeed({ guide: { actions } }: Hold, { action, outcome }: Partial<Decision>) {
+  const chosen = actions.find((candidate) => candidate.action === action);
+  return chosen?.outcomes?.find((candidate) => candidate.outcome === outcome) ?? chosen;
+}
+
+/**
+ * Adds to the decision everything that its action needs.
+ *
+ * @param ofMany it is about many holds of one kind, so that nothing of one person belongs to it
+ */
+async function askForTheRest(
+  hold: WaitingHold,
+  draft: DraftDecision,
+  prompter: Prompter,
+  { ofMany = false } = {},
+): Promise<void> {
+  const { actions, providerWords } = hold.guide;
+  draft.attempt ??= hold.attempt;
+  draft.action ??= await prompter.choice(
+    'What may be decided',
+    actions.map(({ action, words }) => [action as Decision['action'], words]),
+  );
+  const { outcomes = [] } = actions.find(({ action }) => action === draft.action) ?? {};
+  if (outcomes.length > 0) {
+    draft.outcome ??= await prompter.choice(
+      'The outcome, as the provider gives it',
+      outcomes.flatMap(({ outcome, words }) => (ofMany && outcome === 'record' ? [] : [[outcome, words]])),
+    );
+  }
+  draft.providerSaid ??= await prompter.choice(
+    'What the provider says about it',
+    (findDeed(hold, draft)?.providerSaid ?? []).map((said) => [said, providerWords[said]]),
+  );
+  if (draft.outcome === 'record' && !ofMany) draft.reference ??= await askReference(prompter);
+  draft.by ??= await prompter.line('Who decides');
+  draft.reason ??= await prompter.line('Why');
+}
+
+/** Asks for a reference as the provider's books have it. `--file` takes the whole of it. */
+async function askReference(prompter: Prompter): Promise<ReportReference> {
+  const { reportReferenceNumber, requestedAt, applicants } = getMessageFields().reference.shape;
+  const { applicantId, consumerId } = applicants.element.shape;
+  const ask = (question: string, schema: Parameters<typeof findSchemaProblems>[0]) =>
+    prompter.line(question, (text) => findSchemaProblems(schema, text)[0]?.rule ?? null);
+  const reference: ReportReference = {
+    reportReferenceNumber: await ask('reportReferenceNumber', reportReferenceNumber),
+    requestedAt: await ask('When the request was made (as 2026-01-31T14:00:00Z)', requestedAt),
+    applicants: [],
+  };
+  do {
+    const id = await ask('applicantId of an applicant with a record (as 1A)', applicantId);
+    reference.applicants.push({ applicantId: id, consumerId: await ask(`consumerId of ${id}`, consumerId) });
+  } while (await prompter.confirm('Does the provider have a record of a further applicant?'));
+  return reference;
+}
+
+/** Thrown after Ctrl-C, Ctrl-D or a closed terminal: no decision was made. */
+class PromptClosedError extends Error {
+  override readonly name = 'PromptClosedError';
+}
+
+type Prompter = ReturnType<typeof createPrompter>;
+
+/** Its methods throw `PromptClosedError` once the input has ended. */
+function createPrompter(resources: AsyncDisposableStack, { say }: Output) {
+  const reader = createInterface({ input: process.stdin, output: process.stdout });
+  resources.defer(() => reader.close());
+  const closed = Promise.withResolvers<never>();
+  closed.promise.catch(() => {});
+  // Without this the question would never resolve, and the process would end before its answer.
+  reader.once('close', () => closed.reject(new PromptClosedError('nothing was decided')));
+  const ask = async (question: string) => (await Promise.race([reader.question(question), closed.promise])).trim();
+
+  /** Asks until there is no problem with the answer. */
+  const line = async (question: string, findProblem: (text: string) => string | null = () => null): Promise<string> => {
+    for (;;) {
+      const text = await ask(`${question}: `);
+      const wrong = text === '' ? 'an answer is required' : findProblem(text);
+      if (wrong === null) return text;
+      say([`  ${wrong}`]);
+    }
+  };
+
+  return {
+    line,
+    choice: async <T extends string>(question: string, choices: readonly (readonly [T, string])[]): Promise<T> => {
+      say([`${question}:`, ...choices.map(([value, what], index) => `  ${index + 1}  ${value}: ${what}`)]);
+      const values = choices.map(([value]) => value);
+      const find = (text: string) => values.find((value, index) => text === value || text === String(index + 1));
+      const text = await line('Number or word', (answer) => (find(answer) ? null : `one of ${values.join(', ')}`));
+      return find(text) as T;
+    },
+    /** Defaults to no. */
+    confirm: async (question: string) => /^y(es)?$/i.test(await ask(`${question} [y/N] `)),
+  };
 }

@@ -214,7 +214,7 @@ async function buildContent(
   const { file } = options;
   const isSample = options.sample || options.auto || options.loseAnswer;
   if (sample && (file === undefined) === !isSample) throw new UsageError('give either --file or --sample');
-  if (isSample) requireSandbox(options);
+  if (isSample) requireSandbox();
   // A decision without an id gets a new one.
   const isDecision = members.some(({ path }) => path === '/decisionId');
   const base = {

@@ -3,7 +3,7 @@
 import { CallError } from '../../client/connection/errors.ts';
 import type { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from '../../client.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { type AnyStatus, needsPerson } from '../../words/runs.ts';
+import { type AnyStatus, describeEnd, needsPerson, readRunKind } from '../../words/runs.ts';
 import { EXIT } from '../output/errors.ts';
 import type { Output } from '../output/output.ts';
 import { formatStatus } from '../output/status-lines.ts';
@@ -28,9 +28,6 @@ export const COMMANDS: readonly CommandRow[] = [
   },
 ];
 
-/** The states of open runs, reviews aside. */
-const OPEN = ['running', 'waitingAtGate', 'waitingForConsent', 'held'];
-
 type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
 
 /**
@@ -49,7 +46,8 @@ export async function showProgress(run: AnyRun, output: Output, { throughHolds =
     else output.redraw(formatStatus(status, output));
     attention = needsPerson(status);
     // A review continues beside its holds. Its state is `held` only when no other work is left.
-    const waits = 'reviewId' in status ? status.state === 'held' || !!status.attention : OPEN.includes(status.state);
+    const isOpen = describeEnd(readRunKind(status), status.state) === null;
+    const waits = 'reviewId' in status ? status.state === 'held' || !!status.attention : isOpen;
     if (attention && !throughHolds && waits) return EXIT.needsPerson;
   }
   if (signal.aborted) return EXIT.interrupted;

@@ -16,6 +16,11 @@ type Say = (text: string) => void;
 
 /** Long enough to kill a worker and see it come back before it is over. */
 const RETRY_AFTER_SECONDS = 6;
+/** Faults of the first attempts: PREAPP is throttled and not posted, PRECLOSE is posted and its answer is lost. */
+export const FAULTS = [
+  { productCode: 'PREAPP', fault: 'status', status: 429, retryAfter: RETRY_AFTER_SECONDS },
+  { productCode: 'PRECLOSE', fault: 'resetAfterPosting' },
+].map((rule) => JSON.stringify({ attempt: 1, times: 1, ...rule }));
 /** How long the viewer sees that no worker runs. */
 const WORKER_DOWN_MS = 1_500;
 /** Far above what the story takes; a demo that hangs must end. */
@@ -32,7 +37,6 @@ export async function runDemo(environment: DevEnvironment, say: Say): Promise<vo
   // The user's own variables may hold TLS or an API key, which loopback has no use for.
   process.env = createChildEnvironment(environment, process.env);
   await using journeys = await CreditJourneys.connect();
-  await planTrouble(sandboxUrl);
   const journey = await journeys.start(createSampleJourney());
   say(`\nA joint application: journey ${journey.runKey}, applicants 1A and 2A`);
   const beganAt = performance.now();
@@ -76,21 +80,6 @@ function describeChanges(status: JourneyStatus, told: Map<string, string>): [nam
   const changes = parts.filter(([name, text]) => told.get(name) !== text);
   for (const [name, text] of changes) told.set(name, text);
   return changes;
-}
-
-/** Faults of the first attempts: PREAPP is throttled and not posted, PRECLOSE is posted and its answer is lost. */
-async function planTrouble(sandboxUrl: string): Promise<void> {
-  const first = { attempt: 1, times: 1 };
-  const rules = [
-    { ...first, productCode: 'PREAPP', fault: 'status', status: 429, retryAfter: RETRY_AFTER_SECONDS },
-    { ...first, productCode: 'PRECLOSE', fault: 'resetAfterPosting' },
-  ];
-  const answer = await fetch(`${sandboxUrl}/_sandbox/faults`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ rules }),
-  });
-  if (!answer.ok) throw new Error(`the sandbox refused the demo's faults (HTTP ${answer.status})`);
 }
 
 async function killWorker({ worker }: DevEnvironment, tell: Say): Promise<void> {

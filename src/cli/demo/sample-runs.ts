@@ -51,16 +51,16 @@ export function createSamplePull({
 
 /**
  * Keeps samples in the sandbox: elsewhere the gateway would get real inquiries about made-up applicants. Refuses `--sample`
- * where the environment, or the task queue that was given, is not the sandbox's, and no rehearsal is on. Workers outside the
+ * where the environment, or the task queue, is not the sandbox's, and no rehearsal is on. Workers outside the
  * sandbox refuse the samples' applicants as well, since they alone know where a request would go.
  *
  * @throws UsageError, ConfigError
  */
-export function requireSandbox({ taskQueue }: { taskQueue?: string }): void {
+export function requireSandbox(): void {
   const environment = loadVariable(process.env, 'GATEWAY_ENVIRONMENT');
   if (environment !== 'sandbox' && loadVariable(process.env, 'GATEWAY_REHEARSAL') !== 'on') {
     throw new UsageError(`--sample is only for the sandbox: GATEWAY_ENVIRONMENT is ${environment}`);
   }
-  const named = findOtherEnvironment(taskQueue ?? process.env.TASK_QUEUE ?? '', environment);
+  const named = findOtherEnvironment(process.env.TASK_QUEUE ?? '', environment);
   if (named) throw new UsageError(`--sample is only for the sandbox: the name of the task queue contains ${named}`);
 }

@@ -102,7 +102,7 @@ function listLines(name: string, rows: readonly unknown[], width: number, indent
   const inner = isPage ? indent : `${indent}  `;
   const lines = rows.every(isRecord)
     ? formatRowLines(rows, width, inner)
-    : rows.flatMap((row) => wrapText(toText(row), width, inner));
+    : rows.flatMap((row) => wrap(toText(row), width, inner));
   return isPage ? lines : [`${indent}${splitCamelCase(name)}`, ...lines];
 }
 
@@ -131,7 +131,7 @@ export function formatRowTable(rows: readonly object[], width: number, indent = 
     ...head,
     ...flat.flatMap((row, index) => [
       ...(shown[index] ?? []),
-      ...BELOW.flatMap((name) => (row.has(name) ? wrapText(toText(row.get(name) ?? ''), width, `${indent}    `) : [])),
+      ...BELOW.flatMap((name) => (row.has(name) ? wrap(toText(row.get(name) ?? ''), width, `${indent}    `) : [])),
     ]),
   ];
 }
@@ -145,12 +145,6 @@ export function toText(value: unknown): string {
       .join(', ');
   const text = String(value);
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? withAge(text) : text.replaceAll(/\p{C}+/gu, ' ');
-}
-
-/** Wraps a text. A command can still be copied whole. */
-function wrapText(text: string, width: number, indent: string): string[] {
-  const isCommand = /^(?:credit-journey|temporal|tcld) /.test(text);
-  return isCommand ? wrapCommand(text, width, indent) : wrap(text, width, indent);
 }
 
 /** An option with its value, or any other word. Quotes keep words together. */
@@ -203,8 +197,9 @@ function formatAge(ms: number): string {
   return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h ago` : `${Math.floor(seconds / 86_400)} d ago`;
 }
 
-/** Breaks text between words into lines of at most `width` columns. */
+/** Breaks text between words into lines of at most `width` columns. A command can still be copied whole. */
 export function wrap(text: string, width: number, indent = ''): string[] {
+  if (/^(?:credit-journey|temporal|tcld) /.test(text)) return wrapCommand(text, width, indent);
   return fillLines(adaptCommands(text).split(' '), width, [indent, indent]);
 }
 

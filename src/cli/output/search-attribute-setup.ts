@@ -1,11 +1,9 @@
 /** Registers the project's search attributes on a server. */
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { hasStatus } from '../../client/connection/errors.ts';
-import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../../model/search-attributes.ts';
+import { SEARCH_ATTRIBUTE_NAMES, SEARCH_ATTRIBUTES, type SearchAttributeName } from '../../model/search-attributes.ts';
 import { askSearchAttributes, INDEXED_VALUE_TYPES } from '../../temporal/registered-search-attributes.ts';
 import { UsageError } from './errors.ts';
-
-const NAMES = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
 
 /**
  * Registers the missing attributes. If the server does not allow it, reports that instead of failing.
@@ -23,14 +21,13 @@ export async function registerSearchAttributes(client: Client) {
     );
   });
   const ask = () => askSearchAttributes(connection, namespace);
+  const listMissing = (registered: readonly SearchAttributeName[]) =>
+    SEARCH_ATTRIBUTE_NAMES.filter((name) => !registered.includes(name));
   let refusal: string | undefined;
   try {
-    const before = await ask();
-    const absent = NAMES.filter((name) => !before.includes(name));
-    if (absent.length > 0) {
-      const types = absent.map((name) => [name, INDEXED_VALUE_TYPES[SEARCH_ATTRIBUTES[name]]]);
-      await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(types) });
-    }
+    const types = listMissing(await ask()).map((name) => [name, INDEXED_VALUE_TYPES[SEARCH_ATTRIBUTES[name]]]);
+    const searchAttributes = Object.fromEntries(types);
+    if (types.length > 0) await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
     if (!isGrpcServiceError(error)) throw error;
     refusal = error.details.replace(/\.$/, '');
@@ -39,7 +36,7 @@ export async function registerSearchAttributes(client: Client) {
     if (refusal === undefined) throw error;
     return [];
   });
-  const missing = NAMES.filter((name) => !registered.includes(name));
+  const missing = listMissing(registered);
   return {
     registered,
     /** Attributes that the server lacks, or has with another type. */

@@ -22,7 +22,7 @@ import {
   toRunView,
 } from '../../words/runs.ts';
 import { AS_TEXT, capitalize } from '../../words/writer.ts';
-import { formatTable, type Output, withAge, wrap, wrapCommand } from './output.ts';
+import { formatTable, type Output, withAge, wrap } from './output.ts';
 
 /** The rest is in `credit-journey holds`. */
 const HOLDS_SHOWN = 3;
@@ -49,7 +49,7 @@ export function formatStatus(status: AnyStatus, { colors, width }: Pick<Output, 
       'How to pass the gate',
       ways.flatMap(({ words, command }) => [
         ...(words === undefined ? [] : wrap(words, width, '  ')),
-        ...wrapCommand(command.replaceAll(' \\\n', ''), width, '    '),
+        ...wrap(command.replaceAll(' \\\n', ''), width, '    '),
       ]),
     ),
     ...formatSection(
@@ -87,6 +87,6 @@ export function formatHold(hold: ListedInquiry, width: number, indent = ''): str
     ...wrap(formatHoldTitle(hold, AS_TEXT), width, indent),
     ...listHoldFacts(hold, AS_TEXT).flatMap(([name, fact]) => wrap(`${name}: ${fact}`, width, `${indent}  `)),
     ...wrap(`May be decided: ${hold.allowedActions.join(', ')}`, width, `${indent}  `),
-    ...wrapCommand(resolveCommand(hold), width, `${indent}  `),
+    ...wrap(resolveCommand(hold), width, `${indent}  `),
   ];
 }

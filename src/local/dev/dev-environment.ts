@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { startSandbox } from '../../../sandbox/server.ts';
+import { type SandboxOptions, startSandbox } from '../../../sandbox/server.ts';
 import { getErrorCode } from '../../base/error-code.ts';
 import { DEFAULT_PORTS } from '../../config/variables.ts';
 import { openLedger } from '../../ledger/open-ledger.ts';
@@ -21,7 +21,7 @@ import {
 } from './dev-variables.ts';
 import { createProgramProcess } from './program-process.ts';
 
-interface DevEnvironmentOptions extends Partial<DevPorts> {
+interface DevEnvironmentOptions extends Partial<DevPorts>, Pick<SandboxOptions, 'fault'> {
   /** Created if missing, readable by its owner only. Contains all data that outlives a run. */
   dataDir: string;
   /** Without the Temporal UI. Default false. */
@@ -48,12 +48,13 @@ const NAMESPACE = 'default';
  */
 export async function startDevEnvironment(options: DevEnvironmentOptions) {
   const dataDir = resolve(options.dataDir);
-  const { onEvent = () => {}, headless = false } = options;
+  const { onEvent = () => {}, headless = false, fault } = options;
   await using parts = new AsyncDisposableStack();
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await lockDataDirectory(dataDir, parts);
   const ports = await choosePorts(options);
-  const sandbox = await startSandbox({ port: ports.sandboxPort, stateFile: join(dataDir, 'sandbox.jsonl') });
+  const stateFile = join(dataDir, 'sandbox.jsonl');
+  const sandbox = await startSandbox({ port: ports.sandboxPort, stateFile, fault });
   parts.defer(() => sandbox.close());
   const addresses = {
     temporalAddress: `127.0.0.1:${ports.temporalPort}`,

@@ -1,10 +1,9 @@
 /** `setup`, `doctor` and `worker`: an installation is made, checked and run. */
-import { omitUndefined } from '../../../base/defined.ts';
 import type { LedgerIdentity } from '../../../ledger/records.ts';
 import { RUNS_WITH_INQUIRIES } from '../../../model/run-key.ts';
 import { EXIT, reportError, UsageError } from '../../output/errors.ts';
 import type { Output } from '../../output/output.ts';
-import { type CommandRow, type Context, parseWholeNumber, type ServerOptions } from '../command.ts';
+import { type CommandRow, type Context, parseWholeNumber } from '../command.ts';
 
 /** Filters to save in the Temporal UI, as docs/operating.md has them. None lists `watchLedger` or deliveries of events. */
 export const TEMPORAL_UI_VIEWS = [
@@ -19,7 +18,7 @@ export const COMMANDS: readonly CommandRow[] = [
     examples: ['credit-journey worker'],
     async run({ options, output }: Context) {
       const { loadConfig } = await import('../../../config/config.ts');
-      const config = loadConfig(createEnvironment(options));
+      const config = loadConfig(process.env);
       const [{ runWorker }, { createLogger, installLogger }] = await Promise.all([
         import('../../../worker.ts'),
         import('../../../telemetry/logging.ts'),
@@ -87,7 +86,7 @@ export const COMMANDS: readonly CommandRow[] = [
         import('../../../config/config.ts'),
         import('../../../doctor/examine-installation.ts'),
       ]);
-      const env = createEnvironment(options);
+      const { env } = process;
       const signerFile = env.API_DECISION_KEY_FILE || undefined;
       const inspected = { ...inspectConfig(env), codecServer: inspectCodecServer(env), signerFile };
       const answer = await examine(inspected, { timeoutMs: timeout * 1_000 });
@@ -108,10 +107,4 @@ async function setUpLedger(output: Output): Promise<LedgerIdentity> {
   const ledger = await openConfiguredLedger(access, { create: true, migrate: true, onProgress: output.progress });
   await ledger.close();
   return ledger.identity;
-}
-
-/** Options override their variables. */
-function createEnvironment({ address, namespace, taskQueue }: ServerOptions): NodeJS.ProcessEnv {
-  const given = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TASK_QUEUE: taskQueue };
-  return { ...process.env, ...omitUndefined(given) };
 }

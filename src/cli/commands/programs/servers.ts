@@ -134,7 +134,8 @@ docs/http-api.md lists the claims, the scopes and the operations.`,
         import('../../../operator/configured-ledger.ts'),
         import('../../../operator/ledger-journeys.ts'),
       ]);
-      const signer = decisionKeyFile ? await loadSigner(decisionKeyFile) : undefined;
+      const { loadDecisionSigner } = await import('../../../protection/keys/signing-keys.ts');
+      const signer = decisionKeyFile ? await loadDecisionSigner(decisionKeyFile).catch(refuseKey) : undefined;
       const openLedger = () => openConfiguredLedger(ledgerAccess);
       const journeys = resources.use(await LedgerJourneys.connect({ besideLedger: true, openLedger }));
       const telemetry = await openTelemetry('api', settings, resources);
@@ -182,13 +183,9 @@ async function openTelemetry(
   return { logger, options: { onUnexpected, onAnswered } };
 }
 
-/** @throws ConfigError */
-async function loadSigner(file: string) {
-  const { loadDecisionSigner } = await import('../../../protection/keys/signing-keys.ts');
-  return loadDecisionSigner(file).catch(() => {
-    const rule = 'must name a private key: EC, Ed25519 or RSA, as JWK or PKCS#8 in PEM';
-    throw new ConfigError([{ variable: 'API_DECISION_KEY_FILE', rule }]);
-  });
+function refuseKey(): never {
+  const rule = 'must name a private key: EC, Ed25519 or RSA, as JWK or PKCS#8 in PEM';
+  throw new ConfigError([{ variable: 'API_DECISION_KEY_FILE', rule }]);
 }
 
 /** Warns of `--host`, and refuses it outside the sandbox environment. */

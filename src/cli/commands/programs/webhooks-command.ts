@@ -1,7 +1,6 @@
 /** `webhooks`: lists, sends again and tests the events for webhook endpoints. */
 import { randomBytes } from 'node:crypto';
 import { ConfigError } from '../../../model/problems.ts';
-import type { Environment } from '../../../model/products.ts';
 import { EXIT, toErrorFacts, UsageError } from '../../output/errors.ts';
 import { type Answer, type CommandRow, type Context, RUN_ID } from '../command.ts';
 
@@ -24,13 +23,27 @@ export const COMMANDS: readonly CommandRow[] = [
     arguments: [['[id]', RUN_ID]],
     options: [['--all', 'of every run that has given an event up']],
     examples: ['credit-journey webhooks resend J-1'],
-    async run(context: Context<{ all?: boolean }>) {
-      const { id: runKey } = context.args;
-      if ((runKey === undefined) !== (context.options.all ?? false)) throw new UsageError('give either an id or --all');
-      if (runKey === undefined) return resendAll(context);
-      const journeys = await context.connect();
-      const { resendEvents } = await import('../../../operator/webhook-deliveries.ts');
-      return { answer: { runKey, ...(await resendEvents(journeys.getSdkClient(), runKey)) } };
+    async run({ args: { id }, options: { all = false }, connect }: Context<{ all?: boolean }>) {
+      if ((id === undefined) !== all) throw new UsageError('give either an id or --all');
+      const journeys = await connect();
+      const client = journeys.getSdkClient();
+      const { MOST_DELIVERIES, openDeliveries, resendEvents } = await import('../../../operator/webhook-deliveries.ts');
+      if (id !== undefined) return { answer: { runKey: id, ...(await resendEvents(client, id)) } };
+      const { deliveries, unanswered } = await openDeliveries(client, journeys.taskQueue, { failed: true });
+      const resent: { runKey: string; events: number }[] = [];
+      const failed: { runKey: string; error: ReturnType<typeof toErrorFacts> }[] = [];
+      for (const { runKey } of deliveries) {
+        try {
+          resent.push({ runKey, ...(await resendEvents(client, runKey)) });
+        } catch (error) {
+          const facts = toErrorFacts(error);
+          // Otherwise the events were delivered meanwhile.
+          if (facts.type !== 'nothingToDeliver') failed.push({ runKey, error: facts });
+        }
+      }
+      const more = deliveries.length + unanswered.length >= MOST_DELIVERIES;
+      const isDone = failed.length + unanswered.length === 0;
+      return { answer: { resent, failed, unanswered, more }, exitCode: isDone ? EXIT.done : EXIT.failed };
     },
   },
   {
@@ -43,28 +56,6 @@ export const COMMANDS: readonly CommandRow[] = [
     run: testEndpoint,
   },
 ];
-
-/** Sends events again after an endpoint was mended. If that fails for one run, reports it and tries the next run. */
-async function resendAll({ connect }: Pick<Context, 'connect'>): Promise<Answer> {
-  const journeys = await connect();
-  const client = journeys.getSdkClient();
-  const { MOST_DELIVERIES, openDeliveries, resendEvents } = await import('../../../operator/webhook-deliveries.ts');
-  const { deliveries, unanswered } = await openDeliveries(client, journeys.taskQueue, { failed: true });
-  const resent: { runKey: string; events: number }[] = [];
-  const failed: { runKey: string; error: ReturnType<typeof toErrorFacts> }[] = [];
-  for (const { runKey } of deliveries) {
-    try {
-      resent.push({ runKey, ...(await resendEvents(client, runKey)) });
-    } catch (error) {
-      const facts = toErrorFacts(error);
-      // Otherwise the events were delivered meanwhile.
-      if (facts.type !== 'nothingToDeliver') failed.push({ runKey, error: facts });
-    }
-  }
-  const more = deliveries.length + unanswered.length >= MOST_DELIVERIES;
-  const isDone = failed.length + unanswered.length === 0;
-  return { answer: { resent, failed, unanswered, more }, exitCode: isDone ? EXIT.done : EXIT.failed };
-}
 
 /** Prints the outcome. Of the endpoint's answer it shows only the status. */
 async function testEndpoint({
@@ -84,15 +75,11 @@ async function testEndpoint({
   const { WebhookSender } = await import('../../../webhooks/sender.ts');
   const sender = new WebhookSender();
   try {
-    const httpStatus = await sender.send(endpoint, pingMessage(profile.environment));
+    const timestamp = new Date().toISOString();
+    const body = JSON.stringify({ type: 'ping', timestamp, data: { environment: profile.environment } });
+    const httpStatus = await sender.send(endpoint, { id: `evt_ping_${randomBytes(8).toString('hex')}`, body });
     return { answer: { endpoint: name, httpStatus } };
   } finally {
     await sender.close();
   }
-}
-
-/** The event that an operator sends by hand, to check that an endpoint takes events. */
-function pingMessage(environment: Environment): { id: string; body: string } {
-  const body = JSON.stringify({ type: 'ping', timestamp: new Date().toISOString(), data: { environment } });
-  return { id: `evt_ping_${randomBytes(8).toString('hex')}`, body };
 }
