@@ -64,8 +64,8 @@ function readConfig(reader: EnvironmentReader) {
     logLevel: reader.get('LOG_LEVEL'),
     telemetry: readTelemetry(reader),
     // Without a key set no proof is accepted.
-    consentKeysFile: readProofKeys(reader, profiles, 'consent'),
-    decisionKeysFile: readProofKeys(reader, profiles, 'decision'),
+    consentKeysFile: readProofKeys(reader, profiles, 'CONSENT'),
+    decisionKeysFile: readProofKeys(reader, profiles, 'DECISION'),
     portfolioDirectory: reader.get('PORTFOLIO_DIR'),
     runbookUrl: reader.get('RUNBOOK_URL'),
   };
@@ -169,30 +169,17 @@ function readTraceEndpoint(reader: EnvironmentReader): string | undefined {
 type Profiles = ReadonlyMap<string, GatewayProfile>;
 
 /** Two sets of keys: a consent system must not be able to sign a decision. */
-const PROOF_KEYS = {
-  consent: {
-    variable: 'CONSENT_JWKS_FILE',
-    trust: 'consentTrust',
-    rule: 'counts a grant only with a proof (CONSENT_TRUST)',
-  },
-  decision: {
-    variable: 'DECISION_JWKS_FILE',
-    trust: 'decisionTrust',
-    rule: 'accepts a decision only with a proof (DECISION_TRUST)',
-  },
-} as const;
+const PROVED = { CONSENT: 'counts a grant', DECISION: 'accepts a decision' } as const;
 
 /** Returns the checked path of a key set; absent if none is set and no profile needs one. */
-function readProofKeys(
-  reader: EnvironmentReader,
-  profiles: Profiles,
-  kind: keyof typeof PROOF_KEYS,
-): string | undefined {
-  const { variable, trust, rule } = PROOF_KEYS[kind];
+function readProofKeys(reader: EnvironmentReader, profiles: Profiles, kind: keyof typeof PROVED): string | undefined {
+  const variable = `${kind}_JWKS_FILE` as const;
   const path = reader.get(variable);
   if (path === undefined) {
+    const trust = kind === 'CONSENT' ? 'consentTrust' : 'decisionTrust';
     const trusting = [...profiles.values()].find((profile) => profile[trust] === 'proof');
-    if (trusting) reader.report(variable, `is required: profile ${trusting.name} ${rule}`);
+    const rule = `is required: profile ${trusting?.name} ${PROVED[kind]} only with a proof (${kind}_TRUST)`;
+    if (trusting) reader.report(variable, rule);
     return undefined;
   }
   try {
@@ -212,7 +199,7 @@ function readProofKeys(
 export function loadDecisionTrust(env: NodeJS.ProcessEnv) {
   const reader = new EnvironmentReader(env);
   const profiles = readProfiles(reader);
-  const keysFile = readProofKeys(reader, profiles, 'decision');
+  const keysFile = readProofKeys(reader, profiles, 'DECISION');
   const problems = reader.problems.filter(({ variable }) => variable.startsWith('DECISION_'));
   if (problems.length > 0) throw new ConfigError(problems);
   const trust = new Map([...profiles.values()].map(({ name, decisionTrust }) => [name, decisionTrust]));

@@ -14,6 +14,7 @@ import { ALGORITHMS } from '../base/signature-algorithms.ts';
 import { ACCENTS } from '../fields/accents.ts';
 import { checkAlphanumeric, ruledText } from '../fields/alphanumeric.ts';
 import { MOST_APPLICANTS } from '../fields/applicant-schemas.ts';
+import { describeValueRule } from '../fields/problems.ts';
 import { SSNS_WITH_NINE } from '../gateway/made-up-applicants.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 import {
@@ -83,8 +84,7 @@ function form(pattern: RegExp, rule: string) {
 }
 
 function choice<const T extends readonly string[]>(values: T) {
-  const rule = values.length > 2 ? `must be one of ${values.join(', ')}` : `must be ${values.join(' or ')}`;
-  return z.enum(values, { error: rule });
+  return z.enum(values, describeValueRule(values));
 }
 
 function whole({ min, max }: Range) {

@@ -3,7 +3,6 @@
  * them (messages/message.ts): no clock, nothing of Node, and schemas leave this module through functions alone.
  */
 import { z } from 'zod';
-import { HIDDEN_CHARACTER } from '../base/hidden-characters.ts';
 import { parseDurationMs, parseInstantMs } from '../base/instants.ts';
 import { isRecord } from '../base/is-record.ts';
 import { DURATION, INSTANT, OPAQUE_ID, PRINTABLE, REVIEW_ID } from '../base/portable-patterns.ts';
@@ -31,6 +30,14 @@ function opaqueId(maxLength: number, what: string) {
   const description = `${what} Opaque: nothing that looks like ${SSN_LOOK}.`;
   return ruledText((text) => checkOpaqueId(text, maxLength)).meta({ maxLength, pattern: OPAQUE_ID, description });
 }
+
+/**
+ * Characters that change how a text reads without being seen. Control, surrogate and private characters change with no
+ * version of Unicode. Soft hyphens, zero-width characters and those that turn the direction of writing are here by their
+ * numbers. So every runtime agrees on the list, and it may decide about a signal that is judged again on replay.
+ */
+const HIDDEN_CHARACTER =
+  /[\p{Cc}\p{Cs}\p{Co}\u{ad}\u{61c}\u{180e}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{feff}\u{fff9}-\u{fffb}\u{e0001}\u{e0020}-\u{e007f}]/u;
 
 /** A text for people, which is not blank and has no control characters. Fields of the interface are `alphanumeric`. */
 export function text(maxLength: number) {

@@ -46,12 +46,12 @@ function toProblem(issue: core.$ZodIssue, basePath: string): Problem {
 function describeRule(issue: core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      if (isMissing(issue)) return 'is required';
+      if (issue.input === undefined) return 'is required';
       return `must be ${TYPE_WORDS[String(issue.expected)] ?? String(issue.expected)}`;
     case 'unrecognized_keys':
       return describeUnknownField(issue);
     case 'invalid_value':
-      if (isMissing(issue)) return 'is required';
+      if (issue.input === undefined) return 'is required';
       return describeValueRule(issue.values.map(String));
     case 'too_small':
       return `must ${sizeVerb(issue.origin)} at least ${issue.minimum}${sizeUnit(issue.origin, issue.minimum)}`;
@@ -70,12 +70,8 @@ function describeRule(issue: core.$ZodRawIssue): string {
   }
 }
 
-function describeValueRule(values: readonly string[]): string {
+export function describeValueRule(values: readonly string[]): string {
   return values.length > 2 ? `must be one of ${values.join(', ')}` : `must be ${values.join(' or ')}`;
-}
-
-function isMissing({ input }: core.$ZodRawIssue): boolean {
-  return input === undefined;
 }
 
 function describeUnknownField(issue: core.$ZodRawIssue): string {

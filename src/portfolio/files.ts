@@ -158,19 +158,14 @@ export async function requireUnchanged(
   const mark = await readMark(handle);
   if (mark.size !== known.mark.size) throw new PortfolioChangedError();
   if (!inFull && isSameMark(mark, known.mark)) return mark;
-  if ((await computeDigest(handle, onBlock)) !== known.digest) throw new PortfolioChangedError();
-  if (!isSameMark(mark, await readMark(handle))) throw new PortfolioChangedError();
-  return mark;
-}
-
-/** SHA-256 of the whole file, in hexadecimal. */
-async function computeDigest(handle: FileHandle, onBlock: () => void): Promise<string> {
   const hash = createHash('sha256');
   for await (const block of readBlocks(handle)) {
     hash.update(block);
     onBlock();
   }
-  return hash.digest('hex');
+  if (hash.digest('hex') !== known.digest) throw new PortfolioChangedError();
+  if (!isSameMark(mark, await readMark(handle))) throw new PortfolioChangedError();
+  return mark;
 }
 
 // Reads a file line by line from any byte, with a limit on everything: memory holds at most one block of it.

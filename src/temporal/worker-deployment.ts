@@ -19,15 +19,6 @@ export interface DeploymentVersion {
 export const VERSION_STATES = ['current', 'ramping', 'draining', 'drained', 'inactive', 'unknown'] as const;
 export type VersionState = (typeof VERSION_STATES)[number];
 
-export interface DeploymentView {
-  /** Absent where unversioned workers get the work. */
-  currentBuildId?: string;
-  /** The only identity that may promote, such as Temporal's Worker Controller. Absent if all may. */
-  manager?: string;
-  /** Newest first. */
-  versions: { buildId: string; state: VersionState }[];
-}
-
 /** `temporal.api.enums.v1.WorkerDeploymentVersionStatus`, by number. The last, `CREATED`, has no worker yet. */
 const STATES: readonly VersionState[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained', 'unknown'];
 
@@ -40,19 +31,20 @@ const NOT_FOUND = 5;
 type Service = Pick<WorkflowService, 'describeWorkerDeployment'>;
 
 /** `null` where the namespace has no such deployment. */
-export async function describeDeployment(
-  service: Service,
-  namespace: string,
-  deploymentName: string,
-): Promise<DeploymentView | null> {
+export async function describeDeployment(service: Service, namespace: string, deploymentName: string) {
   try {
     const { workerDeploymentInfo: info } = await service.describeWorkerDeployment({ namespace, deploymentName });
-    const currentBuildId = info?.routingConfig?.currentDeploymentVersion?.buildId || undefined;
-    const versions = (info?.versionSummaries ?? []).map(({ deploymentVersion, status }) => ({
-      buildId: deploymentVersion?.buildId ?? '',
-      state: STATES[status ?? 0] ?? 'unknown',
-    }));
-    return { currentBuildId, manager: info?.managerIdentity || undefined, versions };
+    return {
+      /** Absent where unversioned workers get the work. */
+      currentBuildId: info?.routingConfig?.currentDeploymentVersion?.buildId || undefined,
+      /** The only identity that may promote, such as Temporal's Worker Controller. Absent if all may. */
+      manager: info?.managerIdentity || undefined,
+      /** Newest first. */
+      versions: (info?.versionSummaries ?? []).map(({ deploymentVersion, status }) => ({
+        buildId: deploymentVersion?.buildId ?? '',
+        state: STATES[status ?? 0] ?? 'unknown',
+      })),
+    };
   } catch (error) {
     // The server gives the same code if the namespace does not exist.
     if (isGrpcServiceError(error) && error.code === NOT_FOUND && !/^namespace\b/i.test(error.details)) return null;
@@ -60,7 +52,9 @@ export async function describeDeployment(
   }
 }
 
-export function findVersionState(deployment: DeploymentView | null, buildId: string): VersionState {
+type DeploymentView = Awaited<ReturnType<typeof describeDeployment>>;
+
+export function findVersionState(deployment: DeploymentView, buildId: string): VersionState {
   return deployment?.versions.find((version) => version.buildId === buildId)?.state ?? 'unknown';
 }
 

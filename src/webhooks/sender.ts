@@ -48,8 +48,7 @@ export class WebhookSender {
     if (atOnce >= MOST_AT_ONCE) throw new WebhookError('WebhookBusy', { retryAfterMs: 1_000 + Math.random() * 4_000 });
     this.#sending.set(endpoint.url, atOnce + 1);
     try {
-      const secrets = await readSecrets(endpoint);
-      return await this.#exchange(endpoint, message, secrets, signal);
+      return await this.#exchange(endpoint, message, signal);
     } finally {
       const left = (this.#sending.get(endpoint.url) ?? 1) - 1;
       if (left > 0) this.#sending.set(endpoint.url, left);
@@ -64,9 +63,9 @@ export class WebhookSender {
   async #exchange(
     endpoint: WebhookEndpoint,
     message: { id: string; body: string },
-    secrets: readonly string[],
     signal: AbortSignal | undefined,
   ): Promise<number> {
+    const secrets = await readSecrets(endpoint);
     const tooLong = AbortSignal.timeout(this.#timeoutMs);
     const stop = signal ? AbortSignal.any([signal, tooLong]) : tooLong;
     let answer: Dispatcher.ResponseData;

@@ -121,12 +121,9 @@ const TO_DO: readonly (readonly [RegExp, string])[] = [
 function translate(error: unknown): never {
   if (error instanceof KmsError) throw error;
   const { name = '', $metadata } = error as Partial<ServiceException>;
-  const known = TO_DO.find(([names]) => names.test(name));
-  throw new KmsError(known?.[1] ?? toDoByStatus($metadata?.httpStatusCode));
-}
-
-/** Without a status no answer came. An answer that the SDK cannot read comes from a proxy, or an endpoint's policy. */
-function toDoByStatus(status = 500): string {
-  if (status >= 500) return UNREACHABLE;
-  return status === 401 || status === 403 ? DENIED : UNKNOWN;
+  const [, toDo] = TO_DO.find(([names]) => names.test(name)) ?? [];
+  // Without a status no answer came. An answer that the SDK cannot read comes from a proxy, or an endpoint's policy.
+  const status = $metadata?.httpStatusCode ?? 500;
+  const refused = status === 401 || status === 403 ? DENIED : UNKNOWN;
+  throw new KmsError(toDo ?? (status >= 500 ? UNREACHABLE : refused));
 }
