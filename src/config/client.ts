@@ -12,18 +12,11 @@ import { type EnvironmentReader, openSecret, readPart } from './environment.ts';
 import { SANDBOX_KEY_RING_FILE } from './variables.ts';
 
 /** The options that both kinds of connection take. They contain secrets: never logged. */
-interface TemporalConnectionOptions {
+export interface TemporalConnectionOptions {
   address: string;
   apiKey?: string;
   tls?: TLSConfig | boolean;
   metadata?: Record<string, string>;
-}
-
-export interface TemporalOptions {
-  /** Repeats `connectionOptions.address`; may be shown. */
-  address: string;
-  namespace: string;
-  connectionOptions: TemporalConnectionOptions;
 }
 
 /** How a client's payloads are encoded. */
@@ -149,10 +142,10 @@ const TEMPORAL_FILES = [
  * options serve the client's `Connection` and the worker's `NativeConnection`. Defaults: `127.0.0.1:7233` and
  * `default`.
  */
-export function readTemporal(reader: EnvironmentReader, use: ClientUse = {}): TemporalOptions {
+export function readTemporal(reader: EnvironmentReader, use: ClientUse = {}) {
   const temporal = readTemporalOptions(reader);
-  if (!temporal) return { address: '', namespace: '', connectionOptions: { address: '' } };
   const { address, connectionOptions } = temporal;
+  if (address === '') return temporal;
   const needsTls = reader.environment === 'production' && !use.connection;
   if (needsTls && !connectionOptions.tls && !isLoopback(URL.parse(`http://${address}`)?.hostname ?? '')) {
     reader.report('TEMPORAL_TLS', 'is required in production, unless the server is on this machine');
@@ -160,11 +153,12 @@ export function readTemporal(reader: EnvironmentReader, use: ClientUse = {}): Te
   return temporal;
 }
 
-function readTemporalOptions(reader: EnvironmentReader): TemporalOptions | undefined {
+function readTemporalOptions(reader: EnvironmentReader) {
+  const unreadable = { address: '', namespace: '', connectionOptions: { address: '' } as TemporalConnectionOptions };
   // Checked here, because envconfig would not name the variable, and would report only the first file.
   const named = TEMPORAL_FILES.filter((variable) => reader.raw(variable) !== undefined);
   const contents = named.map((variable) => reader.file(variable, reader.raw(variable) ?? ''));
-  if (contents.includes(undefined)) return undefined;
+  if (contents.includes(undefined)) return unreadable;
   const env = Object.fromEntries(Object.entries(reader.env).filter(([, value]) => value)) as Record<string, string>;
   let profile: ReturnType<typeof loadClientConfigProfile>;
   try {
@@ -173,23 +167,19 @@ function readTemporalOptions(reader: EnvironmentReader): TemporalOptions | undef
     // The parser's own message quotes the file, which may contain an API key.
     const variable = env.TEMPORAL_PROFILE === undefined ? 'TEMPORAL_CONFIG_FILE' : 'TEMPORAL_PROFILE';
     reader.report(variable, 'must lead to a readable Temporal configuration file that holds the profile');
-    return undefined;
+    return unreadable;
   }
   try {
     const { connectionOptions, namespace = 'default' } = toClientOptions(profile);
     // Not `localhost`, which may mean `::1`, where the development server does not listen.
     const { address = '127.0.0.1:7233', tls, ...others } = connectionOptions as Partial<TemporalConnectionOptions>;
     // Without TLS the SDK would send an API key in the clear. If `tls` is absent, it sends the key by TLS.
-    return {
-      address,
-      namespace,
-      connectionOptions: { address, ...omitUndefined({ ...others, tls: tls || undefined }) },
-    };
+    const options: TemporalConnectionOptions = { address, ...omitUndefined({ ...others, tls: tls || undefined }) };
+    // The address by itself may be shown.
+    return { address, namespace, connectionOptions: options };
   } catch (error) {
-    reader.report(
-      'TEMPORAL_CONFIG_FILE',
-      `must lead to a profile whose TLS files can be read (${getErrorCode(error)})`,
-    );
-    return undefined;
+    const rule = `must lead to a profile whose TLS files can be read (${getErrorCode(error)})`;
+    reader.report('TEMPORAL_CONFIG_FILE', rule);
+    return unreadable;
   }
 }

@@ -5,15 +5,8 @@ import { alphanumeric } from './alphanumeric.ts';
 import { applicantsSchema, failsafeApplicantSchema } from './applicant-schemas.ts';
 import { getMessageFields, refuseRepeated, requireSecondaryUser } from './fields.ts';
 
-const {
-  applicantId,
-  customerTraceNumber,
-  endUserCode,
-  endUser,
-  permissiblePurposeCode,
-  reportReferenceNumber,
-  consumerId,
-} = getMessageFields();
+const fields = getMessageFields();
+const { customerTraceNumber, permissiblePurposeCode } = fields;
 
 /** "Typically 1 to 2" (interface 8) is no maximum, and 4.3 sets none. This limit is ours. */
 const FAILSAFE_MAX_APPLICANTS = 20;
@@ -22,7 +15,7 @@ const FAILSAFE_MAX_APPLICANTS = 20;
 export const failsafeInputSchema = z.strictObject({
   customerTraceNumber,
   applicants: z
-    .array(z.strictObject({ ...failsafeApplicantSchema.shape, applicantId: applicantId.optional() }))
+    .array(z.strictObject({ ...failsafeApplicantSchema.shape, applicantId: fields.applicantId.optional() }))
     .min(1)
     .max(FAILSAFE_MAX_APPLICANTS)
     .superRefine(refuseRepeated(['applicantId', 'ssn'])),
@@ -32,7 +25,7 @@ export const failsafeInputSchema = z.strictObject({
 export const reportRequestSchema = z.strictObject({
   customerId: alphanumeric(16),
   customerTraceNumber,
-  endUserCode,
+  endUserCode: fields.endUserCode,
   productCode: z.enum(REPORT_PRODUCTS),
   permissiblePurposeCode,
   softwareProviderId: alphanumeric(4),
@@ -45,13 +38,13 @@ export const secondUseInputSchema = requireSecondaryUser(
     customerId: alphanumeric(16),
     softwareProviderId: alphanumeric(4),
     customerTraceNumber,
-    endUserCode: endUserCode.optional(),
-    endUser: endUser.optional(),
+    endUserCode: fields.endUserCode.optional(),
+    endUser: fields.endUser.optional(),
     permissiblePurposeCode,
     reference: z.object({
-      reportReferenceNumber,
+      reportReferenceNumber: fields.reportReferenceNumber,
       applicants: z
-        .array(z.object({ consumerId }))
+        .array(z.object({ consumerId: fields.consumerId }))
         .min(1)
         .superRefine(refuseRepeated(['consumerId'])),
     }),

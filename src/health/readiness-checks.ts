@@ -15,7 +15,7 @@ export interface WorkerParts {
   workers: readonly Pick<Worker, 'getState'>[];
   connection: Pick<NativeConnection, 'withDeadline' | 'workflowService'>;
   ledger: Pick<Ledger, 'identity' | 'lookUp' | 'restoreState'>;
-  keys: Pick<WatchedKeyRing, 'current' | 'lastReloadFailed'>;
+  keys: Pick<WatchedKeyRing, 'lastReloadFailed'>;
   gateways: ReadonlyMap<string, Pick<GatewayClient, 'markersBroken'>>;
   /** Aborted once the ledger requires a newer program. */
   tooOld: { readonly aborted: boolean };
@@ -49,16 +49,7 @@ export function readinessChecks(parts: WorkerParts): Record<string, ReadinessChe
           : 'does not answer';
       }
     },
-    keys: async () => {
-      if (keys.lastReloadFailed) return 'the key ring was changed into something that cannot be used';
-      try {
-        keys.current('payload');
-        keys.current('ledger');
-        return null;
-      } catch {
-        return 'there is no key to encrypt with';
-      }
-    },
+    keys: () => (keys.lastReloadFailed ? 'the key ring was changed into something that cannot be used' : null),
     markers: () => {
       const broken = [...gateways].filter(([, { markersBroken }]) => markersBroken).map(([name]) => name);
       return broken.length === 0 ? null : `are broken, and nothing is sent: ${broken.join(', ')}`;

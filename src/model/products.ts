@@ -20,19 +20,15 @@ export const TRACE_LETTERS = {
 export type ProductCode = keyof typeof TRACE_LETTERS;
 export const PRODUCTS = Object.keys(TRACE_LETTERS) as ProductCode[];
 
-interface StageRules {
-  /** Whether it waits at a gate before it, unless it is a journey's first stage. */
-  hasGate: boolean;
-  /** Whether its report is compared with the report before. */
-  isCompared: boolean;
-}
-
-/** The stages of a lending journey, in the only order they may run in. */
+/**
+ * The stages of a lending journey, in the only order they may run in. `hasGate`: it waits at a gate before it, unless it
+ * is a journey's first stage. `isCompared`: its report is compared with the report before.
+ */
 const STAGE_RULES = {
   PREQUAL: { hasGate: false, isCompared: false },
   PREAPP: { hasGate: true, isCompared: false },
   PRECLOSE: { hasGate: true, isCompared: true },
-} as const satisfies Partial<Record<ReportProduct, StageRules>>;
+} as const satisfies Partial<Record<ReportProduct, { hasGate: boolean; isCompared: boolean }>>;
 export type StageCode = keyof typeof STAGE_RULES;
 type GatedStage = {
   [Stage in StageCode]: (typeof STAGE_RULES)[Stage]['hasGate'] extends true ? Stage : never;

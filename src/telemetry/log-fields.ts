@@ -40,18 +40,12 @@ const ALLOWED_FIELDS = [
   'finding',
   'deploymentName',
   'buildId',
-] as const;
+];
 
-/** The names that the SDK's native core, and its traces, use. */
-const CORE_NAMES: Readonly<Record<string, (typeof ALLOWED_FIELDS)[number]>> = {
-  workflow_id: 'workflowId',
-  run_id: 'runId',
-  task_queue: 'taskQueue',
-  workflow_type: 'workflowType',
-  activity_type: 'activityType',
-  trace_id: 'traceId',
-  span_id: 'spanId',
-};
+/** Each field, and the form of its name that the SDK's native core, and its traces, use: `workflow_id`. */
+const NAMES = ALLOWED_FIELDS.map(
+  (name) => [name, name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] as const,
+);
 
 const MAX_TEXT = 200;
 
@@ -59,8 +53,7 @@ const MAX_TEXT = 200;
 export function pickFields(meta: object): Record<string, unknown> {
   const given = meta as Record<string, unknown>;
   const fields: Record<string, unknown> = {};
-  for (const [name, from] of Object.entries(CORE_NAMES)) putScalar(fields, from, given[name]);
-  for (const name of ALLOWED_FIELDS) putScalar(fields, name, given[name]);
+  for (const [name, ofCore] of NAMES) putScalar(fields, name, given[name] ?? given[ofCore]);
   const { workflowId } = fields;
   const runKey = typeof workflowId === 'string' ? parseWorkflowId(workflowId) : null;
   if (runKey !== null) fields.journeyId ??= runKey;

@@ -145,15 +145,12 @@ export function readReadyFile(dataDir: string): ReadyFile | null {
   try {
     if (process.getuid && statSync(path).uid !== process.getuid()) return null;
     const { pid, variables } = JSON.parse(readFileSync(path, 'utf8')) as ReadyFile;
-    return isRunning(pid) && typeof variables === 'object' ? { pid, variables } : null;
+    // `kill` throws where there is no such process.
+    const isRunning = Number.isSafeInteger(pid) && pid > 0 && process.kill(pid, 0);
+    return isRunning && typeof variables === 'object' ? { pid, variables } : null;
   } catch {
     return null;
   }
-}
-
-/** Throws where there is no such process. */
-function isRunning(pid: number): boolean {
-  return Number.isSafeInteger(pid) && pid > 0 && process.kill(pid, 0);
 }
 
 function toReadyFile(dataDir: string): string {

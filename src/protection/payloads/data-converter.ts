@@ -28,10 +28,6 @@ export function hasFailureConverter(code: string): boolean {
   return code.includes(FAILURE_CONVERTER_MARK);
 }
 
-interface ReferenceModule {
-  isReferencePayload: (payload: unknown) => boolean;
-}
-
 /**
  * Lets payloads that claim to lie in an external storage through to the codec, which makes a marker of them. Before its
  * codec runs, the SDK looks for such payloads, and throws if no storage is configured. Without this, one such signal
@@ -42,6 +38,6 @@ function passOnExternalReferences(): void {
   // SDK 1.24 has no option for it (the version is pinned; a test with a real worker fails when this no longer helps). A
   // storage with a driver that refuses does not help: the SDK parses the reference first, and that throws too.
   const path = '@temporalio/common/lib/internal-non-workflow/extstore-helpers.js';
-  const helpers = createRequire(import.meta.url)(path) as ReferenceModule;
+  const helpers: { isReferencePayload: (payload: unknown) => boolean } = createRequire(import.meta.url)(path);
   helpers.isReferencePayload = () => false;
 }
