@@ -5,7 +5,6 @@
 import { parseInstantMs } from '../base/instants.ts';
 import type { HighWaterMark, RestoreState } from '../model/ledger-watch.ts';
 import { appendToChain } from './audit/audit-chain.ts';
-import type { Writes } from './database/columns.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
 import type { Authorization } from './orders.ts';
@@ -75,14 +74,9 @@ export async function watchForRestore(tx: Transaction, highWaterMark?: HighWater
   const state = await readRestore(tx, highWaterMark);
   if (!state.lost || state.lost !== highWaterMark) return state;
   const { position, claimedAt } = state.lost;
-  await insertRestore(tx, {
-    orderId: `found-${position}-${claimedAt}`,
-    kind: 'restoreFound',
-    position,
-    claimedAt,
-    by: 'credit-journey',
-    reason: 'this ledger lacks an attempt that workers have seen',
-  });
+  const order = { orderId: `found-${position}-${claimedAt}`, kind: 'restoreFound', position, claimedAt } as const;
+  const found = { by: 'credit-journey', reason: 'this ledger lacks an attempt that workers have seen' };
+  await appendToChain(tx, (insert) => insert('orders', { ...order, ...found }, { orKeep: true }));
   return state;
 }
 
@@ -92,10 +86,7 @@ export async function acceptRestore(
   { acceptanceId: orderId, ...authorization }: Authorization & { acceptanceId: string },
 ): Promise<RestoreState> {
   const state = await readRestore(tx);
-  await insertRestore(tx, { ...state.newest, ...authorization, orderId, kind: 'restoreAccepted' });
-  return state;
-}
-
-async function insertRestore(tx: Transaction, order: Writes<Row<'orders'>>): Promise<void> {
+  const order = { ...state.newest, ...authorization, orderId, kind: 'restoreAccepted' } as const;
   await appendToChain(tx, (insert) => insert('orders', order, { orKeep: true }));
+  return state;
 }

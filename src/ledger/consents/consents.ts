@@ -8,16 +8,7 @@ import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../con
 import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
 import { appendToChain } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
-import {
-  type Expression,
-  hasMembers,
-  IS_SET,
-  isIn,
-  type Members,
-  NOW,
-  readRows,
-  updateRows,
-} from '../database/rows.ts';
+import { hasMembers, IS_SET, ifUnset, isIn, type Members, NOW, readRows, updateRows } from '../database/rows.ts';
 import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import type { ConsentVerdict } from '../records.ts';
@@ -42,8 +33,6 @@ export interface Receiver extends Pick<Start, 'firstRunId' | 'shareIds'> {
   /** Grants that the run has found invalid. */
   faultyGrants?: readonly FaultyGrant[];
 }
-
-type ConsentKey = Pick<ConsentRecord, 'journeyId' | 'shareId' | 'applicantId' | 'consentId' | 'decision'>;
 
 const KEY = ['journeyId', 'shareId', 'applicantId', 'consentId', 'decision'] as const;
 const SAID = [...KEY, 'decidedAt', 'receivedAt', 'proof', 'evidence'] as const;
@@ -84,8 +73,7 @@ export async function recordConsents(
   }
   for (const { fault, ...grant } of receiver?.faultyGrants ?? []) {
     const isThis = pick({ ...grant, decision: 'granted' as const }, KEY);
-    const toldTo: Expression = (_now, place) => `coalesce(told_to, ${place(receiver?.firstRunId ?? null)})`;
-    await updateRows(tx, 'consents', isThis, { fault, toldTo });
+    await updateRows(tx, 'consents', isThis, { fault, toldTo: ifUnset(receiver?.firstRunId ?? null) });
   }
   return verdicts;
 }
@@ -166,7 +154,10 @@ export async function readFault(tx: Transaction, grant: GrantKey): Promise<Grant
   return recorded.fault ?? (findEnds(said.map(toConsentRecord))(toConsentRecord(recorded)) && 'refused');
 }
 
-function findConsent(said: readonly ConsentRow[], { consentId, decision }: Pick<ConsentKey, 'consentId' | 'decision'>) {
+function findConsent(
+  said: readonly ConsentRow[],
+  { consentId, decision }: Pick<ConsentRecord, 'consentId' | 'decision'>,
+) {
   return said.find((row) => row.consentId === consentId && row.decision === decision);
 }
 
@@ -197,7 +188,7 @@ export function toConsentRecord(row: ConsentRow): ConsentRecord {
 /** Reads the messages of one applicant about one share: the rules about refusals need all of them. */
 export function readSaid(
   session: SqlSession,
-  { journeyId, shareId, applicantId }: Pick<ConsentKey, 'journeyId' | 'shareId' | 'applicantId'>,
+  { journeyId, shareId, applicantId }: Omit<GrantKey, 'consentId'>,
 ): Promise<ConsentRow[]> {
   return readRows(session, 'consents', { journeyId, shareId, applicantId });
 }

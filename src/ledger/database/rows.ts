@@ -170,10 +170,15 @@ export function readRows<Name extends TableName>(
 }
 
 /** In an update: an expression, given that of the database's clock. */
-export type Expression = (now: string, place: Place) => string;
+export type Expression = (now: string, place: Place, column: string) => string;
 
 /** In an update: the time of the database's clock. */
 export const NOW: Expression = (now) => now;
+
+/** In an update: this value, where the column has none yet. */
+export function ifUnset(value: SqlValue): Expression {
+  return (_now, place, column) => `coalesce(${column}, ${place(value)})`;
+}
 
 /**
  * Updates the rows that have these members, and returns how many there were. A member that is `undefined` becomes NULL.
@@ -188,7 +193,7 @@ export async function updateRows<Name extends TableName>(
   const set = Object.entries(change).map(([member, value]) => {
     const column = toColumnName(member);
     const isExpression = typeof value === 'function';
-    return `${column} = ${isExpression ? value(session.dialect.now, place) : place(encode(column, value))}`;
+    return `${column} = ${isExpression ? value(session.dialect.now, place, column) : place(encode(column, value))}`;
   });
   return (await session.rows(`UPDATE ${table} SET ${set.join(', ')} WHERE ${sql} RETURNING 1`, values)).length;
 }

@@ -29,7 +29,7 @@ import type { SqlDialect, SqlSession, Transaction } from '../database/sql-sessio
 import type { Row } from '../database/tables.ts';
 import { insertInquiry, lockInquiry, readUndecided, selectRefusalKept } from '../inquiries/inquiries.ts';
 import { findReviewOfRow, isOfOwner, type ReadersReach, readEndUsers } from '../owners.ts';
-import type { AttentionReason, DecisionRecord, OpenInquiry, RunDecision, SeenRecord } from '../records.ts';
+import type { DecisionRecord, OpenInquiry, RunDecision, SeenRecord } from '../records.ts';
 import { recordRunDecisions } from '../run-decisions.ts';
 
 export type TaskRow = Row<'operator_tasks'>;
@@ -96,30 +96,23 @@ export async function openHeld(tx: Transaction, customerTraceNumber: string): Pr
   const open = await readHeld(tx, customerTraceNumber);
   // A hold that the run waits for has priority, because its decision makes the run look at this attempt next.
   if (open && (open.heldSince !== undefined || isAbout(open, undecided))) return;
-  if (open) await close(tx, 'replaced', { workId: open.workId });
-  await insertOfInquiry(tx, { kind: 'held', reason, customerTraceNumber, attempt });
-}
-
-/** Flags late news about an inquiry. News after an operator has seen the flag opens another one. */
-export async function drawAttention(
-  tx: Transaction,
-  reason: AttentionReason,
-  customerTraceNumber: string,
-): Promise<void> {
-  await insertOfInquiry(tx, { kind: 'flagged', reason, customerTraceNumber });
+  if (open) await closeRows(tx, 'replaced', { workId: open.workId });
+  await openTask(tx, { kind: 'held', reason, customerTraceNumber, attempt });
 }
 
 type Task = Omit<Writes<Row<'operator_tasks'>>, 'workId'>;
 
-/** Opens a row of the inquiry's run, for the same end user. */
-async function insertOfInquiry(tx: Transaction, task: Task & { customerTraceNumber: string }): Promise<void> {
+/**
+ * Opens a row of the inquiry's run, for the same end user. A row that is open for the same reason stays; one that an
+ * operator has seen does not count.
+ */
+export async function openTask(tx: Transaction, task: Task & { customerTraceNumber: string }): Promise<void> {
   const [inquiry] = await readRows(tx, 'inquiries', { customerTraceNumber: task.customerTraceNumber });
   if (inquiry) await insertTask(tx, { ...pick(inquiry, OF_INQUIRY), ...task });
 }
 
 const OF_INQUIRY = ['runKey', 'profile', 'endUserCode', 'endUser', 'productCode', 'shareId'] as const;
 
-/** A row that is open for the same reason already stays. */
 async function insertTask(session: SqlSession, task: Task): Promise<void> {
   const sql = (): Record<string, string> => (task.since === undefined ? { since: session.dialect.now } : {});
   await insertRow(session, 'operator_tasks', { ...task, workId: randomUUID() }, { sql, orKeep: true });
@@ -134,14 +127,9 @@ export async function endByDecision(
   if (action === 'repeat') return false;
   const upTo = how === 'decided' && action === 'abandon' ? Number.MAX_SAFE_INTEGER : attempt;
   const judged = { kind: 'held', customerTraceNumber, attempt: isAtMost(upTo) } as const;
-  const closed = await close(tx, how, judged, decisionId);
+  const closed = await closeRows(tx, how, judged, decisionId);
   await openHeld(tx, customerTraceNumber);
   return closed > 0;
-}
-
-/** Closes the rows of an inquiry after a further claim. */
-export async function endByClaim(tx: Transaction, customerTraceNumber: string): Promise<void> {
-  await close(tx, 'claimed', { kind: 'held', customerTraceNumber });
 }
 
 /** Takes late news off that list; append-only, idempotent by (customerTraceNumber, decisionId). */
@@ -159,23 +147,24 @@ export async function recordSeen(
     [customerTraceNumber],
   );
   if (!row) return { kind: 'nothingToSee' };
-  let closed = await close(tx, 'seen', { kind: 'flagged', customerTraceNumber }, decisionId);
+  let closed = await closeRows(tx, 'seen', { kind: 'flagged', customerTraceNumber }, decisionId);
   // If the run is gone, no decision can close a hold but the one that the ledger itself needs.
   const held = runIsGone && (await readHeld(tx, customerTraceNumber));
   if (held && !isAbout(held, await readUndecided(tx, customerTraceNumber))) {
-    closed += await close(tx, 'seen', { workId: held.workId }, decisionId);
+    closed += await closeRows(tx, 'seen', { workId: held.workId }, decisionId);
   }
   if (closed === 0) return { kind: 'nothingToSee' };
   await recordRunDecisions(tx, [{ ...row, customerTraceNumber, decisionId, action: 'seen', by, reason }]);
   return { kind: 'recorded' };
 }
 
-export async function endByDisposal(tx: SqlSession, runKey: string): Promise<void> {
-  await close(tx, 'disposed', { runKey: isOfOwner(runKey) });
-}
-
 /** Closes the open rows that have these members, and returns how many there were. */
-function close(tx: SqlSession, closedHow: ClosedHow, rows: Members<TaskRow>, closedBy?: string): Promise<number> {
+export function closeRows(
+  tx: SqlSession,
+  closedHow: ClosedHow,
+  rows: Members<TaskRow>,
+  closedBy?: string,
+): Promise<number> {
   return updateRows(tx, 'operator_tasks', { ...rows, closedAt: null }, { closedAt: NOW, closedHow, closedBy });
 }
 
@@ -208,8 +197,8 @@ export async function openHold(tx: Transaction, hold: RunHold): Promise<void> {
     await updateRows(tx, 'operator_tasks', { workId: open.workId }, { heldSince: since });
     return;
   }
-  if (open) await close(tx, 'replaced', { workId: open.workId });
-  await insertOfInquiry(tx, { ...isThis, details, since, heldSince: since });
+  if (open) await closeRows(tx, 'replaced', { workId: open.workId });
+  await openTask(tx, { ...isThis, details, since, heldSince: since });
 }
 
 /**
@@ -225,11 +214,11 @@ export async function closeTasks(tx: Transaction, { runKey, until }: { runKey: s
     const undecided = await readUndecided(tx, customerTraceNumber);
     const mayBePosted = undecided !== undefined && MAY_BE_POSTED.includes(undecided.failureType);
     if (mayBePosted && isAbout(held, undecided)) continue;
-    await close(tx, 'ended', { workId: held.workId });
+    await closeRows(tx, 'ended', { workId: held.workId });
     if (mayBePosted) await openHeld(tx, customerTraceNumber);
   }
   const isOver = { kind: 'flagged', runKey: isOfOwner(runKey), reason: PORTFOLIO_UNAVAILABLE, since: isBegun } as const;
-  await close(tx, 'ended', isOver);
+  await closeRows(tx, 'ended', isOver);
 }
 
 /** Opens or closes a flag that only the run knows of. A repeated or late try changes nothing. */
@@ -243,7 +232,7 @@ export async function flagRun(tx: Transaction, flag: RunFlag): Promise<void> {
   const { runKey, reason, profile, endUserCode, at } = flag;
   const isSame = { kind: 'flagged', runKey, reason } as const;
   if (flag.isOver) {
-    await close(tx, 'ended', { ...isSame, since: isAtMost(Date.parse(at)) });
+    await closeRows(tx, 'ended', { ...isSame, since: isAtMost(Date.parse(at)) });
     return;
   }
   const known = await readRows(tx, 'operator_tasks', isSame);
@@ -277,7 +266,7 @@ export async function recordRunSeen(tx: Transaction, { runIsGone, flag, ...seen 
   await lockHead(tx);
   if (!runIsGone && !LASTING_FLAGS.includes(flag)) return false;
   const isThis = { kind: 'flagged', runKey: seen.runKey, customerTraceNumber: null, reason: flag } as const;
-  const closed = await close(tx, 'seen', isThis, seen.decisionId);
+  const closed = await closeRows(tx, 'seen', isThis, seen.decisionId);
   if (closed > 0) await recordRunDecisions(tx, [{ ...seen, action: 'seen' }]);
   return closed > 0;
 }

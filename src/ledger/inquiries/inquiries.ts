@@ -81,13 +81,9 @@ export function toClaimOwners(runKey: string): [runKey: string, owner: string] {
 export const selectWithdrawals = (runKey: string, runId: string) =>
   `SELECT 1 FROM orders w WHERE w.kind = 'withdraw' AND w.run_key IN (${runKey}, ${runId})`;
 
-type StateRow = Partial<InquiryRow> & {
-  ledgerId: string;
-  oldestWriter: number;
-  disposalsBegun: number;
-  pauses: number;
-  withdrawals: number;
-};
+type StateRow = Partial<InquiryRow> &
+  Pick<Row<'ledger_identity'>, 'ledgerId' | 'oldestWriter'> &
+  Record<'disposalsBegun' | 'pauses' | 'withdrawals', number>;
 
 /**
  * Reads the state. A transaction that will write locks the row before, so that the state stays true until the commit.
@@ -209,10 +205,8 @@ export function toLatestView(state: InquiryState, cipher: LedgerCipher): Attempt
   };
 }
 
-/** Like `toLatestView`, for an inquiry that must have a state: an unclaimed one was not sent. */
-export function toLatestViewOrNotSent(state: InquiryState, cipher: LedgerCipher): AttemptView {
-  return toLatestView(state, cipher) ?? { attempt: 0, state: 'notSent' };
-}
+/** The state of an inquiry that must have one, although nothing was claimed. */
+export const NOT_SENT: AttemptView = { attempt: 0, state: 'notSent' };
 
 /** The attempt was posted, and an operator must name its outcome, since a late answer is not the outcome. */
 function toLateView(row: AttemptRow): AttemptView {
@@ -352,15 +346,10 @@ export const IS_LATE_NEWS = `w.kind = 'flagged' AND w.closed_at IS NULL AND w.re
 export async function readInquiry(tx: Transaction, customerTraceNumber: string): Promise<OpenInquiry | null> {
   const state = await readState(tx, customerTraceNumber);
   if (!state.inquiry) return null;
-  const flags = await tx.read<{ reason: AttentionReason }>(
-    `SELECT reason FROM operator_tasks w WHERE ${IS_LATE_NEWS} AND customer_trace_number = $1 ORDER BY reason`,
-    [customerTraceNumber],
-  );
-  return {
-    ...toInquiryView(state.inquiry, state, tx.cipher),
-    undecided: findUndecided(state),
-    attention: flags.map(({ reason }) => reason),
-  };
+  const isOpen = { kind: 'flagged', closedAt: null, customerTraceNumber, reason: isIn(LATE_NEWS) } as const;
+  const flags = await readRows(tx, 'operator_tasks', isOpen, 'ORDER BY reason');
+  const attention = flags.map(({ reason }) => reason as AttentionReason);
+  return { ...toInquiryView(state.inquiry, state, tx.cipher), undecided: findUndecided(state), attention };
 }
 
 /** A list of words for `IN`. */

@@ -13,20 +13,13 @@ import { toResendNumber } from '../../model/trace-number.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
 import { decideClaim, findAttempt, findLatest, isOverdue, type KnownInquiry } from '../claim.ts';
-import { type Expression, insertRow, NOW, updateRows } from '../database/rows.ts';
+import { ifUnset, insertRow, NOW, updateRows } from '../database/rows.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
-import {
-  Ending,
-  rollBack,
-  type SqlSession,
-  type SqlValue,
-  type Transaction,
-  type Written,
-} from '../database/sql-session.ts';
+import { Ending, rollBack, type SqlSession, type Transaction, type Written } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { requireSameLedger } from '../database/transactions.ts';
 import { LedgerChangedError, LedgerRestoredError, RequestDiffersError } from '../errors.ts';
-import { drawAttention, endByClaim, endByDecision, flagReport, openHeld } from '../holds/holds.ts';
+import { closeRows, endByDecision, flagReport, openHeld, openTask } from '../holds/holds.ts';
 import { noteWaiting } from '../pauses.ts';
 import type {
   ClaimRequest,
@@ -50,6 +43,7 @@ import {
   type InquiryState,
   insertInquiry,
   lockInquiry,
+  NOT_SENT,
   openAnswer,
   readState,
   sealAnswer,
@@ -57,7 +51,6 @@ import {
   selectWithdrawals,
   toClaimOwners,
   toLatestView,
-  toLatestViewOrNotSent,
 } from './inquiries.ts';
 import { type ClaimedNumber, type DecisionEffect, decideClose, decideDecision, findRepeat } from './rules.ts';
 
@@ -102,7 +95,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     case 'latest':
       return new Ending(await settleOverdue(tx, state), {
         kind: 'latest',
-        latest: toLatestViewOrNotSent(state, tx.cipher),
+        latest: toLatestView(state, tx.cipher) ?? NOT_SENT,
       });
     case 'claim': {
       await settleOverdue(tx, state);
@@ -112,7 +105,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
       const written = Promise.all([
         markClaimed(tx, request, state.inquiry, permittedRepeat),
         insertAttempt(tx, request, { permittedBy, sentTraceNumber }),
-        isNew || endByClaim(tx, customerTraceNumber),
+        isNew || closeRows(tx, 'claimed', { kind: 'held', customerTraceNumber }),
         ...request.consents.map((grant) => {
           const permit = { ...grant, customerTraceNumber, attempt: request.attempt };
           return insertRow(tx, 'attempt_consents', permit, { orKeep: true });
@@ -191,10 +184,10 @@ export async function recordAttempt(
     case 'late':
       if (row?.lateState !== record.state) {
         await writeLate(tx, record, !isDisposed);
-        await drawAttention(tx, 'lateAnswer', customerTraceNumber);
+        await openTask(tx, { kind: 'flagged', reason: 'lateAnswer', customerTraceNumber });
         await openHeld(tx, customerTraceNumber);
       }
-      await flagIfRefused(tx, record);
+      await flagIfRefused(tx, pick(record, ATTEMPT_KEY));
       await indexReference(tx, record, { isDisposed });
       await insertBodies(tx, record, isDisposed ? {} : kept, true);
       return verdict;
@@ -206,7 +199,7 @@ export async function recordAttempt(
       ]);
       // Only a share can be refused. Without this step the commit is sent together with the writes.
       if (state.inquiry?.productCode === 'SECONDUSE') {
-        await Promise.all([written, flagIfRefused(tx, record)]);
+        await Promise.all([written, flagIfRefused(tx, pick(record, ATTEMPT_KEY))]);
       }
       if (record.answer?.kind === 'outcome' && record.answer.flagged) {
         await Promise.all([written, flagReport(tx, record.answer.flagged, customerTraceNumber)]);
@@ -243,12 +236,12 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
       throw new LedgerRestoredError('an older copy of the ledger may lack the attempt');
     case 'close': {
       const closing = { customerTraceNumber, attempt, ...run, permittedBy: decision.permittedBy };
-      await updateRows(tx, 'inquiries', { customerTraceNumber }, { digest: orKeep('digest', request.digest) });
+      await updateRows(tx, 'inquiries', { customerTraceNumber }, { digest: ifUnset(request.digest) });
       const closed = await insertRow(tx, 'closed_attempts', closing);
       return { attempt, state: 'notSent', closedAt: closed?.closedAt, runId: run.runId };
     }
     default:
-      return new Ending(await settleOverdue(tx, state), toLatestViewOrNotSent(state, tx.cipher));
+      return new Ending(await settleOverdue(tx, state), toLatestView(state, tx.cipher) ?? NOT_SENT);
   }
 }
 
@@ -277,7 +270,7 @@ export async function decide(
   const settled = await settleOverdue(tx, state);
   if (effect.kind === 'overtaken') {
     const isEnded = await endByDecision(tx, decision, 'overtaken');
-    return new Ending(settled || isEnded, { kind: 'overtaken', latest: toLatestViewOrNotSent(state, tx.cipher) });
+    return new Ending(settled || isEnded, { kind: 'overtaken', latest: toLatestView(state, tx.cipher) ?? NOT_SENT });
   }
   const reason =
     effect.kind === 'tooEarly'
@@ -305,7 +298,7 @@ async function settleOverdue(tx: Transaction, { attempts }: InquiryState): Promi
   if (!latest || !isOverdue(latest)) return false;
   const overdue = { ...pick(latest, ATTEMPT_KEY), state: 'sending' } as const;
   await updateRows(tx, 'attempts', overdue, { state: 'unknown', failureType: 'OutcomeUnknown' });
-  await flagIfRefused(tx, latest);
+  await flagIfRefused(tx, pick(latest, ATTEMPT_KEY));
   await openHeld(tx, latest.customerTraceNumber);
   return true;
 }
@@ -495,16 +488,11 @@ async function markClaimed(
   permittedRepeat: number,
 ): Promise<void> {
   const claimed = {
-    digest: orKeep('digest', digest),
+    digest: ifUnset(digest),
     applicantIds: applicantIds ? [...applicantIds] : known?.applicantIds,
-    permittedRepeat: orKeep('permitted_repeat', permittedRepeat),
+    permittedRepeat: ifUnset(permittedRepeat),
   };
   await updateRows(session, 'inquiries', { customerTraceNumber }, claimed);
-}
-
-/** A later claim keeps the value that the first claim wrote. */
-function orKeep(column: string, value: SqlValue): Expression {
-  return (_now, place) => `coalesce(${column}, ${place(value)})`;
 }
 
 /** Writes news as the attempt's outcome. Status and request stay unchanged if the news lacks them. */

@@ -16,7 +16,7 @@ import { appendToChain, type InsertChained } from '../audit/audit-chain.ts';
 import type { AuditedDisposal } from '../audit/audited.ts';
 import { readKeyset } from '../database/pages.ts';
 import { rollBack, type SqlSession, type Transaction, type Written } from '../database/sql-session.ts';
-import { endByDisposal } from '../holds/holds.ts';
+import { closeRows } from '../holds/holds.ts';
 import {
   type InquiryRow,
   IS_LATE_NEWS,
@@ -25,7 +25,7 @@ import {
   selectDoubtful,
 } from '../inquiries/inquiries.ts';
 import { type Authorization, appendOrder, type OrderRow } from '../orders.ts';
-import { toOwner, writeOwnerCondition } from '../owners.ts';
+import { isOfOwner, toOwner, writeOwnerCondition } from '../owners.ts';
 import { countDestroyed, type LegalHold, readHolds } from './legal-holds.ts';
 
 /**
@@ -229,7 +229,7 @@ export async function dispose(
   }
   // Last, since every consent waits for this lock.
   return finishStep(tx, view, async (insert) => {
-    await endByDisposal(tx, runKey);
+    await closeRows(tx, 'disposed', { runKey: isOfOwner(runKey) });
     const details = { inquiries, reports, runs };
     await appendOrder(tx, insert, { ...authorization, runKey, kind: 'disposed', details });
   });

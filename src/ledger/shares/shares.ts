@@ -11,8 +11,8 @@ import { appendToChain, lockHead } from '../audit/audit-chain.ts';
 import { type ConsentRow, readSaid, readSpentGrants, toConsentRecord, wasPosted } from '../consents/consents.ts';
 import { insertRow, isIn, readRows } from '../database/rows.ts';
 import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
-import { drawAttention } from '../holds/holds.ts';
-import { ATTEMPT_KEY, isDisposalBegun, listWords, lockInquiry } from '../inquiries/inquiries.ts';
+import { openTask } from '../holds/holds.ts';
+import { isDisposalBegun, listWords, lockInquiry } from '../inquiries/inquiries.ts';
 import { appendOrder, type OrderRow } from '../orders.ts';
 import type { ClaimRequest, ConsentsQuery, ReportOrigin, ShareWithdrawal } from '../records.ts';
 import { computeReferenceDigest } from '../reports/report-references.ts';
@@ -193,18 +193,16 @@ export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promi
   // Waits for an outcome that is being written: either that transaction reads this refusal, or this one reads the
   // outcome.
   for (const { customerTraceNumber } of links) await lockInquiry(tx, customerTraceNumber);
-  return flagRefused(tx, said, (consents) => [...consents.filter(({ decision }) => decision === 'granted'), refusal]);
+  return flagIfRefused(tx, said, (consents) => [...consents.filter(({ decision }) => decision === 'granted'), refusal]);
 }
 
 /**
- * Does the same when an attempt turns out to be, or to be possibly, posted: a refusal may have come while it was sent.
+ * Does the same for the grants of an attempt that turns out to be, or to be possibly, posted: a refusal may have come
+ * while it was sent.
+ *
+ * @param choose which consents of the applicant count. Default: all
  */
-export async function flagIfRefused(tx: Transaction, attempt: ReportOrigin): Promise<void> {
-  await flagRefused(tx, pick(attempt, ATTEMPT_KEY));
-}
-
-/** @param choose which consents of the applicant count. Default: all */
-async function flagRefused(
+export async function flagIfRefused(
   tx: Transaction,
   links: Parameters<typeof readSpentGrants>[1],
   choose = (said: ConsentRecord[]) => said,
@@ -221,6 +219,7 @@ async function flagRefused(
     const said = choose(history).filter((consent) => isGrant(consent) || mayMean(consent.secondaryUser, spentGrant));
     if (grant && findEnds(said)(grant)) concerned.add(spentGrant.customerTraceNumber);
   }
-  for (const customerTraceNumber of concerned) await drawAttention(tx, 'revokedAfterPosting', customerTraceNumber);
+  for (const customerTraceNumber of concerned)
+    await openTask(tx, { kind: 'flagged', reason: 'revokedAfterPosting', customerTraceNumber });
   return concerned.size;
 }
