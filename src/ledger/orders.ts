@@ -48,9 +48,9 @@ export async function appendOrder(
   insert: InsertChained,
   order: Writes<Row<'orders'>>,
 ): Promise<OrderRow> {
-  const others = (runKey: string) => `SELECT max(recorded_at) + 1 FROM orders WHERE run_key = ${runKey}`;
   const sql = (place: Place) => ({
-    recorded_at: `(SELECT max(at) FROM (SELECT ${session.dialect.now} AS at UNION ALL ${others(place(order.runKey ?? null))}) AS times)`,
+    recorded_at: `(SELECT max(at) FROM (SELECT ${session.dialect.now} AS at
+      UNION ALL SELECT max(recorded_at) + 1 FROM orders WHERE run_key = ${place(order.runKey ?? null)}) AS times)`,
   });
   return (await insert('orders', { ...order, orderId: randomUUID() }, { sql })) as OrderRow;
 }

@@ -6,7 +6,7 @@ import { instant } from '../messages/journey/shapes.ts';
 import type { InquiryDescription } from '../model/inquiry.ts';
 import { toWorkflowId } from '../model/run-key.ts';
 import { appendToChain, lockHead } from './audit/audit-chain.ts';
-import { updateRows } from './database/rows.ts';
+import { type Condition, IS_SET, NOW, readRows, updateRows } from './database/rows.ts';
 import { LostRaceError, type SqlSession, type Transaction } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
 import { selectPauses } from './inquiries/inquiries.ts';
@@ -105,29 +105,25 @@ export async function noteWaiting(
   { customerTraceNumber, profile }: Pick<InquiryDescription, 'customerTraceNumber' | 'profile'>,
 ): Promise<void> {
   await lockHead(tx);
-  const noted = await tx.rows(
-    `UPDATE inquiries SET paused_at = ${tx.dialect.now}
-     WHERE customer_trace_number = $1 AND EXISTS (${selectPauses('$2')}) RETURNING paused_at`,
-    [customerTraceNumber, profile],
-  );
-  if (noted.length === 0) throw new LostRaceError('the pause is over');
+  const isPaused: Condition = (_column, place) => `EXISTS (${selectPauses(place(profile))})`;
+  const noted = await updateRows(tx, 'inquiries', { customerTraceNumber, profile: isPaused }, { pausedAt: NOW });
+  if (noted === 0) throw new LostRaceError('the pause is over');
 }
 
 /** Inquiries that a pause has stopped, and that no pause covers any more. */
 export async function readWaiting(session: SqlSession): Promise<WaitingInquiry[]> {
-  const rows = await session.read<Omit<WaitingInquiry, 'workflowId'> & { runKey: string }>(
-    `SELECT run_key, customer_trace_number, paused_at FROM inquiries i
-     WHERE paused_at IS NOT NULL AND NOT EXISTS (${selectPauses('i.profile')})
-     ORDER BY run_key, customer_trace_number`,
-  );
-  return rows.map(({ runKey, ...inquiry }) => ({ workflowId: toWorkflowId(toOwner(runKey)), ...inquiry }));
+  const isFree: Condition = (column) => `NOT EXISTS (${selectPauses(`inquiries.${column}`)})`;
+  const stopped = { pausedAt: IS_SET, profile: isFree };
+  const rows = await readRows(session, 'inquiries', stopped, 'ORDER BY run_key, customer_trace_number');
+  return rows.map(({ runKey, customerTraceNumber, pausedAt = '' }) => {
+    return { workflowId: toWorkflowId(toOwner(runKey)), customerTraceNumber, pausedAt };
+  });
 }
 
 /** Forgets inquiries whose runs got the signal; keeps those that a pause has stopped again since. Idempotent. */
 export async function forgetWaiting(session: SqlSession, inquiries: readonly WaitingInquiry[]): Promise<void> {
-  for (const inquiry of inquiries) {
-    const isSame = pick(inquiry, ['customerTraceNumber', 'pausedAt']);
-    await updateRows(session, 'inquiries', isSame, { pausedAt: undefined });
+  for (const { customerTraceNumber, pausedAt } of inquiries) {
+    await updateRows(session, 'inquiries', { customerTraceNumber, pausedAt }, { pausedAt: undefined });
   }
 }
 

@@ -136,11 +136,8 @@ async function findUnmatched(session: SqlSession, consent: ConsentRecord): Promi
   );
   if (!known?.journey) return 'journey';
   if (known.share === 0) return 'share';
-  const asked = await session.read<{ applicantIds: string[] }>(
-    'SELECT DISTINCT applicant_ids FROM inquiries WHERE run_key = $1 AND applicant_ids IS NOT NULL',
-    [journeyId],
-  );
-  const isKnown = asked.some(({ applicantIds }) => applicantIds.includes(applicantId));
+  const asked = await readRows(session, 'inquiries', { runKey: journeyId, applicantIds: IS_SET });
+  const isKnown = asked.some(({ applicantIds = [] }) => applicantIds.includes(applicantId));
   return asked.length === 0 || isKnown ? undefined : 'applicant';
 }
 

@@ -148,9 +148,8 @@ export async function insertInquiry(session: SqlSession, inquiry: InquiryDescrip
 /** Keeps every other writer of this inquiry out until the transaction ends. Where each transaction does so for all, nothing is asked. */
 export async function lockInquiry(session: SqlSession, customerTraceNumber: string): Promise<void> {
   if (session.dialect.forUpdate === '') return;
-  await session.rows(`SELECT 1 FROM inquiries WHERE customer_trace_number = $1 ${session.dialect.forUpdate}`, [
-    customerTraceNumber,
-  ]);
+  const lock = `SELECT 1 FROM inquiries WHERE customer_trace_number = $1 ${session.dialect.forUpdate}`;
+  await session.rows(lock, [customerTraceNumber]);
 }
 
 /** The members that may hold an answer. */
@@ -197,7 +196,11 @@ export function toLatestView(state: InquiryState, cipher: LedgerCipher): Attempt
   if (!row || !latest) return null;
   if (row.closed) return toAttemptView(row, cipher);
   const isEarlier = latest.attempt > row.attempt ? { latest: latest.attempt } : {};
-  if (lateToJudge(state)) return { ...toLateView(row), ...isEarlier };
+  // The attempt was posted, and an operator must name its outcome, since a late answer is not the outcome.
+  if (lateToJudge(state)) {
+    const late = { state: 'unknown', failureType: 'AnsweredLate' } as const;
+    return { ...pick(row, ['attempt', 'claimedAt', 'runId']), ...late, ...isEarlier };
+  }
   if (row.acceptedAnswer) return { ...toAttemptView(row, cipher), ...isEarlier };
   return {
     ...toAttemptView(row, cipher),
@@ -207,11 +210,6 @@ export function toLatestView(state: InquiryState, cipher: LedgerCipher): Attempt
 
 /** The state of an inquiry that must have one, although nothing was claimed. */
 export const NOT_SENT: AttemptView = { attempt: 0, state: 'notSent' };
-
-/** The attempt was posted, and an operator must name its outcome, since a late answer is not the outcome. */
-function toLateView(row: AttemptRow): AttemptView {
-  return { ...pick(row, ['attempt', 'claimedAt', 'runId']), state: 'unknown', failureType: 'AnsweredLate' };
-}
 
 function toAttemptView(row: AttemptRow, cipher: LedgerCipher): AttemptView {
   const { acceptedAnswer, answerInMs, resendFrom } = row;
