@@ -344,9 +344,11 @@ export const IS_LATE_NEWS = `w.kind = 'flagged' AND w.closed_at IS NULL AND w.re
 export async function readInquiry(tx: Transaction, customerTraceNumber: string): Promise<OpenInquiry | null> {
   const state = await readState(tx, customerTraceNumber);
   if (!state.inquiry) return null;
-  const isOpen = { kind: 'flagged', closedAt: null, customerTraceNumber, reason: isIn(LATE_NEWS) } as const;
-  const flags = await readRows(tx, 'operator_tasks', isOpen, 'ORDER BY reason');
-  const attention = flags.map(({ reason }) => reason as AttentionReason);
+  const flags = await tx.read<{ reason: AttentionReason }>(
+    `SELECT reason FROM operator_tasks w WHERE ${IS_LATE_NEWS} AND customer_trace_number = $1 ORDER BY reason`,
+    [customerTraceNumber],
+  );
+  const attention = flags.map(({ reason }) => reason);
   return { ...toInquiryView(state.inquiry, state, tx.cipher), undecided: findUndecided(state), attention };
 }
 
