@@ -116,9 +116,9 @@ export function registerCommand(program: Command, row: CommandRow): void {
     if ('flags' in option) command.addOption(option);
     else command.option(...(option as [flags: string, words: string]));
   }
-  const lines = typeof examples === 'string' ? examples : examples.map((example) => `  $ ${example}`).join('\n');
-  const heading = typeof examples === 'string' ? '' : 'Example, against `credit-journey dev`:\n';
-  command.addHelpText('after', `\n${heading}${lines}`);
+  const heading = 'Example, against `credit-journey dev`:';
+  const lines = typeof examples === 'string' ? [examples] : [heading, ...examples.map((example) => `  $ ${example}`)];
+  command.addHelpText('after', `\n${lines.join('\n')}`);
   command.action((...given: unknown[]) => runCommand(row, given));
 }
 

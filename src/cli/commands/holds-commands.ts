@@ -135,9 +135,7 @@ type WaitingHold = Hold & Required<Pick<Hold, 'customerTraceNumber' | 'attempt' 
 /** A decision as far as it has been given. */
 type DraftDecision = Pick<Decision, 'decisionId'> & Partial<Decision>;
 
-interface Asked {
-  options: ResolveOptions;
-  output: Output;
+interface Asked extends Pick<Context<ResolveOptions>, 'options' | 'output'> {
   /** Present on a terminal. */
   prompter: Prompter | undefined;
   draft: DraftDecision;

@@ -1,6 +1,7 @@
 /** Prints a failed command's error for an operator or a script: names, paths and rules, never values. */
 
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
+import type { ConfigProblem, Problem } from '../../model/problems.ts';
 import { parseRunKey, parseWorkflowId } from '../../model/run-key.ts';
 import { toErrorFields } from '../../telemetry/log-fields.ts';
 import { createOutput, type OutputOptions, wrap } from './output.ts';
@@ -26,6 +27,11 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** `option`: the option or argument that is wrong or missing. It replaces the path. */
+export interface TypedProblem extends Problem {
+  option?: string;
+}
+
 /** Writes the error to stderr and returns the exit code. */
 export function reportError(error: unknown, options: OutputOptions): number {
   const complaint = toComplaint(error);
@@ -36,7 +42,7 @@ export function reportError(error: unknown, options: OutputOptions): number {
     colors.red(first),
     ...rest,
     ...problems
-      .filter(({ rule }) => !message.includes(rule))
+      .filter(({ rule = '' }) => !message.includes(rule))
       .flatMap(({ path, variable, option, rule }) =>
         wrap(`${option ?? variable ?? (path || '/')}  ${rule}`, width, '  '),
       ),
@@ -61,7 +67,7 @@ function getErrorType(error: Error): string {
 
 function toComplaint(given: unknown) {
   const error = given instanceof Error ? given : new Error('something went wrong');
-  const { problems = [] } = error as { problems?: readonly BrokenRule[] };
+  const { problems = [] } = error as { problems?: readonly Partial<TypedProblem & ConfigProblem>[] };
   const isListed = problems.length > 0;
   return {
     type: getErrorType(error),
@@ -71,13 +77,6 @@ function toComplaint(given: unknown) {
     hint: findHint(error),
     problems: isListed ? problems : undefined,
   };
-}
-
-interface BrokenRule {
-  path?: string;
-  variable?: string;
-  option?: string;
-  rule: string;
 }
 
 /** Suggests, for an unknown id, that it may be a workflow id, which lists of Temporal show. */

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { getErrorCode } from '../../base/error-code.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { ConfigError, InvalidInputError } from '../../model/problems.ts';
-import type { TypedProblem } from './schema-options.ts';
+import type { TypedProblem } from './errors.ts';
 
 /**
  * Reads `-` from stdin. Strips a byte order mark, which editors on Windows write.

@@ -1,7 +1,6 @@
 /** How this program was called, so that every command that people read can be pasted. */
-import { existsSync } from 'node:fs';
-import { basename, dirname, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { findPackageJSON } from 'node:module';
+import { basename, dirname, join, relative, sep } from 'node:path';
 
 const NAME = 'credit-journey';
 
@@ -15,16 +14,13 @@ export function resolveProgramCall({ argv, env, cwd }: Process = process): strin
   const { npm_command: command, npm_lifecycle_event: script } = env;
   if (command === 'exec' || script !== undefined) return `npx ${NAME}`;
   const [, path = ''] = argv;
-  if (basename(path) !== NAME) return `node ${quoteShellWord(startFile(cwd()))}`;
+  if (basename(path) !== NAME) return `node ${quoteShellWord(findStartFile(cwd()))}`;
   return dirname(path).endsWith(`node_modules${sep}.bin`) ? `npx ${NAME}` : NAME;
 }
 
 /** Any Node runs it, from source and built. */
-function startFile(from: string): string {
-  const [source, built] = ['../../../bin', '../../../../bin'].map((bin) =>
-    fileURLToPath(new URL(`${bin}/${NAME}.js`, import.meta.url)),
-  ) as [string, string];
-  const path = existsSync(source) ? source : built;
+function findStartFile(from: string): string {
+  const path = join(dirname(findPackageJSON(import.meta.url) ?? ''), 'bin', `${NAME}.js`);
   const inside = relative(from, path);
   return inside.startsWith('..') ? path : inside;
 }

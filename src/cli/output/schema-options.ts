@@ -3,9 +3,9 @@ import { Option } from 'commander';
 import { z } from 'zod';
 import { toJsonPointer } from '../../base/differing-paths.ts';
 import { isRecord } from '../../base/is-record.ts';
-import { InvalidInputError, type Problem } from '../../model/problems.ts';
+import { InvalidInputError } from '../../model/problems.ts';
 import { toCamelCase } from '../../operations/operation.ts';
-import { UsageError } from './errors.ts';
+import { type TypedProblem, UsageError } from './errors.ts';
 
 /** A member of a message that has a command-line option. */
 export interface Member {
@@ -126,11 +126,6 @@ export function mapOptionsByPath(members: readonly Member[]): Readonly<Record<st
     }
   }
   return names;
-}
-
-/** `option`: the option or argument that is wrong or missing. It replaces the path. */
-export interface TypedProblem extends Problem {
-  option?: string;
 }
 
 /** The given options, by the names that commander uses. */

@@ -21,7 +21,7 @@ import {
 } from './dev-variables.ts';
 import { createProgramProcess } from './program-process.ts';
 
-interface DevEnvironmentOptions extends Partial<DevPorts>, Pick<SandboxOptions, 'fault'> {
+export interface DevEnvironmentOptions extends Partial<DevPorts>, Pick<SandboxOptions, 'fault'> {
   /** Created if missing, readable by its owner only. Contains all data that outlives a run. */
   dataDir: string;
   /** Without the Temporal UI. Default false. */

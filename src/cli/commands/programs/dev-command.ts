@@ -1,17 +1,9 @@
 /** `credit-journey dev`: Temporal, sandbox and worker on this machine until a signal stops them. */
 import { join, resolve } from 'node:path';
-import type { DevEnvironment } from '../../../local/dev/dev-environment.ts';
+import type { DevEnvironment, DevEnvironmentOptions } from '../../../local/dev/dev-environment.ts';
 import { DEFAULT_DATA_DIR } from '../../../local/dev/dev-variables.ts';
 import { quoteShellWord } from '../../output/program-call.ts';
 import { type CommandRow, type Context, parseWholeNumber } from '../command.ts';
-
-interface DevFlags {
-  temporalPort?: number;
-  uiPort?: number;
-  sandboxPort?: number;
-  dataDir: string;
-  headless?: true;
-}
 
 const READY = [
   ...(['temporalAddress', 'namespace', 'taskQueue', 'uiUrl', 'sandboxUrl'] as const),
@@ -36,7 +28,7 @@ GATEWAY_PROFILES_FILE adds profiles of the sandbox; variables that point to othe
 
 Example:
   $ credit-journey dev --data-dir .credit-journey`,
-    async serve({ options: { json: _, ...options }, resources }: Context<DevFlags>) {
+    async serve({ options: { json: _, ...options }, resources }: Context<DevEnvironmentOptions>) {
       const { startDevEnvironment } = await import('../../../local/dev/dev-environment.ts');
       const onEvent = (message: string) => void process.stderr.write(`${message}\n`);
       const environment = await startDevEnvironment({ ...options, onEvent });

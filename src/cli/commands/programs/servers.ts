@@ -6,10 +6,7 @@ import { ConfigError } from '../../../model/problems.ts';
 import { UsageError } from '../../output/errors.ts';
 import { type CommandRow, type Context, parseWholeNumber } from '../command.ts';
 
-interface ServerFlags {
-  host?: string;
-  port?: string;
-}
+type ServerFlags = Partial<Record<'host' | 'port', string>>;
 
 /** @param prefix of the variables that the options override */
 function listenOptions(prefix: string, port: number): CommandRow['options'] {
