@@ -54,9 +54,9 @@ function describeRule(issue: core.$ZodRawIssue): string {
       if (issue.input === undefined) return 'is required';
       return describeValueRule(issue.values.map(String));
     case 'too_small':
-      return `must ${sizeVerb(issue.origin)} at least ${issue.minimum}${sizeUnit(issue.origin, issue.minimum)}`;
+      return describeSizeRule(issue.origin, 'least', issue.minimum);
     case 'too_big':
-      return `must ${sizeVerb(issue.origin)} at most ${issue.maximum}${sizeUnit(issue.origin, issue.maximum)}`;
+      return describeSizeRule(issue.origin, 'most', issue.maximum);
     case 'invalid_key':
       return 'has a key that is not allowed';
     case 'invalid_union':
@@ -79,13 +79,12 @@ function describeUnknownField(issue: core.$ZodRawIssue): string {
   return shape ? `has an unknown field; known are ${Object.keys(shape).join(', ')}` : 'has an unknown field';
 }
 
-function sizeVerb(origin: unknown): string {
-  return origin === 'string' || origin === 'array' ? 'have' : 'be';
-}
+const UNITS: Partial<Record<string, readonly [single: string, several: string]>> = {
+  string: ['character', 'characters'],
+  array: ['entry', 'entries'],
+};
 
-function sizeUnit(origin: unknown, size: number | bigint): string {
-  const isSingle = Number(size) === 1;
-  if (origin === 'string') return isSingle ? ' character' : ' characters';
-  if (origin === 'array') return isSingle ? ' entry' : ' entries';
-  return '';
+function describeSizeRule(origin: string, bound: 'least' | 'most', size: number | bigint): string {
+  const units = UNITS[origin];
+  return units ? `must have at ${bound} ${size} ${units[Number(size) === 1 ? 0 : 1]}` : `must be at ${bound} ${size}`;
 }

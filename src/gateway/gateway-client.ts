@@ -90,21 +90,14 @@ export class GatewayClient {
    * From the first byte on an attempt ends within `headersTimeoutMs + bodyTimeoutMs`.
    */
   async submit(options: SubmitOptions): Promise<GatewayReply> {
-    const begun = {
-      profile: this.#profile,
-      productCode: options.request.productCode,
-      url: this.#url,
-      ...(options.attempt === undefined ? {} : { attempt: options.attempt }),
-    };
-    return observe(
-      this.#observer,
-      begun,
-      () => this.#submit(options),
-      (reply) => ({
-        markersBroken: this.#markersBroken,
-        ...(reply ? { httpStatus: reply.httpStatus, answer: reply.answer.kind } : {}),
-      }),
-    );
+    const { attempt, request } = options;
+    const begun = { profile: this.#profile, productCode: request.productCode, url: this.#url, attempt };
+    const submit = () => this.#submit(options);
+    return observe(this.#observer, begun, submit, (reply) => ({
+      markersBroken: this.#markersBroken,
+      httpStatus: reply?.httpStatus,
+      answer: reply?.answer.kind,
+    }));
   }
 
   async #submit(options: SubmitOptions): Promise<GatewayReply> {

@@ -59,7 +59,7 @@ export async function observe<T>(
 
 function toFacts(error: unknown): Pick<ExchangeEnded, 'httpStatus' | 'failure'> {
   if (!(error instanceof GatewayError)) return {};
-  return { failure: error.code, ...(error.httpStatus === undefined ? {} : { httpStatus: error.httpStatus }) };
+  return { failure: error.code, httpStatus: error.httpStatus };
 }
 
 /** An error of an observer must never cost an attempt. */

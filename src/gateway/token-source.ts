@@ -213,23 +213,21 @@ const MAX_TOKEN_LENGTH = 8 * 1024;
 /** A year: a longer life is an error, and would overflow timers and dates. */
 const MAX_EXPIRES_IN_S = 366 * 24 * 3600;
 
-export interface TokenResponse {
-  accessToken: string;
-  expiresInS: number;
-}
+export type TokenResponse = z.output<typeof tokenResponseSchema>;
 
 /** Interface 2.2. Ignores `scope`: the interface names no scope that a request needs. */
-const tokenResponseSchema = z.object({
-  access_token: z
-    .string()
-    .max(MAX_TOKEN_LENGTH)
-    .regex(/^[\x21-\x7e]+$/),
-  token_type: z.string().regex(/^bearer$/i),
-  expires_in: z.int().positive().max(MAX_EXPIRES_IN_S),
-});
+const tokenResponseSchema = z
+  .object({
+    access_token: z
+      .string()
+      .max(MAX_TOKEN_LENGTH)
+      .regex(/^[\x21-\x7e]+$/),
+    token_type: z.string().regex(/^bearer$/i),
+    expires_in: z.int().positive().max(MAX_EXPIRES_IN_S),
+  })
+  .transform(({ access_token: accessToken, expires_in: expiresInS }) => ({ accessToken, expiresInS }));
 
 /** Reads a token response that may be cached and put in a header; `null` for anything else. */
 export function readTokenResponse(text: string): TokenResponse | null {
-  const { data } = tokenResponseSchema.safeParse(parseJson(text)?.[0]);
-  return data ? { accessToken: data.access_token, expiresInS: data.expires_in } : null;
+  return tokenResponseSchema.safeParse(parseJson(text)?.[0]).data ?? null;
 }

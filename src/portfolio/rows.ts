@@ -29,12 +29,12 @@ type ReadRow = { row: PortfolioRow } | { problems: Problem[] } | null;
 
 /** @param profile judges the row; without it, for rows that were examined before, the row's form alone does */
 export function readRow(form: RowForm, { bytes, line, offset, isTerminated }: Line, profile?: RowProfile): ReadRow {
-  if (bytes === null) return reject('', `is longer than ${MAX_LINE_BYTES} bytes`);
+  if (bytes === null) return reject(`is longer than ${MAX_LINE_BYTES} bytes`);
   if (bytes.length === 0) return null;
   // A program that writes lines ends them. A last line without its end may lack more.
-  if (!isTerminated) return reject('', 'has no line end: the file may be cut off');
+  if (!isTerminated) return reject('has no line end: the file may be cut off');
   const text = decodeUtf8(bytes);
-  if (text === null) return reject('', 'must be UTF-8');
+  if (text === null) return reject('must be UTF-8');
   const value = form.format === 'csv' ? parseCsvValue(form.columns ?? [], text) : parseJsonValue(text);
   return 'problems' in value ? value : checkRow(value.value, { line, offset }, profile);
 }
@@ -43,18 +43,18 @@ type ParsedLine = { value: Record<string, unknown> } | { problems: Problem[] };
 
 function parseCsvValue(columns: readonly Column[], text: string): ParsedLine {
   const fields = parseCsvFields(text);
-  if (!fields) return reject('', 'has a quotation mark that is not closed, or that is in the wrong place');
+  if (!fields) return reject('has a quotation mark that is not closed, or that is in the wrong place');
   if (fields.length !== columns.length) {
-    return reject('', `must have ${columns.length} fields, as the header has; it has ${fields.length}`);
+    return reject(`must have ${columns.length} fields, as the header has; it has ${fields.length}`);
   }
   return { value: readCsvRow(columns, fields) };
 }
 
 function parseJsonValue(text: string): ParsedLine {
   const parsed = parseJson(text);
-  if (!parsed || !isRecord(parsed[0])) return reject('', 'must be a JSON object');
+  if (!parsed || !isRecord(parsed[0])) return reject('must be a JSON object');
   const [repeated] = surveyJson(text, MEMBERS).repeated;
-  if (repeated !== undefined) return reject('', `gives the member ${repeated} twice`);
+  if (repeated !== undefined) return reject(`gives the member ${repeated} twice`);
   return { value: parsed[0] };
 }
 
@@ -89,8 +89,8 @@ export function decodeUtf8(bytes: Buffer): string | null {
 
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function reject(path: string, rule: string): { problems: Problem[] } {
-  return { problems: [{ path, rule }] };
+function reject(rule: string): { problems: Problem[] } {
+  return { problems: [{ path: '', rule }] };
 }
 
 // Turns a line of CSV into fields, a header into columns, and fields into the row's JSON. No field holds a line break.

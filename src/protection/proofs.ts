@@ -133,17 +133,14 @@ export function readKeySet(file: string): JSONWebKeySet {
 function checkKey(jwk: Record<string, unknown>): void {
   if (typeof jwk.kty !== 'string') throw new Error('a key set must hold keys that can be used');
   if (!['RSA', 'EC', 'OKP'].includes(jwk.kty)) return;
-  const { asymmetricKeyType, asymmetricKeyDetails } = toPublicKey(jwk);
-  if (asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) < MIN_RSA_BITS) {
-    throw new Error(`RSA keys of a key set must have ${MIN_RSA_BITS} bits or more`);
-  }
-}
-
-function toPublicKey(jwk: Record<string, unknown>): KeyObject {
+  let key: KeyObject;
   try {
-    return createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
+    key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
   } catch {
     throw new Error('a key set must hold keys that can be used');
+  }
+  if (key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) < MIN_RSA_BITS) {
+    throw new Error(`RSA keys of a key set must have ${MIN_RSA_BITS} bits or more`);
   }
 }
 

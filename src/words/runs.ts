@@ -213,15 +213,9 @@ function rankUrgency({ state }: ShareStatus): number {
   return place === -1 ? 3 : place;
 }
 
-interface InquiryParts {
-  productCode: string;
-  occurrence?: number;
-  state: string;
-  since?: string | undefined;
-  attempts?: number;
-  customerTraceNumber?: string;
-  reportReferenceNumber?: string;
-}
+type InquiryParts = { productCode: string; state: string; since?: string | undefined } & Partial<
+  Pick<StageStatus, 'occurrence' | 'attempts' | 'customerTraceNumber' | 'reportReferenceNumber'>
+>;
 
 function formatInquiryRow(inquiry: InquiryParts, w: Writer): string[] {
   const { productCode, occurrence, state, since, attempts = 0, customerTraceNumber, reportReferenceNumber } = inquiry;

@@ -22,6 +22,7 @@ async function exchanges(t: TestContext, observer: ExchangeObserver) {
 test('an observer is notified of the start and end of each exchange', async (t) => {
   const seen: [ExchangeBegun, ExchangeEnded][] = [];
   const { server } = await exchanges(t, (begun) => (ended) => seen.push([begun, ended]));
+  const refused = { httpStatus: 403, answer: undefined };
   assert.deepEqual(
     seen.map(([{ profile, productCode, attempt, url }, { durationMs, ...ended }]) => {
       assert.ok(durationMs > 0);
@@ -29,7 +30,7 @@ test('an observer is notified of the start and end of each exchange', async (t) 
     }),
     [
       ['default', 'PREQUAL', 1, server.url, { httpStatus: 200, answer: 'outcome', markersBroken: false }],
-      ['default', 'PREQUAL', 2, server.url, { httpStatus: 403, failure: 'NotEntitled', markersBroken: false }],
+      ['default', 'PREQUAL', 2, server.url, { ...refused, failure: 'NotEntitled', markersBroken: false }],
     ],
   );
 });
