@@ -8,7 +8,7 @@ import type { ConsentTaken, RecordConsentsArgs, ShareQuestion } from '../../acti
 import { isRecord } from '../../base/is-record.ts';
 import type { ApplicantStanding, ConsentRecord, FaultyGrant, ShareStanding } from '../../consent/consent-record.ts';
 import { GRANT_FAULTS, isAhead, refuseFault } from '../../consent/refusals.ts';
-import { findMessage, LOOK_UP_CONSENTS } from '../../messages/all-messages.ts';
+import { LOOK_UP_CONSENTS } from '../../messages/all-messages.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import { toConsentValidForMs } from '../../messages/request-share.ts';
@@ -405,21 +405,12 @@ export function handleConsents(run: ConsentHost): void {
   handleUpdate(run, 'recordConsent', {
     objection: (message) => objectTo(run, message),
     answer: (message) => answer(run, message),
-  });
-  const { objection, signals } = findMessage(run.kind, 'recordConsent');
-  setHandler(
-    defineSignal<[ConsentMessage]>('consent'),
-    (message) => {
-      const refusal = objection(run, message) ?? objectTo(run, message);
-      if (refusal !== null) {
-        refuseConsent(run, refusal.reason, isRecord(message) ? message.consentId : undefined);
-        return;
-      }
+    ask: (message) => {
       const { isDuplicate } = run.consents.take(message, { isAnswered: true });
       if (!isDuplicate) tellIfUnmatched(run, message);
     },
-    { description: signals?.consent as string },
-  );
+    refuse: (message, reason) => refuseConsent(run, reason, isRecord(message) ? message.consentId : undefined),
+  });
   // The signal has no content, since the ledger has the consents.
   setHandler(defineSignal('lookUpConsents'), () => run.consents.markAllStale(), { description: LOOK_UP_CONSENTS });
 }

@@ -43,7 +43,6 @@ export interface JourneyRunState extends CreditRunState<RunConfig, StageRecord> 
 
 export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, JourneyOutcome, StageCode> {
   readonly kind = 'journey';
-  readonly persons = new NamedPersons(this.state.persons);
   /** Messages that are being checked, and may bring a share or a repeat: the journey does not close meanwhile. */
   checksOfMessages = 0;
   /** Whether the task of the stages runs. It ends when no stage is left, and another one begins for a repeat. */
@@ -83,7 +82,7 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
   /** No consent that came before is later than the change. */
   #name(applicants: readonly Named[]): void {
     const sinceMs = Math.max(Date.now(), this.consents.lastReceivedMs);
-    this.lookUpIfNew(() => this.persons.name(applicants, sinceMs));
+    this.lookUpIfNew(() => nameApplicants(this.state.persons, applicants, sinceMs));
   }
 
   /** Looks consents up again if the change names applicants whom the run did not know. */
@@ -96,7 +95,7 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
 
   /** Also those whom a kept message names: their consents may come before the message takes effect. */
   override get applicantIds(): string[] {
-    return [...new Set([...this.persons.list, ...this.#announced].map(({ applicantId }) => applicantId))];
+    return [...new Set([...this.state.persons, ...this.#announced].map(({ applicantId }) => applicantId))];
   }
 
   /** An amendment names its applicants from its first attempt on. */
@@ -186,7 +185,7 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
 
   /** Returns why a grant that comes now may not be by the person in the report, or `null`. */
   checkPerson({ shareId, applicantId }: Pick<ConsentRecord, 'shareId' | 'applicantId'>): MessageRefusal | null {
-    if (this.persons.isOtherAmong(this.#announced, applicantId)) {
+    if (isOtherAmong(this.state.persons, this.#announced, applicantId)) {
       return refuse('notNow', '/applicantId is about to name another person: send the grant once that stage has begun');
     }
     const share = this.shares.get(shareId);
@@ -198,7 +197,7 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
 
   isOfOtherPerson(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean {
     const report = this.findKnownReport(share);
-    return report !== undefined && !this.persons.isFromApplicant(grant, this.#personsAt(report));
+    return report !== undefined && !isFromApplicant(this.state.persons, grant, this.#personsAt(report));
   }
 
   #personsAt({ reportReferenceNumber }: ReportReference): number {
@@ -290,7 +289,7 @@ export interface StageRecord extends StepRecord {
   repeat?: WantedRepeat;
   /** The earlier applicants while the inquiry is under way; an abandoned repeat restores them. */
   applicantsBefore?: Applicant[];
-  /** The number of persons in `Persons` at the time of the report, which names the latest of each id. */
+  /** The number of `persons` at the time of the report, which names the latest of each id. */
   personsAt?: number;
 }
 
@@ -310,53 +309,44 @@ interface NamedPerson {
   since?: string;
 }
 
-class NamedPersons {
-  readonly list: NamedPerson[];
-
-  constructor(list: NamedPerson[]) {
-    this.list = list;
+/** Takes the applicants who apply from now on. They may be unchecked. */
+function nameApplicants(persons: NamedPerson[], applicants: readonly Named[], sinceMs: number): void {
+  for (const applicant of applicants) {
+    if (!isRecord(applicant)) continue;
+    const { applicantId } = applicant;
+    const known = findNamed(persons, applicantId);
+    if (known && isSame(known.person, applicant)) continue;
+    const since = known ? new Date(sinceMs).toISOString() : undefined;
+    persons.push({ applicantId, person: toPerson(applicant), since });
   }
+}
 
-  /** Takes the applicants who apply from now on. They may be unchecked. */
-  name(applicants: readonly Named[], sinceMs: number): void {
-    for (const applicant of applicants) {
-      if (!isRecord(applicant)) continue;
-      const { applicantId } = applicant;
-      const known = this.#findLatest(applicantId);
-      if (known && isSame(known.person, applicant)) continue;
-      const since = known ? new Date(sinceMs).toISOString() : undefined;
-      this.list.push({ applicantId, person: toPerson(applicant), since });
-    }
-  }
+/** Whether these applicants have another person under the id than the one whom it names now. */
+function isOtherAmong(persons: readonly NamedPerson[], applicants: readonly Named[], applicantId: string): boolean {
+  const known = findNamed(persons, applicantId);
+  if (!known) return false;
+  return applicants.some((applicant) => applicant.applicantId === applicantId && !isSame(known.person, applicant));
+}
 
-  /** Whether these applicants have another person under the id than the one whom it names now. */
-  isOtherAmong(applicants: readonly Named[], applicantId: string): boolean {
-    const known = this.#findLatest(applicantId);
-    return (
-      known !== undefined &&
-      applicants.some((applicant) => applicant.applicantId === applicantId && !isSame(known.person, applicant))
-    );
-  }
+/**
+ * Whether a consent came from the person whom its id named when the list had `length` entries. One of the same
+ * millisecond as a change may be of either person, and so is of neither.
+ */
+function isFromApplicant(
+  persons: readonly NamedPerson[],
+  { applicantId, receivedAt }: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>,
+  length: number,
+): boolean {
+  const asked = findNamed(persons.slice(0, length), applicantId);
+  if (!asked) return true;
+  const atMs = parseInstantMs(receivedAt) ?? 0;
+  const toSinceMs = ({ since = '' }: NamedPerson) => parseInstantMs(since) ?? Number.NEGATIVE_INFINITY;
+  const speaker = persons.findLast((named) => named.applicantId === applicantId && toSinceMs(named) <= atMs);
+  return speaker !== undefined && toSinceMs(speaker) < atMs && isSame(asked.person, speaker.person);
+}
 
-  /**
-   * Whether a consent came from the person whom its id named when the list had `length` entries. One of the same
-   * millisecond as a change may be of either person, and so is of neither.
-   */
-  isFromApplicant(
-    { applicantId, receivedAt }: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>,
-    length: number,
-  ): boolean {
-    const asked = this.#findLatest(applicantId, length);
-    if (!asked) return true;
-    const atMs = parseInstantMs(receivedAt) ?? 0;
-    const toSinceMs = ({ since = '' }: NamedPerson) => parseInstantMs(since) ?? Number.NEGATIVE_INFINITY;
-    const speaker = this.list.findLast((named) => named.applicantId === applicantId && toSinceMs(named) <= atMs);
-    return speaker !== undefined && toSinceMs(speaker) < atMs && isSame(asked.person, speaker.person);
-  }
-
-  #findLatest(applicantId: string, length = this.list.length): NamedPerson | undefined {
-    return this.list.findLast((person, index) => index < length && person.applicantId === applicantId);
-  }
+function findNamed(persons: readonly NamedPerson[], applicantId: string): NamedPerson | undefined {
+  return persons.findLast((person) => person.applicantId === applicantId);
 }
 
 /** A corrected typing error makes another person, too: a run cannot tell the two apart. */

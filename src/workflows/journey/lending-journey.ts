@@ -1,5 +1,4 @@
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
-import type { RunConfig } from '../../activities/contract.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shapes.ts';
@@ -27,22 +26,14 @@ export async function lendingJourney(input: LendingJourneyInput, state?: Journey
 const DEFINITION: RunDefinition<Journey> = {
   State: Journey,
   handleMessages,
-  prepare: prepareJourney,
+  prepare: ({ input }) => {
+    const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
+    return runActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [args]);
+  },
   takeEffect: takeDecided,
   work: runToTheEnd,
   drainMessages: drainShares,
 };
-
-/** Checks the input, keeps the ledger's answers about its shares, and returns the run's configuration. */
-async function prepareJourney(journey: Journey): Promise<RunConfig> {
-  const args = { input: journey.input, firstRunId: workflowInfo().firstExecutionRunId };
-  const { standings, ...config } = await runActivities.prepareJourney.executeWithOptions(
-    { summary: 'checking the input' },
-    [args],
-  );
-  journey.consents.updateStandings(standings);
-  return config;
-}
 
 async function runToTheEnd(journey: Journey): Promise<JourneyOutcome> {
   const { state } = journey;

@@ -132,7 +132,7 @@ function settle(
   const { outcome, reference } = answer;
   const answered = journey.takeAnswer(stage, answer, applicants);
   if (reference) {
-    stage.personsAt = journey.persons.list.length;
+    stage.personsAt = journey.state.persons.length;
     takeChanges(journey, stage, changes);
   }
   const { productCode, attention } = stage.status;

@@ -4,6 +4,7 @@
  */
 import type { RunConfig } from '../../activities/contract.ts';
 import { pick } from '../../base/defined.ts';
+import type { ShareStanding } from '../../consent/consent-record.ts';
 import type { ShareStatus, StageStatus } from '../../messages/journey/shapes.ts';
 import type { ShareInput } from '../../messages/request-share.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
@@ -71,8 +72,11 @@ export abstract class CreditRun<
     this.consents.write();
   }
 
-  override begin(config: NonNullable<State['config']>): void {
-    super.begin(config);
+  /** @param prepared with the ledger's answers about the consents to the run's shares */
+  override begin(prepared: NonNullable<State['config']> & { standings?: readonly ShareStanding[] }): void {
+    const { standings = [], ...config } = prepared;
+    this.consents.updateStandings(standings);
+    super.begin(config as typeof prepared);
     this.consents.write();
   }
 

@@ -70,7 +70,11 @@ async function reviewRows(review: Review, file: FileState): Promise<PortfolioOut
       await review.stopIfChanged(compared);
     }
     await finish(review, file);
-    if (review.isStopping) throw createPortfolioChanged(review);
+    if (review.isStopping) {
+      const message = 'the portfolio file is not the one that the review began with; nothing more was sent';
+      const details = [{ progress: review.progress() }];
+      throw ApplicationFailure.create({ type: 'PortfolioChanged', message, nonRetryable: true, details });
+    }
     review.outcome = review.isEnding ? 'withdrawn' : 'completed';
     await waitUntilMessagesAnswered();
     return review.outcome;
@@ -87,15 +91,6 @@ async function finish(review: Review, { resultBytes: size, known }: FileState): 
   const { folder, file } = known;
   const args = { reviewId: review.id, folder, file, size };
   await review.ask('finishPortfolioResults', 'finishing the result file', args);
-}
-
-function createPortfolioChanged(review: Review): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: 'PortfolioChanged',
-    message: 'the portfolio file is not the one that the review began with; nothing more was sent',
-    nonRetryable: true,
-    details: [{ progress: review.progress() }],
-  });
 }
 
 pinIfVersioned(portfolioReview);

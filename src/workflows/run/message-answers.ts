@@ -1,5 +1,12 @@
 /** Answers of a run to messages: it accepts, refuses, or notes a refusal in `status` if the sender gets no answer. */
-import { ApplicationFailure, condition, defineUpdate, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  condition,
+  defineSignal,
+  defineUpdate,
+  setDefaultSignalHandler,
+  setHandler,
+} from '@temporalio/workflow';
 import { findMessage, type MessageTo, WIRE_NAMES } from '../../messages/all-messages.ts';
 import type { UpdateAnswer } from '../../messages/answers.ts';
 import type { RefusedMessage } from '../../messages/journey/shapes.ts';
@@ -67,32 +74,47 @@ export async function answerUnderway(run: AnsweringRun, message: Underway, dupli
   return { ...toAccepted(run, duplicate), recorded: verdict === 'recorded' };
 }
 
-export interface UpdateHandler<T> {
+interface UpdateHandler<T> {
   /** Returns why the message makes no sense now, or `null`. Its shape and its run were checked before. */
   objection?(message: T): MessageRefusal | null;
   answer(message: T): Accepted | Promise<Accepted>;
+  /** Takes a message that came by a signal of the same definition. */
+  ask?(message: T): void;
+  /** Notes that a signal was refused; its content may be anything. Default: in the status alone. */
+  refuse?(message: unknown, reason: string): void;
 }
 
-/** Handles an update by its definition in `messages`, which is that of the run's kind. */
+type Sent<Kind extends RunKind, Name extends string> = MessageOf<MessageTo<Kind, Name>>;
+
+/** Handles an update, and with `ask` the signals that say the same, by their definition for the run's kind. */
 export function handleUpdate<Kind extends RunKind, Name extends string>(
-  run: NamedRun & { readonly kind: Kind },
+  run: NamedRun & RefusingRun & { readonly kind: Kind },
   name: Name,
-  { objection, answer }: UpdateHandler<MessageOf<MessageTo<Kind, Name>>>,
+  { objection, answer, ask, refuse }: UpdateHandler<Sent<Kind, Name>>,
 ): void {
   const message = findMessage(run.kind, name);
-  setHandler(defineUpdate<Accepted, [MessageOf<MessageTo<Kind, Name>>]>(name), answer, {
-    validator: (value) => refuseFor(message.objection(run, value) ?? objection?.(value) ?? null),
-    description: message.updates[name] as string,
-  });
+  const check = (value: Sent<Kind, Name>) => message.objection(run, value) ?? objection?.(value) ?? null;
+  const validator = (value: Sent<Kind, Name>) => refuseFor(check(value));
+  const description = message.updates[name] as string;
+  setHandler(defineUpdate<Accepted, [Sent<Kind, Name>]>(name), answer, { validator, description });
+  if (!ask) return;
+  for (const [signal, description] of Object.entries(message.signals ?? {})) {
+    const take = (value: Sent<Kind, Name>) => {
+      const refusal = check(value);
+      if (refusal === null) ask(value);
+      else if (refuse) refuse(value, refusal.reason);
+      else refuseMessage(run, signal, refusal.reason);
+    };
+    setHandler(defineSignal<[Sent<Kind, Name>]>(signal), take, { description });
+  }
+}
+
+interface RefusingRun {
+  refuse(refused: RefusedMessage): void;
 }
 
 /** Notes a refused message whose sender gets no answer. A `consentId` is shown if it has the form of one. */
-export function refuseMessage(
-  run: { refuse(refused: RefusedMessage): void },
-  message: string,
-  reason: string,
-  consentId?: unknown,
-): RefusedMessage {
+export function refuseMessage(run: RefusingRun, message: string, reason: string, consentId?: unknown): RefusedMessage {
   const isShown = typeof consentId === 'string' && /^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$/.test(consentId);
   const refused = { message, at: new Date().toISOString(), reason, ...(isShown ? { consentId } : {}) };
   run.refuse(refused);

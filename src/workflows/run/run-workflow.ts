@@ -14,7 +14,7 @@ import {
 import type { RefusedInput } from '../../activities/contract.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
-import { findMessage, QUERIES } from '../../messages/all-messages.ts';
+import { QUERIES } from '../../messages/all-messages.ts';
 import type { TerminalState } from '../../messages/journey/shapes.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
@@ -23,13 +23,7 @@ import { showDetails } from './around-the-sdk.ts';
 import { areMessagesAnswered, listen, waitUntilUpdatesTaken } from './as-replayed.ts';
 import { type InFlightActivities, refuseForeignState } from './continuation.ts';
 import { createInvalidInput, findApplicationFailure, readInputProblems, toUndecodableFailure } from './failures.ts';
-import {
-  answerUnderway,
-  handleUnknownSignals,
-  handleUpdate,
-  refuseMessage,
-  type UpdateHandler,
-} from './message-answers.ts';
+import { answerUnderway, handleUnknownSignals, handleUpdate } from './message-answers.ts';
 import type { AnyRun } from './run.ts';
 import { findTakenDecision, type RunDecisionEffect } from './run-decisions.ts';
 import { describeRun } from './run-details.ts';
@@ -79,7 +73,7 @@ export function handleWithdrawals(run: AnyRun): void {
     if (!withdrawal) return run.isEnding ? refuse('ending', `the ${run.kind} is ending already`) : null;
     return refuseDifference('withdraw was accepted', withdrawal, { by, reason });
   };
-  handleWithdrawalMessages(run, {
+  handleUpdate(run, 'withdraw', {
     objection,
     answer: async (message) => {
       const duplicate = !run.withdraw(message);
@@ -90,24 +84,6 @@ export function handleWithdrawals(run: AnyRun): void {
       if (run.withdraw(message)) run.decided.note(findTakenDecision('withdraw', run.runKey, message));
     },
   });
-}
-
-/** The update and the signal by which a run is withdrawn. */
-export function handleWithdrawalMessages(
-  run: AnyRun,
-  how: Required<UpdateHandler<RunWithdrawal>> & { ask(message: RunWithdrawal): void },
-): void {
-  handleUpdate(run, 'withdraw', how);
-  const { objection, signals } = findMessage(run.kind, 'withdraw');
-  setHandler(
-    defineSignal<[RunWithdrawal]>('requestWithdrawal'),
-    (message) => {
-      const refusal = objection(run, message) ?? how.objection(message);
-      if (refusal !== null) refuseMessage(run, 'requestWithdrawal', refusal.reason);
-      else how.ask(message);
-    },
-    { description: signals?.requestWithdrawal as string },
-  );
 }
 
 /**

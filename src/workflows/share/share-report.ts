@@ -23,8 +23,9 @@ import {
   executeShare,
 } from '../machine/share-posting.ts';
 import { runActivities } from '../run/activity-stubs.ts';
+import { handleUpdate } from '../run/message-answers.ts';
 import { handleExtensions, takeExtension } from '../run/run-decisions.ts';
-import { handleWithdrawalMessages, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
+import { type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 
 export type ShareReportRunState = CreditRunState<ShareConfig, StepRecord<'SECONDUSE'>>;
 
@@ -123,7 +124,7 @@ function handleShareReportMessages(share: ReportShare): void {
   handleConsents(share);
   handleExtensions(share);
   // The run is withdrawn as a journey's share is: it ends once the ledger keeps the share from ever being sent.
-  handleWithdrawalMessages(share, {
+  handleUpdate(share, 'withdraw', {
     objection: (message) => checkReportWithdrawal(share.record, message),
     answer: (message) => answerWithdrawal(share, share.record, message),
     ask: ({ by, reason }) => askForWithdrawal(share, share.record, { by, reason, isAnswered: true }),
@@ -144,12 +145,10 @@ export async function shareReport(input: ShareReportInput, state?: ShareReportRu
 const DEFINITION: RunDefinition<ReportShare> = {
   State: ReportShare,
   handleMessages: handleShareReportMessages,
-  prepare: async ({ input, consents }) => {
+  prepare: ({ input }) => {
     const summary = 'checking the input, finding the report';
     const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
-    const { standings, ...config } = await runActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
-    consents.updateStandings(standings);
-    return config;
+    return runActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
   },
   takeEffect: (share, effect) => {
     if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
