@@ -51,16 +51,14 @@ export interface Call<Params extends string = string, Query = unknown, Body = Js
 /** An answer with a status or headers of its own. A text is sent unchanged, since it is JSON already. */
 export class Reply {
   readonly status: number;
-  readonly body: object | string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
+  declare readonly body?: object | string;
+  readonly headers: Readonly<Record<string, string>> = {};
   /** In place of a body: passed on as it comes. */
-  readonly stream: { type: string; content: Readable } | undefined;
+  declare readonly stream?: { type: string; content: Readable };
 
-  constructor(status: number, { body, headers = {}, stream }: Partial<Omit<Reply, 'status'>>) {
+  constructor(status: number, parts: Partial<Omit<Reply, 'status'>>) {
     this.status = status;
-    this.body = body;
-    this.headers = headers;
-    this.stream = stream;
+    Object.assign(this, parts);
   }
 }
 

@@ -27,16 +27,12 @@ export function refuseOtherMethods(app: FastifyInstance): void {
       const others = last.supportedMethods.filter((method) => !methods.includes(method));
       // Fastify would check the body before the handler, and refuse a missing body or another type first.
       const onRequest = async () => {
-        throw refuseMethod(methods);
+        const message = `the address takes ${methods.join(' and ')}`;
+        throw new Refusal('method', message, { headers: { allow: methods.join(', ') } });
       };
       last.route({ method: others, url, onRequest, handler: onRequest });
     }
   });
-}
-
-function refuseMethod(taken: readonly string[]): Refusal {
-  const message = `the address takes ${taken.join(' and ')}`;
-  return new Refusal('method', message, { headers: { allow: taken.join(', ') } });
 }
 
 /** Writes the body of a refusal. */

@@ -9,18 +9,22 @@ const { signature, journeyId, pullId, shareId, reviewId } = getMessageFields();
 /** An unencrypted withdrawal is valid, since it can only stop work. */
 const inTheClear = () => true;
 
-/** @param others the kind's updates beside `withdraw` */
-function defineWithdrawal<Kind extends RunKind, Schema extends z.ZodObject, Others extends object>(
+/**
+ * @param id the member that names the run
+ * @param updates the kind's updates beside `withdraw`
+ */
+function defineWithdrawal<Kind extends RunKind, Id extends z.ZodRawShape, Updates extends object>(
   to: Kind,
-  schema: Schema,
+  id: Id,
   published: { file: string; description?: string },
-  others: Others,
+  updates: Updates,
 ) {
   const example = JSON.stringify(SIGNED_EXAMPLES[to]);
+  const schema = z.strictObject({ ...id, ...signature });
   return defineMessage({
     to,
     updates: {
-      ...others,
+      ...updates,
       withdraw: `Ends the ${RUN_NAMES[to]} after any attempt in flight; an inquiry on hold still waits for a decision. Fields: ${ID_NAMES[to]}, by, reason. Example: ${example}`,
     },
     signals: { requestWithdrawal: `The same as withdraw, without an answer. Example: ${example}` },
@@ -30,18 +34,15 @@ function defineWithdrawal<Kind extends RunKind, Schema extends z.ZodObject, Othe
   });
 }
 
-const ofJourney = z.strictObject({ journeyId, ...signature });
-export const withdrawJourney = defineWithdrawal('journey', ofJourney, { file: 'withdraw' }, {});
-const ofPull = z.strictObject({ pullId, ...signature });
-export const withdrawPull = defineWithdrawal('pull', ofPull, { file: 'withdraw-pull' }, {});
-const ofShareReport = z.strictObject({ shareId, ...signature });
-export const withdrawShareReport = defineWithdrawal('share', ofShareReport, { file: 'withdraw-share-report' }, {});
+export const withdrawJourney = defineWithdrawal('journey', { journeyId }, { file: 'withdraw' }, {});
+export const withdrawPull = defineWithdrawal('pull', { pullId }, { file: 'withdraw-pull' }, {});
+export const withdrawShareReport = defineWithdrawal('share', { shareId }, { file: 'withdraw-share-report' }, {});
 
 const example = JSON.stringify(SIGNED_EXAMPLES.portfolio);
 
 export const steerReview = defineWithdrawal(
   'portfolio',
-  z.strictObject({ reviewId, ...signature }),
+  { reviewId },
   { file: 'portfolio-message', description: 'Who sends the message, and why.' },
   {
     pause: `Sends nothing more until resume; attempts in flight finish. Fields: reviewId, by, reason. Example: ${example}`,

@@ -45,7 +45,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
       : explainRefusal(row);
   refuseIf(customerTraceNumber, refusal);
   const judged = await judgeProof(row, message, record.decidedAt);
-  if (!judged.accepted) throw toRefusal(customerTraceNumber, refuse('unproven', `/proof ${judged.rule}`));
+  if (!judged.accepted) return throwRefusal(customerTraceNumber, refuse('unproven', `/proof ${judged.rule}`));
   const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };
   const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, proven);
   if (verdict.kind === 'overtaken')
@@ -101,17 +101,16 @@ async function readEnd(journeys: LedgerJourneys, runKey: string): Promise<{ runI
 
 async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {
   const row = await ledger.inquiry(customerTraceNumber);
-  if (!row) throw toRefusal(customerTraceNumber, refuse('notNow', 'the ledger knows of no such inquiry'));
-  return row;
+  return row ?? throwRefusal(customerTraceNumber, refuse('notNow', 'the ledger knows of no such inquiry'));
 }
 
-function toRefusal(customerTraceNumber: string, { cause: refusalCause, reason }: MessageRefusal): CallError {
-  return new CallError('decisionRefused', { customerTraceNumber, reason, refusalCause });
+function throwRefusal(customerTraceNumber: string, { cause: refusalCause, reason }: MessageRefusal): never {
+  throw new CallError('decisionRefused', { customerTraceNumber, reason, refusalCause });
 }
 
 /** @throws CallError where there is a refusal */
 export function refuseIf(customerTraceNumber: string, refusal: MessageRefusal | null): void {
-  if (refusal) throw toRefusal(customerTraceNumber, refusal);
+  if (refusal) throwRefusal(customerTraceNumber, refusal);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Waits until a run's query has a wanted answer. The error of a time-out has the run's story. */
 import { isGrpcCancelledError } from '@temporalio/client';
 import { askRun } from '../../src/client/connection/run-messages.ts';
-import { HistoryEvents } from '../../src/client/runs/watch.ts';
+import { followHistory } from '../../src/client/runs/watch.ts';
 import { storyOf, type WatchedRun } from './run-story.ts';
 
 /** Ends a test that would wait for ever, and checks no timing. Tests of broken builds wait less. */
@@ -35,30 +35,32 @@ export async function untilQuery<Status>(
   { query = 'status', limitMs = WAIT_LIMIT_MS }: UntilOptions = {},
 ): Promise<Status> {
   const endsAt = performance.now() + limitMs;
-  let events: HistoryEvents | undefined;
+  let waitForTask: Follower | undefined;
   for (;;) {
     const status = await askRun<Status>(handle, query);
     if (isWanted(status)) return status;
     if (performance.now() > endsAt) {
       throw new Error(`waited in vain; ${query} is ${JSON.stringify(status)}\n${await storyOf(handle)}`);
     }
-    events = await nextTask(handle, events);
+    waitForTask = await nextTask(handle, waitForTask);
   }
 }
 
+type Follower = ReturnType<typeof followHistory>;
+
 /** Returns when the run's history has grown, or after a delay. The history of an ended run does not grow. */
-async function nextTask(handle: WatchedRun, known: HistoryEvents | undefined): Promise<HistoryEvents | undefined> {
+async function nextTask(handle: WatchedRun, known: Follower | undefined): Promise<Follower | undefined> {
   if (withoutLongPolls.has(handle.client)) return aWhile();
-  const events = known ?? new HistoryEvents(handle);
+  const waitForTask = known ?? followHistory(handle);
   try {
-    const { isClosed } = await events.next((ask) =>
+    const { isClosed } = await waitForTask((ask) =>
       handle.client.withAbortSignal(AbortSignal.timeout(LONG_POLL_MS), ask),
     );
     // Another run may follow this one.
-    return isClosed ? await aWhile() : events;
+    return isClosed ? await aWhile() : waitForTask;
   } catch (error) {
     if (!isGrpcCancelledError(error)) throw error;
-    return events;
+    return waitForTask;
   }
 }
 

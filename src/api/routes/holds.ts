@@ -67,9 +67,6 @@ const seenSchema = z.object({ accepted: z.literal(true), duplicate: z.boolean() 
 
 const TAKEN_OFF = 'The row is off the list: this call took it off, or an earlier one.';
 
-const REACH_OF_UNKNOWN_ID =
-  'The API cannot tell which token an unknown id will belong to, so such an id needs a token for all profiles and end users.';
-
 const consentsSeenBody = z
   .strictObject({
     runKey: PATH_PARAMETERS.runKey.describe('The `runKey` of the consents, as in the list.'),
@@ -244,7 +241,8 @@ export const holdRoutes: readonly Route[] = [
     at: 'POST /v1/unmatched-consents/seen',
     operationId: 'markConsentsSeen',
     summary: 'Mark the unmatched consents of one run as seen',
-    description: `The ledger keeps these consents, and they count once it knows what they name. ${REACH_OF_UNKNOWN_ID}`,
+    description:
+      'The ledger keeps these consents, and they count once it knows what they name. The API cannot tell which token an unknown id will belong to, so such an id needs a token for all profiles and end users.',
     scope: 'holds:decide',
     body: consentsSeenBody,
     answer: consentsSeenSchema,

@@ -70,7 +70,9 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
       findDefinition: start.findDefinition,
       query: start.hasWorkClass ? startQuery : undefined,
       answers: describeStartAnswers(ID_NAMES[kind], `started${name}`),
-      problems: START_PROBLEMS,
+      problems: {
+        409: 'The id is taken: `differs` names the paths that differ, `idTaken` reveals nothing about a run that the token does not reach.',
+      },
       run: (call) => startRun(kindOfRun, call),
     }),
     defineRoute({
@@ -89,7 +91,10 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
       scope: reads,
       summary: `Read the status of ${singular}`,
       description: 'The status contains nothing personal.',
-      headers: STATUS_HEADERS,
+      headers: {
+        'If-None-Match': 'An ETag: the answer is 304 while the status is unchanged.',
+        Prefer: `\`wait=<seconds>\`, at most ${LONGEST_WAIT_SECONDS}: with If-None-Match, waits for the status to change.`,
+      },
       answers: {
         200: {
           description: 'The status.',
@@ -168,10 +173,6 @@ function describeStartAnswers(idName: string, id: string): Record<200 | 201, Ans
   };
 }
 
-const START_PROBLEMS = {
-  409: 'The id is taken: `differs` names the paths that differ, `idTaken` reveals nothing about a run that the token does not reach.',
-} as const;
-
 /**
  * Starts a run within the caller's reach.
  *
@@ -236,10 +237,6 @@ interface RunMessage {
   ends?: EndingMessage['action'];
 }
 
-const MESSAGE_PROBLEMS = {
-  409: '`differs`: its key was used with other content. `notNow`, `ending`, `unknownPart`, `unproven`: the run cannot accept the message in its present state; `detail` says why. `journeyFinished`: it has ended.',
-} as const;
-
 /** Returns the schema of a message without what the path and the token give. */
 export function toBodySchema(schema: z.ZodType, names: readonly string[]) {
   const { shape } = schema as z.ZodObject;
@@ -277,7 +274,9 @@ function createMessageRoute(
     findDefinition: () => message,
     answer: messageAnswerSchema,
     done: 'The message was accepted, by this call or an earlier one.',
-    problems: MESSAGE_PROBLEMS,
+    problems: {
+      409: '`differs`: its key was used with other content. `notNow`, `ending`, `unknownPart`, `unproven`: the run cannot accept the message in its present state; `detail` says why. `journeyFinished`: it has ended.',
+    },
     async run(call: Call) {
       const { [ID_NAMES[kind]]: id = '', ...parts } = call.params;
       const content = { ...call.body, ...parts, ...(namesActor ? { by: call.by() } : {}) };
@@ -316,12 +315,6 @@ function readWaitSeconds({ headers }: Pick<Call, 'headers'>): number {
   const [, seconds] = /(?:^|[,;\s])wait="?(\d{1,6})"?(?:$|[,;\s])/i.exec([headers.prefer ?? ''].flat().join(',')) ?? [];
   return Math.min(Number(seconds ?? 0), LONGEST_WAIT_SECONDS);
 }
-
-/** Documents the request headers of each operation with `statusReply`. */
-const STATUS_HEADERS = {
-  'If-None-Match': 'An ETag: the answer is 304 while the status is unchanged.',
-  Prefer: `\`wait=<seconds>\`, at most ${LONGEST_WAIT_SECONDS}: with If-None-Match, waits for the status to change.`,
-} as const;
 
 type Asking = Pick<Call, 'headers' | 'services' | 'caller' | 'sending' | 'stopping' | 'giveUpSlot'>;
 

@@ -5,46 +5,35 @@ import { type CallError, CodecServerError, hasCode, hasStatus, TEMPORAL_AWAY } f
 import { isOpen } from '../connection/temporal-runs.ts';
 
 /**
- * Reads a run's history by long polls, each from where the one before has ended.
+ * Follows a run's history by long polls, each from where the one before has ended. Each call of the returned function
+ * waits until a workflow task has completed, which alone can change the status, or the run has closed; `call` makes each
+ * long poll, and ends it.
  *
+ * @param runId default: the latest run
  * @internal
  */
-export class HistoryEvents {
-  readonly #client: WorkflowHandle['client'];
-  readonly #execution: { workflowId: string; runId: string | null };
-  #token: Uint8Array | null = null;
-
-  /** @param runId default: the latest run */
-  constructor({ client, workflowId }: Pick<WorkflowHandle, 'client' | 'workflowId'>, runId: string | null = null) {
-    this.#client = client;
-    this.#execution = { workflowId, runId };
-  }
-
-  /**
-   * Waits until a workflow task has completed, which alone can change the status, or the run has closed.
-   *
-   * @param call makes each long poll, and ends it
-   */
-  async next(call: <T>(ask: () => Promise<T>) => Promise<T>): Promise<{ isClosed: boolean }> {
-    for (;;) {
-      const response = await call(() => this.#poll());
-      if (!response) continue;
-      this.#token = response.nextPageToken ?? null;
-      const isClosed = !this.#token || this.#token.length === 0;
-      const events = response.history?.events ?? [];
-      if (isClosed || events.some((event) => event.workflowTaskCompletedEventAttributes)) return { isClosed };
-    }
-  }
-
-  /** Returns `null` for a long poll without news, which is no failure. */
-  #poll() {
-    const { options, workflowService } = this.#client;
-    const about = { namespace: options.namespace, execution: this.#execution, nextPageToken: this.#token };
-    return workflowService.getWorkflowExecutionHistory({ ...about, waitNewEvent: true }).catch((error: unknown) => {
+export function followHistory(
+  { client, workflowId }: Pick<WorkflowHandle, 'client' | 'workflowId'>,
+  runId: string | null = null,
+) {
+  const about = { namespace: client.options.namespace, execution: { workflowId, runId }, waitNewEvent: true };
+  let nextPageToken: Uint8Array | null = null;
+  // A long poll without news is no failure.
+  const poll = () =>
+    client.workflowService.getWorkflowExecutionHistory({ ...about, nextPageToken }).catch((error: unknown) => {
       if (hasStatus(error, 'deadlineExceeded')) return null;
       throw error;
     });
-  }
+  return async (call: <T>(ask: () => Promise<T>) => Promise<T>): Promise<{ isClosed: boolean }> => {
+    for (;;) {
+      const response = await call(poll);
+      if (!response) continue;
+      nextPageToken = response.nextPageToken ?? null;
+      const isClosed = !nextPageToken || nextPageToken.length === 0;
+      const events = response.history?.events ?? [];
+      if (isClosed || events.some((event) => event.workflowTaskCompletedEventAttributes)) return { isClosed };
+    }
+  };
 }
 
 type Unavailable = CallError | CodecServerError;
@@ -87,7 +76,7 @@ export async function* watchRun<Status extends object>(
       let { runId, isClosed } = await patiently(() => describe(watched, options));
       if (runId === watchedRunId) return;
       watchedRunId = runId;
-      const events = new HistoryEvents(watched.handle, runId);
+      const waitForTask = followHistory(watched.handle, runId);
       for (;;) {
         const status = await patiently(() => askStatus(watched, options));
         if (signal?.aborted) return;
@@ -95,7 +84,7 @@ export async function* watchRun<Status extends object>(
         if (status !== null && text !== known) yield status;
         known = text;
         if (isClosed || status === null) break;
-        ({ isClosed } = await patiently(() => events.next((ask) => watched.calls.make(about, { signal }, ask))));
+        ({ isClosed } = await patiently(() => waitForTask((ask) => watched.calls.make(about, { signal }, ask))));
       }
     }
   } catch (error) {

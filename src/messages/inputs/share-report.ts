@@ -55,9 +55,8 @@ export const shareReport = {
   schema: anyForm,
   forms: [FORMS.journeyId, FORMS.pullId, FORMS.reference],
   chooseForm: ({ report }) => {
-    const names = typeof report === 'object' && report !== null ? Object.keys(report) : [];
-    if (names.includes('reference')) return FORMS.reference;
-    return names.includes('pullId') ? FORMS.pullId : FORMS.journeyId;
+    const name = (['reference', 'pullId'] as const).find((member) => isRecord(report) && member in report);
+    return FORMS[name ?? 'journeyId'];
   },
   // The worker checks what only the ledger knows of the report.
   rules: (input) => {

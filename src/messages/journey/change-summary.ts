@@ -59,7 +59,4 @@ export type ChangeTotals = z.infer<typeof totalsSchema>;
 export type ComparisonGap = (typeof COMPARISON_GAPS)[number];
 export type StageChanges = z.infer<typeof stageChangesSchema>;
 
-export interface ChangeSummary {
-  counts: ChangeCounts;
-  totals: ChangeTotals;
-}
+export type ChangeSummary = { counts: ChangeCounts; totals: ChangeTotals };
