@@ -145,12 +145,10 @@ export function isMessage(route: Route): boolean {
   return route.sendsMessages ?? (route.method === 'POST' && isAboutRun(route));
 }
 
-export const traceNumber = z.string().regex(/^[A-Z0-9]{28}$/, 'must be 28 capital letters and digits');
+const { journeyId, pullId, shareId, reviewId, signature } = getMessageFields();
 
 /** Why an operator did something. */
-export const recordedReason = getMessageFields().signature.reason;
-
-const { journeyId, pullId, shareId, reviewId } = getMessageFields();
+export const recordedReason = signature.reason;
 
 /** Path parameters: each name means the same thing everywhere. */
 export const PATH_PARAMETERS = {
@@ -164,7 +162,10 @@ export const PATH_PARAMETERS = {
     pattern: '^(?:(?:pull|share|portfolio):)?[A-Za-z0-9][A-Za-z0-9._~/:-]*$',
     maxLength: 150,
   }),
-  customerTraceNumber: traceNumber.describe('Names an inquiry.'),
+  customerTraceNumber: z
+    .string()
+    .regex(/^[A-Z0-9]{28}$/, 'must be 28 capital letters and digits')
+    .describe('Names an inquiry.'),
   attempt: z
     .string()
     .regex(/^[1-9][0-9]{0,5}$/, 'must be a whole number from 1')

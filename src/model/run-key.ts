@@ -25,7 +25,7 @@ export const RUN_NAMES: Readonly<Record<RunKind, string>> = {
   portfolio: 'review',
 };
 
-const KINDS = Object.keys(RUN_KINDS) as RunKind[];
+export const KINDS = Object.keys(RUN_KINDS) as [RunKind, ...RunKind[]];
 
 /** A list filter (visibility query) for workflows of these types. */
 export function toWorkflowTypesFilter(types: readonly string[]): string {

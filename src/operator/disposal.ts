@@ -7,8 +7,8 @@ import { runInParallel } from '../base/in-parallel.ts';
 import { CallError } from '../client/connection/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Authorization } from '../ledger/orders.ts';
-import type { AgeQuery, DisposalView, Obstacle } from '../ledger/retention/disposal.ts';
-import { deleteClosedRuns, findRuns, type JourneyRuns } from './journey-runs.ts';
+import type { AgeQuery, Obstacle } from '../ledger/retention/disposal.ts';
+import { deleteClosedRuns, findRuns } from './journey-runs.ts';
 
 export interface DisposalContext {
   client: Client;
@@ -84,13 +84,8 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
 }
 
 /** Returns `undefined` if neither the ledger nor Temporal has the run. */
-async function planOne(
-  { client, ledger }: DisposalContext,
-  runKey: string,
-): Promise<Partial<DisposalPlan> | undefined> {
-  const view = await ledger.retention.view(runKey);
-  const runs = await findRuns(client, runKey, view.runs);
-  const obstacles = listObstacles(view, runs);
+async function planOne(context: DisposalContext, runKey: string): Promise<Partial<DisposalPlan> | undefined> {
+  const { view, runs, obstacles } = await examine(context, runKey);
   if (obstacles.length > 0) return { refused: [{ runKey, obstacles, histories: view.histories }] };
   const { inquiries, reports, newestAt, begunAt, disposedAt } = view;
   const count = runs.closed.length + runs.delivering.length;
@@ -101,16 +96,17 @@ async function planOne(
   };
 }
 
-function listObstacles(
-  { obstacles, holdsOnOtherRows }: DisposalView,
-  { open, closed, delivering }: JourneyRuns,
-): RefusedDisposal['obstacles'] {
-  const holds = closed.length + delivering.length > 0 ? holdsOnOtherRows : [];
-  return [
-    ...obstacles,
+/** Reads what the ledger and Temporal have of the run, and what forbids its disposal. */
+async function examine({ client, ledger }: DisposalContext, runKey: string) {
+  const view = await ledger.retention.view(runKey);
+  const runs = await findRuns(client, runKey, view.runs);
+  const holds = runs.closed.length + runs.delivering.length > 0 ? view.holdsOnOtherRows : [];
+  const obstacles: RefusedDisposal['obstacles'] = [
+    ...view.obstacles,
     ...holds.map((hold) => ({ reason: 'legalHold' as const, hold })),
-    ...(open.length > 0 ? [{ reason: 'runOpen' as const }] : []),
+    ...(runs.open.length > 0 ? [{ reason: 'runOpen' as const }] : []),
   ];
+  return { view, runs, obstacles };
 }
 
 /**
@@ -119,22 +115,22 @@ function listObstacles(
  * @throws CallError, LedgerUnavailableError: nothing of the ledger was destroyed
  */
 export async function disposeItem(
-  { client, ledger: { retention } }: DisposalContext,
+  context: DisposalContext,
   runKey: string,
   authorization: Authorization,
 ): Promise<{ finished: FinishedDisposal } | { refused: RefusedDisposal }> {
+  const { retention } = context.ledger;
   const refuse = async (obstacles: RefusedDisposal['obstacles']) => {
     const { histories } = await retention.view(runKey);
     return { refused: { runKey, obstacles, histories } };
   };
-  const view = await retention.view(runKey);
-  const before = listObstacles(view, await findRuns(client, runKey, view.runs));
-  if (before.length > 0) return refuse(before);
+  const { view, obstacles } = await examine(context, runKey);
+  if (obstacles.length > 0) return refuse(obstacles);
   const begun = await retention.begin(runKey, authorization);
   if (begun.kind === 'refused') return refuse(begun.obstacles);
   // A run that was started since the last look claims nothing any more: it ends, and this is done again.
   let holds: Obstacle[] = [];
-  const { deleted, left } = await deleteClosedRuns(client, runKey, view.runs, async (run) => {
+  const { deleted, left } = await deleteClosedRuns(context.client, runKey, view.runs, async (run) => {
     holds = await retention.recordDeletion(runKey, authorization, run);
     return holds.length === 0;
   });

@@ -14,21 +14,16 @@ const AT_ONCE = 16;
 export async function wakeRuns(client: Client, ledger: Pick<Ledger, 'pauses' | 'identity'>) {
   const { ledgerId } = ledger.identity;
   const runs = Map.groupBy(await ledger.pauses.waiting(), ({ workflowId }) => workflowId);
-  const told = { woken: 0, closed: 0, unreached: 0 };
+  const counts = { woken: 0, closed: 0, unreached: 0 };
   await runInParallel([...runs], AT_ONCE, async ([workflowId, inquiries]) => {
-    const came = await tell(client, workflowId);
-    told[came]++;
-    if (came !== 'unreached') await ledger.pauses.forget(ledgerId, inquiries);
+    const handle = client.workflow.getHandle(workflowId);
+    const outcome = await handle.signal('inquiriesResumed').then(
+      () => 'woken' as const,
+      // Closed: the run has ended, or was never on this server.
+      (error: unknown) => (error instanceof WorkflowNotFoundError ? 'closed' : 'unreached'),
+    );
+    counts[outcome]++;
+    if (outcome !== 'unreached') await ledger.pauses.forget(ledgerId, inquiries);
   });
-  return told;
-}
-
-/** `closed`: the run has ended, or was never on this server. */
-async function tell(client: Client, workflowId: string): Promise<'woken' | 'closed' | 'unreached'> {
-  try {
-    await client.workflow.getHandle(workflowId).signal('inquiriesResumed');
-    return 'woken';
-  } catch (error) {
-    return error instanceof WorkflowNotFoundError ? 'closed' : 'unreached';
-  }
+  return counts;
 }

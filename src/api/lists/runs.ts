@@ -9,6 +9,7 @@ import { translateServerError } from '../../client/connection/errors.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { instant } from '../../messages/journey/shapes.ts';
 import {
+  KINDS,
   parseWorkflowId,
   RUN_KINDS,
   RUNS_WITH_INQUIRIES,
@@ -53,10 +54,7 @@ export const listQuery = z.strictObject({
 });
 
 export const allRunsQuery = listQuery.extend({
-  kind: z
-    .enum(Object.keys(RUN_KINDS) as [RunKind, ...RunKind[]])
-    .optional()
-    .describe('Only of this kind.'),
+  kind: z.enum(KINDS).optional().describe('Only of this kind.'),
 });
 
 export async function listRuns(call: { query: z.infer<typeof listQuery> } & Asking, kind?: RunKind) {

@@ -10,15 +10,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { instant, refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ENVIRONMENTS } from '../../model/products.ts';
-import {
-  checkRunKey,
-  formatRunName,
-  parseRunKey,
-  RUN_KINDS,
-  type RunKind,
-  toRunKey,
-  toWorkflowId,
-} from '../../model/run-key.ts';
+import { checkRunKey, formatRunName, KINDS, parseRunKey, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { consents, decisions, disposals } from '../../operations/listings.ts';
 import type { Listing } from '../../operations/operation.ts';
 import {
@@ -79,8 +71,6 @@ const sessionRoute = defineRoute({
 });
 
 // Finds runs by their exact name, so that a caller learns nothing by trying beginnings of names.
-
-const KINDS = Object.keys(RUN_KINDS) as [RunKind, ...RunKind[]];
 
 const matchSchema = z.object({
   what: z.enum([...KINDS, 'inquiry', 'decision']),

@@ -225,16 +225,14 @@ export const holdRoutes: readonly Route[] = [
     done: TAKEN_OFF,
     problems: { 409: '`notListed`: no such row is on the list.' },
     async run({ services, params: { runKey }, body, by }) {
-      if (await markRunSeen(services.journeys, { runKey, ...body, by: by() })) {
-        return { accepted: true, duplicate: false };
-      }
-      const ledger = await services.openLedger();
-      const isDuplicate = (await ledger.tasks.of(runKey)).some(
+      const isNew = await markRunSeen(services.journeys, { runKey, ...body, by: by() });
+      const rows = isNew ? [] : await (await services.openLedger()).tasks.of(runKey);
+      const isDuplicate = rows.some(
         ({ reason, closedHow, closedBy }) =>
           reason === body.flag && closedHow === 'seen' && closedBy === body.decisionId,
       );
-      if (!isDuplicate) throw new Refusal('notListed', 'no such row is on the list');
-      return { accepted: true, duplicate: true };
+      if (!isNew && !isDuplicate) throw new Refusal('notListed', 'no such row is on the list');
+      return { accepted: true, duplicate: isDuplicate };
     },
   }),
   defineRoute({
