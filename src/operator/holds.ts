@@ -44,8 +44,6 @@ const guideSchema = z
   })
   .meta({ id: 'holdGuide' });
 
-const fields = holdStatusSchema.shape;
-
 export const holdSchema = z
   .object({
     holdId: z.string(),
@@ -63,14 +61,8 @@ export const holdSchema = z
     customerTraceNumber: optionalText,
     attempt: z.int().min(0).optional().describe('The attempt that a decision judges.'),
     // From the run. Absent if the inquiry itself has it: GET /v1/inquiries.
-    applicantIds: fields.applicantIds,
-    httpStatus: fields.httpStatus,
-    returnCode: fields.returnCode,
-    returnReasonCode: fields.returnReasonCode,
-    otherTraceNumber: fields.otherTraceNumber,
-    resendFrom: fields.resendFrom,
-    problems: fields.problems,
-    refusalKept: fields.refusalKept,
+    ...holdStatusSchema.pick({ applicantIds: true, httpStatus: true, returnCode: true, returnReasonCode: true }).shape,
+    ...holdStatusSchema.pick({ otherTraceNumber: true, resendFrom: true, problems: true, refusalKept: true }).shape,
     allowedActions: z
       .array(z.enum([...HOLD_ACTIONS, 'seen']))
       .describe(

@@ -22,7 +22,8 @@ import { askWhereKnown } from '../../temporal/failing-runs.ts';
 import { reachFilter } from '../reach.ts';
 import { type Asking, afterParameter, createPageSchema, limitParameter, readPage } from './pages.ts';
 
-const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'timedOut', 'unknown'] as const;
+/** In the order of the server's enum, from its 1. A run that has continued as new is in no list. */
+const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'unknown', 'timedOut'] as const;
 
 export const listedRunSchema = z
   .object({
@@ -110,17 +111,11 @@ async function askPage(client: Client, token: string, asked: { query: string; pa
   };
 }
 
-/** By the number of the server's enum. */
-const STATUS_OF: readonly (typeof RUN_STATUSES)[number][] = [
-  ...(['unknown', 'running', 'completed', 'failed'] as const),
-  ...(['cancelled', 'terminated', 'unknown', 'timedOut'] as const),
-];
-
 function toListedRun(raw: temporal.api.workflow.v1.IWorkflowExecutionInfo): ListedRun | undefined {
   const runKey = parseWorkflowId(raw.execution?.workflowId ?? '');
   const startedAt = optionalTsToDate(raw.startTime)?.toISOString();
   if (runKey === null || startedAt === undefined) return undefined;
-  const run = STATUS_OF[raw.status ?? 0] ?? 'unknown';
+  const run = RUN_STATUSES[(raw.status ?? 0) - 1] ?? 'unknown';
   const attributes = decodeSearchAttributes(raw.searchAttributes?.indexedFields);
   const read = (name: SearchAttributeName) => attributes[name]?.[0] as string | undefined;
   const waitsFor = read('WaitsFor');

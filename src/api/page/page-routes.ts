@@ -7,7 +7,7 @@ import { Refusal } from '../../http/refusal.ts';
 import type { NamedRecord } from '../../ledger/audit/audited.ts';
 import type { OperatorTask } from '../../ledger/holds/holds.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { instant, refusedMessageSchema } from '../../messages/journey/shapes.ts';
+import { instant, optionalText, refusedMessageSchema } from '../../messages/journey/shapes.ts';
 import { isFailureType } from '../../model/failure-types.ts';
 import { ENVIRONMENTS } from '../../model/products.ts';
 import { checkRunKey, formatRunName, KINDS, parseRunKey, toRunKey, toWorkflowId } from '../../model/run-key.ts';
@@ -34,17 +34,14 @@ const reach = z.union([z.literal('*'), z.array(z.string())]);
 
 const sessionSchema = z
   .object({
-    by: z
-      .string()
-      .optional()
-      .describe('The name that decisions are recorded under. Absent if the token names no person.'),
+    by: optionalText.describe('The name that decisions are recorded under. Absent if the token names no person.'),
     scopes: z.array(z.string()),
     profiles: reach,
     endUsers: reach,
     environment: z.enum(ENVIRONMENTS),
-    temporalUi: z.string().optional().describe('The address of the Temporal UI.'),
-    runbookUrl: z.string().optional().describe('The address of the runbook’s pages.'),
-    signOutAt: z.string().optional().describe('The address at which the proxy signs people out.'),
+    temporalUi: optionalText.describe('The address of the Temporal UI.'),
+    runbookUrl: optionalText.describe('The address of the runbook’s pages.'),
+    signOutAt: optionalText.describe('The address at which the proxy signs people out.'),
     signOut: z.boolean().describe('Whether DELETE /session signs out.'),
   })
   .meta({ id: 'session' });

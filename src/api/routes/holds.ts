@@ -9,7 +9,7 @@ import { Refusal } from '../../http/refusal.ts';
 import { instantText } from '../../ledger/audit/audited.ts';
 import type { FlagReason, OperatorTask, TaskQuery } from '../../ledger/holds/holds.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import { acceptedSchema, instant } from '../../messages/journey/shapes.ts';
+import { acceptedSchema, count, instant } from '../../messages/journey/shapes.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
 import { decisionContent } from '../../model/decision-content.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
@@ -77,10 +77,7 @@ const consentsSeenBody = z
 const consentsSeenSchema = z
   .object({
     accepted: z.literal(true),
-    count: z
-      .int()
-      .min(0)
-      .describe('The number of consents that this call marked as seen; 0 if they were marked before.'),
+    count: count.describe('The number of consents that this call marked as seen; 0 if they were marked before.'),
   })
   .meta({ id: 'seenConsentsAnswer' });
 

@@ -7,17 +7,13 @@ import type { Checked, MessageOf } from '../message.ts';
 
 const fields = getMessageFields();
 
-const pullFields = {
-  pullId: fields.pullId,
-  profile: fields.profile,
-};
-
 export const creditReport = {
   published: { file: 'credit-report-input', description: 'One report of one product.' },
   applicants: 'report',
   schema: (applicants: z.ZodType<Applicant[]>) =>
     z.strictObject({
-      ...pullFields,
+      pullId: fields.pullId,
+      profile: fields.profile,
       productCode: z.enum(REPORT_PRODUCTS),
       endUserCode: fields.endUserCode,
       permissiblePurposeCode: fields.permissiblePurposeCode,
@@ -33,7 +29,8 @@ export const failsafeCheck = {
   applicants: 'failsafe',
   schema: (applicants: z.ZodType<FailsafeApplicant[]>) =>
     z.strictObject({
-      ...pullFields,
+      pullId: fields.pullId,
+      profile: fields.profile,
       productCode: z.literal('FAILSAFE').describe('The product.'),
       endUserCode: fields.endUserCode.optional(),
       permissiblePurposeCode: fields.permissiblePurposeCode.optional(),

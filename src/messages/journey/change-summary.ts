@@ -43,20 +43,20 @@ const totalsSchema = z.object({
  * Why a comparison is missing: a report was disposed of, is not in the ledger, or cannot be read, or the attempt could
  * not compare it.
  */
-const COMPARISON_GAPS = ['disposed', 'noReport', 'unreadable', 'notCompared'] as const;
+const comparisonGap = z.enum(['disposed', 'noReport', 'unreadable', 'notCompared']);
 
 const comparedWith = z.enum(STAGES);
 
 export const stageChangesSchema = z
   .union([
     z.object({ comparedWith, counts: countsSchema, totals: totalsSchema }).meta({ id: 'comparedStage' }),
-    z.object({ comparedWith, unavailable: z.enum(COMPARISON_GAPS) }).meta({ id: 'stageNotCompared' }),
+    z.object({ comparedWith, unavailable: comparisonGap }).meta({ id: 'stageNotCompared' }),
   ])
   .meta({ id: 'stageChanges', description: 'The changes since the report before (docs/changes.md).' });
 
 export type ChangeCounts = z.infer<typeof countsSchema>;
 export type ChangeTotals = z.infer<typeof totalsSchema>;
-export type ComparisonGap = (typeof COMPARISON_GAPS)[number];
+export type ComparisonGap = z.infer<typeof comparisonGap>;
 export type StageChanges = z.infer<typeof stageChangesSchema>;
 
 export type ChangeSummary = { counts: ChangeCounts; totals: ChangeTotals };

@@ -16,7 +16,8 @@ export const count = z.int().min(0);
 export const optionalText = z.string().optional();
 const stage = z.enum(STAGES);
 const environment = z.enum(ENVIRONMENTS);
-const stagePull = { productCode: stage, occurrence: z.int().min(2).optional() };
+const occurrence = z.int().min(2).optional();
+const stagePull = { productCode: stage, occurrence };
 
 export const reportReferenceSchema = z
   .object({
@@ -129,11 +130,7 @@ export const stageAttentionSchema = z
 export const stageStatusSchema = z
   .object({
     productCode: stage,
-    occurrence: z
-      .int()
-      .min(2)
-      .optional()
-      .describe('The number of the pull, for a repeat. A repeat follows the pull that it repeats.'),
+    occurrence: occurrence.describe('The number of the pull, for a repeat. A repeat follows the pull that it repeats.'),
     state: z.enum(['pending', 'running', 'held', ...REPORT_OUTCOMES, 'expired', 'skipped', 'abandoned']),
     ...inquiryFields,
     ...answeredFields,
