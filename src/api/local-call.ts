@@ -10,7 +10,7 @@ import { InvalidInputError } from '../model/problems.ts';
 import { SCOPES, type Scope } from '../operations/scopes.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import { actingName } from './caller.ts';
-import { createPathSchema, type Reply, type Route } from './route.ts';
+import { createPathSchema, type Route } from './route.ts';
 import { type ApiServices, createServices } from './services.ts';
 
 export interface LocalCall {
@@ -56,11 +56,7 @@ const ALL_SCOPES = new Set(Object.keys(SCOPES) as Scope[]);
 const AUTHOR = z.object({ by: actingName });
 
 /** @throws InvalidInputError, with the member's path; what the handler throws */
-export function callLocally(
-  services: ApiServices,
-  route: Route,
-  { params, query, body, by }: LocalCall,
-): Promise<Reply> {
+export function callLocally(services: ApiServices, route: Route, { params, query, body, by }: LocalCall) {
   const { signal } = new AbortController();
   return route.handle({
     services,

@@ -7,8 +7,6 @@ import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import { PortfolioUnavailableError } from '../portfolio/files.ts';
 
-const PROBLEM_TYPE = 'application/problem+json';
-
 /** Builds the problem document. `id` is that of the request, if there is one. */
 export function createProblem({ status, reason, message, problems, details }: Refusal, id: string = randomUUID()) {
   const document = {
@@ -22,7 +20,7 @@ export function createProblem({ status, reason, message, problems, details }: Re
     ...details,
     requestId: id,
   };
-  return { type: PROBLEM_TYPE, headers: { 'x-request-id': id }, body: JSON.stringify(document) };
+  return { type: 'application/problem+json', headers: { 'x-request-id': id }, body: JSON.stringify(document) };
 }
 
 export function writeProblem(refusal: Refusal, { id }: FastifyRequest, reply: FastifyReply): void {

@@ -63,10 +63,7 @@ export async function requireReach(asking: Asking, runKey: string): Promise<void
  *
  * @throws Refusal 404
  */
-export async function requireFound<Inquiry extends { runKey: string }>(
-  asking: Asking,
-  inquiry: Inquiry | null,
-): Promise<Inquiry> {
+export async function requireFound<Inquiry extends { runKey: string }>(asking: Asking, inquiry: Inquiry | null) {
   await requireReach(asking, inquiry?.runKey ?? NOBODYS_ID);
   if (!inquiry) throw new Refusal('notFound');
   return inquiry;
@@ -120,19 +117,14 @@ const PROBE_MS = 2_000;
  * Returns the rows whose run the caller reaches, in their order, by the rule that judges a message to the run. Each run is
  * asked for all that it is for. Where Temporal is away the ledger alone tells: a list is needed most then.
  */
-export async function keepReached<Row extends { runKey: string }>(
-  { caller, services }: Asking,
-  rows: readonly Row[],
-): Promise<Row[]> {
+export async function keepReached<Row extends { runKey: string }>({ caller, services }: Asking, rows: readonly Row[]) {
   if (reachesAll(caller) || rows.length === 0) return [...rows];
   const { client } = services;
   // Probes Temporal once for all rows, so that an unreachable server does not delay each row.
   const isTemporalAway = await client
     .withDeadline(Date.now() + PROBE_MS, () => client.workflowService.getSystemInfo({}))
-    .then(
-      () => false,
-      () => true,
-    );
+    .then(() => false)
+    .catch(() => true);
   const reached = new Set<string>();
   await runInParallel([...new Set(rows.map(({ runKey }) => runKey))], AT_ONCE, async (runKey) => {
     const required = await services.findRequiredReach(runKey, { isTemporalAway, ofLate: true });

@@ -12,7 +12,7 @@ import { parseWith } from '../fields/problems.ts';
 import type { AccessRecord } from '../http/audit.ts';
 import type { Checked, Loose } from '../messages/message.ts';
 import { PRODUCTS } from '../model/products.ts';
-import { checkRunKey, ID_NAMES, type RunKind, toRunKey } from '../model/run-key.ts';
+import { checkRunKey, ID_NAMES, KINDS, toRunKey } from '../model/run-key.ts';
 import type { Scope } from '../operations/scopes.ts';
 import type { ApiCaller } from './caller.ts';
 import type { ApiServices } from './services.ts';
@@ -123,21 +123,19 @@ export function defineRoute<
   };
 }
 
-const KINDS_BY_ID = Object.fromEntries(Object.entries(ID_NAMES).map(([kind, name]) => [name, kind as RunKind]));
-
 /**
  * Returns the key of the run that the first parameter of the path names. A token that does not reach it gets the answer
  * to an unknown id, before the handler and before the body's own rules.
  */
 export function findRun({ path }: Pick<Route, 'path'>, params: Call['params']): string | undefined {
   const [first = ''] = listPathParameters(path);
-  const kind = KINDS_BY_ID[first];
+  const kind = KINDS.find((candidate) => ID_NAMES[candidate] === first);
   return kind ? toRunKey(kind, params[first] ?? '') : params.runKey;
 }
 
 export function isAboutRun({ path }: Pick<Route, 'path'>): boolean {
   const [first = ''] = listPathParameters(path);
-  return first === 'runKey' || first in KINDS_BY_ID;
+  return first === 'runKey' || KINDS.some((kind) => ID_NAMES[kind] === first);
 }
 
 /** Whether a worker must give the answer. While no worker runs, the call takes all the time that it may. */

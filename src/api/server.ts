@@ -30,7 +30,7 @@ import { addDocuments } from './documents.ts';
 import { addPage, addSignIn, createSessionCookie, PROTECTION_FROM_PAGES } from './page/page.ts';
 import { createProblem, translateToRefusal, writeProblem } from './problem.ts';
 import { reachesAll, requireReach, waitUntilNextStep } from './reach.ts';
-import { createPathSchema, findRun, isMessage, listPathParameters, type Route } from './route.ts';
+import { type Call, createPathSchema, findRun, isMessage, listPathParameters, type Route } from './route.ts';
 import { ROUTES } from './route-table.ts';
 import { type ApiOptions, type ApiServices, createServices, DEFAULT_LIMITS } from './services.ts';
 
@@ -138,11 +138,7 @@ function toRequestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && checkOpaqueId(given, MAX_ID_LENGTH) === null ? given : randomUUID();
 }
 
-interface RouteParts {
-  audit: AuditLog;
-  services: ApiServices;
-  stopping: AbortSignal;
-}
+type RouteParts = Pick<Call, 'services' | 'stopping'> & { audit: AuditLog };
 
 function addRoute(app: FastifyInstance, route: Route, { audit, services, stopping }: RouteParts): void {
   const { method, path, scope, headers, answers } = route;

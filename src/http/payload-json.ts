@@ -55,7 +55,8 @@ export function readPayloads(text: unknown, maxPayloads: number): { json: Payloa
   return parsePayloads(body).map(({ metadata, data, externalPayloads }) => {
     const json: PayloadJson = { metadata: metadata ?? {}, data: data ?? '' };
     if (externalPayloads !== undefined) json.externalPayloads = externalPayloads;
-    return { json, payload: { metadata: encodeMetadata(json.metadata), data: Buffer.from(json.data, 'base64') } };
+    const members = Object.entries(json.metadata).map(([name, text]) => [name, Buffer.from(text, 'base64')]);
+    return { json, payload: { metadata: Object.fromEntries(members), data: Buffer.from(json.data, 'base64') } };
   });
 }
 
@@ -87,10 +88,6 @@ export function readJsonBody(text: unknown, maxDepth: number, names: ReadonlySet
 
 /** A set of all names. */
 const ANY_NAME = { has: () => true } as unknown as ReadonlySet<string>;
-
-function encodeMetadata(metadata: Record<string, string>): Record<string, Uint8Array> {
-  return Object.fromEntries(Object.entries(metadata).map(([name, text]) => [name, Buffer.from(text, 'base64')]));
-}
 
 /** Always sets both members: the Temporal UI does not recognise a payload without them. */
 export function toPayloadJson({ metadata, data }: Payload): PayloadJson {

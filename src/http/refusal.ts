@@ -104,14 +104,7 @@ export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[];
 /** Before a program tries again what cannot be answered now. The Temporal UI tries a 503 again by itself. */
 const RETRY_SECONDS = 1;
 
-interface RefusalParts {
-  problems?: readonly Problem[];
-  retryAfterSeconds?: number;
-  /** Further members of a problem document. */
-  details?: Readonly<Record<string, unknown>>;
-  /** Further headers of the answer. */
-  headers?: Readonly<Record<string, string>>;
-}
+type RefusalParts = Partial<Pick<Refusal, 'problems' | 'retryAfterSeconds' | 'details' | 'headers'>>;
 
 /** Thrown anywhere while a request is handled; `service.ts` makes the answer of it. It never holds a value. */
 export class Refusal extends Error {
@@ -121,7 +114,9 @@ export class Refusal extends Error {
   readonly reason: ProblemCode;
   readonly problems: readonly Problem[];
   readonly retryAfterSeconds: number | undefined;
+  /** Further members of a problem document. */
   readonly details: Readonly<Record<string, unknown>>;
+  /** Further headers of the answer. */
   readonly headers: Readonly<Record<string, string>>;
 
   /** @param message default: the title of the problem, as the end of a sentence */

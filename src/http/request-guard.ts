@@ -142,10 +142,7 @@ export function toCallerKey({ issuer, subject }: Identity): string {
   return JSON.stringify([issuer, subject]);
 }
 
-interface Lane {
-  bodies: Slots;
-  work: Slots;
-}
+type Lane = Record<'bodies' | 'work', Slots>;
 
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

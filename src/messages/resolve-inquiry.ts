@@ -103,18 +103,12 @@ function describeFor<const To extends RunKind>(
   description = 'An operator’s decision about one attempt on hold.',
   conditions: readonly object[] = allOf,
 ) {
-  const given = {
-    decisionId: 'D-1',
-    customerTraceNumber: '…00',
-    attempt: 1,
-    action: 'abandon',
-    providerSaid: 'posted',
-  };
-  const example = JSON.stringify({ ...SIGNED_EXAMPLES[to], ...given });
+  const inquiry = { decisionId: 'D-1', customerTraceNumber: '…00', attempt: 1 };
+  const example = { ...SIGNED_EXAMPLES[to], ...inquiry, action: 'abandon', providerSaid: 'posted' };
   return {
     to,
     updates: {
-      resolveInquiry: `Decides about an inquiry on hold. The current details (User Metadata) name inquiry, attempt and actions. Fields: ${ID_NAMES[to]}, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference; amend (not of a share): applicants; proof where the profile asks for one. Example: ${example}`,
+      resolveInquiry: `Decides about an inquiry on hold. The current details (User Metadata) name inquiry, attempt and actions. Fields: ${ID_NAMES[to]}, decisionId, customerTraceNumber, attempt, action, by, reason, providerSaid (posted, notPosted, unknown, notAsked); accept: outcome, reference; amend (not of a share): applicants; proof where the profile asks for one. Example: ${JSON.stringify(example)}`,
     },
     published: { file, description, allOf: conditions },
     rules,

@@ -1,6 +1,5 @@
 /** Every listing of the ledger's records that HTTP and the command line print. */
-import { InquiryTotals, type ListedConsent, RECORDS } from '../ledger/audit/audited.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { InquiryTotals, RECORDS } from '../ledger/audit/audited.ts';
 import { defineListing, type Listing } from './operation.ts';
 
 export const inquiries = defineListing({
@@ -37,18 +36,13 @@ export const consents = defineListing({
   ...RECORDS.consents,
   at: 'recordedAt',
   key: ['runKey', 'shareId', 'applicantId', 'consentId', 'decision'],
-  read: readConsents,
+  async *read(ledger, { proofs, ...query }) {
+    for await (const { proof, ...row } of ledger.consentsBetween(query)) {
+      // The content of a proof belongs to the consent system, and is long. The reader gets it only on request.
+      yield { ...row, stands: await ledger.stands(row), proof: proofs && proof };
+    }
+  },
 });
-
-/** The content of a proof belongs to the consent system, and is long. The reader gets it only on request. */
-async function* readConsents(
-  ledger: Ledger,
-  { proofs, ...query }: Parameters<Ledger['consentsBetween']>[0] & { proofs?: 'true' },
-): AsyncGenerator<ListedConsent> {
-  for await (const { proof, ...row } of ledger.consentsBetween(query)) {
-    yield { ...row, stands: await ledger.stands(row), proof: proofs && proof };
-  }
-}
 
 export const unmatchedConsents = defineListing({
   name: 'unmatched-consents',

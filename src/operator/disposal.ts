@@ -91,9 +91,7 @@ async function planOne(context: DisposalContext, runKey: string): Promise<Partia
   const count = runs.closed.length + runs.delivering.length;
   if (inquiries === 0 && count === 0 && begunAt === undefined) return disposedAt ? { disposedAt } : undefined;
   const delivering = runs.delivering.length > 0 ? (true as const) : undefined;
-  return {
-    planned: [{ runKey, inquiries, reports, runs: count, delivering, newestAt, begunAt }],
-  };
+  return { planned: [{ runKey, inquiries, reports, runs: count, delivering, newestAt, begunAt }] };
 }
 
 /** Reads what the ledger and Temporal have of the run, and what forbids its disposal. */

@@ -8,11 +8,10 @@ import type { Call } from '../route.ts';
 
 const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
-const RULE = `must be a whole number from 1 to ${MAX_LIMIT}`;
 
 export const limitParameter = z
   .string()
-  .regex(/^(?:[1-9]\d?|1\d\d|200)$/, RULE)
+  .regex(/^(?:[1-9]\d?|1\d\d|200)$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
   .optional()
   .describe(`The most entries in one page, from 1 to ${MAX_LIMIT}. Default ${DEFAULT_LIMIT}.`);
 
@@ -57,8 +56,6 @@ export const afterParameter = z
   .optional()
   .describe('The `next` of the previous page.');
 
-const CURSOR_PROBLEM = { path: '/after', rule: 'must be the next of a previous page', parameter: 'after' };
-
 export type Asking = Pick<Call, 'caller' | 'services' | 'note'>;
 
 /** The ledger's key seals it. A program beside the ledger reads lists for its own user: it needs no seal, and so no ledger. */
@@ -75,7 +72,8 @@ async function openPlace({ caller, services }: Asking, after: string, use: strin
     return ledger.openCursor(after, use);
   } catch (error) {
     if (!(error instanceof SealBrokenError)) throw error;
-    throw new Refusal('after', undefined, { problems: [CURSOR_PROBLEM] });
+    const problem = { path: '/after', rule: 'must be the next of a previous page', parameter: 'after' };
+    throw new Refusal('after', undefined, { problems: [problem] });
   }
 }
 

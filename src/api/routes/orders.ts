@@ -41,10 +41,8 @@ const resumedSchema = z
 
 export type Paused = z.infer<typeof pausedSchema>;
 
-type PauseRequest = z.infer<typeof pauseRequestSchema>;
-
 /** @throws Refusal 403 unless the token reaches the profile for all end users: a pause stops the inquiries of them all */
-function readPauseScope({ profile }: PauseRequest, caller: ApiCaller): PauseScope {
+function readPauseScope({ profile }: z.infer<typeof pauseRequestSchema>, caller: ApiCaller): PauseScope {
   const mayPause =
     profile === undefined ? reachesAll(caller) : reaches(caller, { profiles: [profile], endUsers: null });
   if (!mayPause) throw new Refusal('reach', 'the token does not act for this profile and all of its end users');

@@ -22,9 +22,9 @@ const TABLES = { report: applicantsSchema, failsafe: failsafeApplicantsSchema };
 
 /** The schema of a definition, or of one of its forms, with the interface's table of applicants. */
 export function completeSchema<Form extends Checked['schema']>(
-  { applicants }: { applicants?: Checked['applicants'] | undefined },
+  { applicants }: Pick<Checked, 'applicants'>,
   form: Form,
-): ReturnType<Form> {
+) {
   return form((applicants && TABLES[applicants]) as never) as ReturnType<Form>;
 }
 

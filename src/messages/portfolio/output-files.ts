@@ -19,13 +19,7 @@ export function toOutputNames(file: string, reviewId: string) {
  * The folder in PORTFOLIO_DIR that belongs to an end user of a profile. A review finds its file there and nowhere else, so
  * that no caller can name a file of another end user.
  */
-export function toPortfolioFolder({
-  profile = 'default',
-  endUserCode,
-}: {
-  profile?: string;
-  endUserCode: string;
-}): string {
+export function toPortfolioFolder({ profile = 'default', endUserCode }: { profile?: string; endUserCode: string }) {
   return `${profile}/${endUserCode}`;
 }
 
