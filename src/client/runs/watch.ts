@@ -5,9 +5,9 @@ import { type CallError, CodecServerError, hasCode, hasStatus, TEMPORAL_AWAY } f
 import { isOpen } from '../connection/temporal-runs.ts';
 
 /**
- * Follows a run's history by long polls, each from where the one before has ended. Each call of the returned function
- * waits until a workflow task has completed, which alone can change the status, or the run has closed; `call` makes each
- * long poll, and ends it.
+ * Follows a run's history by long polls, each from where the one before has ended. The returned function waits until a
+ * workflow task has completed, which alone can change the status, or the run has closed. Its `call` makes each long poll,
+ * and ends it.
  *
  * @param runId default: the latest run
  * @internal
