@@ -37,24 +37,23 @@ export const PROVIDER_WORDS: Readonly<Record<ProviderSaid, string>> = {
 
 /** Cases that an operator must look at although no run waits for a decision. A run shows `what` and `advice` around their place. */
 export const ATTENTION_GUIDE = {
-  lateAnswer: { words: 'answered too late' },
+  lateAnswer: { meaning: 'Answered too late.' },
   ssnMismatch: {
-    words: 'another SSN',
+    meaning: 'Another SSN.',
     what: 'The report has another SSN than the request:',
     advice: 'It may be another person’s.',
   },
   reportChanged: {
-    words: 'the report changed',
+    meaning: 'The report changed.',
     what: 'The report differs from the one before by more than `attentionAbove` allows:',
     advice: 'Look at it before closing.',
   },
   revokedAfterPosting: {
-    words: 'consent withdrawn',
+    meaning: 'Consent withdrawn.',
     what: 'Consent withdrawn after posting:',
     advice: 'The gateway takes nothing back.',
   },
   [PORTFOLIO_UNAVAILABLE]: {
-    words: PORTFOLIO_UNAVAILABLE,
     meaning: 'The file of a portfolio review cannot be read or written. The review continues once it can be.',
   },
 } as const;
@@ -124,7 +123,7 @@ export function resolveCommand({
 /** `PREQUAL · OutcomeUnknown · attempt 1` */
 export function formatHoldTitle(hold: HeldInquiry, w: Writer): string {
   const attempt = hold.attempt === undefined ? [] : [`attempt ${hold.attempt}`];
-  return [w.plain(formatInquiryName(hold)), describeReason(hold.reason).words, ...attempt].join(' · ');
+  return [w.plain(formatInquiryName(hold)), hold.reason, ...attempt].join(' · ');
 }
 
 /** The query `status` has the rest. */
@@ -185,14 +184,11 @@ function describeOutcome({ applicantId, outcome, returnCode, returnReasonCode }:
   return `${applicantId} ${splitCamelCase(outcome)}${codes.length === 0 ? '' : ` (${codes.join(' ')})`}`;
 }
 
-/** Describes a hold or a flag by its reason: its name in lists, the event in a sentence, and the runbook's page. */
-export function describeReason(reason: string): { words: string; meaning: string; page?: string } {
-  if (isFailureType(reason)) {
-    return { words: reason, meaning: capitalize(FAILURES[reason].happened), page: toRunbookPage(reason) };
-  }
-  if (!isFlag(reason)) return { words: reason, meaning: `${capitalize(reason)}.` };
-  const { words, meaning = `${capitalize(words)}.` }: { words: string; meaning?: string } = ATTENTION_GUIDE[reason];
-  return { words, meaning, page: toRunbookPage(reason) };
+/** Describes a hold or a flag by its reason: the event in a sentence, and the runbook's page. */
+export function describeReason(reason: string): { meaning: string; page?: string } {
+  if (isFailureType(reason)) return { meaning: capitalize(FAILURES[reason].happened), page: toRunbookPage(reason) };
+  if (!isFlag(reason)) return { meaning: `${capitalize(reason)}.` };
+  return { meaning: ATTENTION_GUIDE[reason].meaning, page: toRunbookPage(reason) };
 }
 
 function isFlag(reason: string): reason is keyof typeof ATTENTION_GUIDE {

@@ -95,7 +95,7 @@ export function describeTask({ kind, reason, productCode, shareId }: NamedTask):
   const about =
     productCode === undefined ? '' : ` ${formatInquiryName({ productCode, ...(shareId ? { shareId } : {}) })}:`;
   if (isFailureType(reason)) return `On hold:${about} ${reason}; ${FAILURES[reason].happened}`;
-  return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${describeReason(reason).words}.`;
+  return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${reason}. ${describeReason(reason).meaning}`;
 }
 
 /** `undefined` where a decision closed the task: the line of that decision says so. */

@@ -23,11 +23,7 @@ import { readText } from '../output/json-input.ts';
 import type { Context } from './command.ts';
 
 /** Options that say where an operation runs. */
-export interface CallOptions {
-  api?: string;
-  tokenFile?: string;
-  by?: string;
-}
+export type CallOptions = Partial<Record<'api' | 'tokenFile' | 'by', string>>;
 
 /** `ledger`: works while Temporal is away. Default: works without a ledger of its own. */
 export type Needs = 'ledger' | 'both';

@@ -35,11 +35,7 @@ export interface CommandRow {
 
 type OptionRow = readonly [flags: string, words: string, parse?: unknown, fallback?: unknown];
 
-export interface ServerOptions extends OutputOptions {
-  address?: string;
-  namespace?: string;
-  taskQueue?: string;
-}
+export type ServerOptions = OutputOptions & Partial<Record<'address' | 'namespace' | 'taskQueue', string>>;
 
 /** Gives a command its arguments and options, and opens what it asks for. */
 export interface Context<Own = object, Args = Readonly<Record<string, string>>> {

@@ -3,12 +3,7 @@ import type { KeyUse } from '../../../protection/keys/key-ring.ts';
 import { EXIT, UsageError } from '../../output/errors.ts';
 import type { Answer, CommandRow, Context } from '../command.ts';
 
-interface KeyOptions {
-  file?: string;
-  jwks?: string;
-  kms?: string;
-  use?: string;
-}
+type KeyOptions = Partial<Record<'file' | 'jwks' | 'kms' | 'use', string>>;
 
 interface KeyCommand extends Pick<CommandRow, 'name' | 'description' | 'arguments' | 'options'> {
   example: string;
