@@ -113,9 +113,6 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
   ],
 });
 
-/** A result without the members that hold a `consumerId`, which is personal. */
-const { reference: _, consumers: __, unattributed: ___, ...resultFields } = pullResultSchema.shape;
-
 export const pullRoutes: readonly Route[] = createRunRoutes<PullInput>({
   kind: 'pull',
   path: '/v1/pulls',
@@ -123,7 +120,8 @@ export const pullRoutes: readonly Route[] = createRunRoutes<PullInput>({
   words: ['a pull', 'pulls'],
   reads: 'pulls:read',
   result: {
-    schema: z.object(resultFields).meta({ id: 'pullResult' }),
+    // Without the members that hold a `consumerId`, which is personal.
+    schema: pullResultSchema.omit({ reference: true, consumers: true, unattributed: true }).meta({ id: 'pullResult' }),
     description: 'The result has no references: read those with `reports:read`.',
   },
   start: {

@@ -25,9 +25,7 @@ export const consumerResultSchema = z
   })
   .meta({ id: 'consumerResult', description: 'The outcome for one applicant of FAILSAFE.' });
 
-const { applicantId: _applicant, outcome: _outcome, ...named } = consumerResultSchema.shape;
-
-export const unattributedConsumerSchema = z.object(named).meta({
+export const unattributedConsumerSchema = consumerResultSchema.omit({ applicantId: true, outcome: true }).meta({
   id: 'unattributedConsumer',
   description: 'One entry of an answer about several applicants. The answer does not show whose it is.',
 });
