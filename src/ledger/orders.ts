@@ -5,7 +5,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { InsertChained } from './audit/audit-chain.ts';
-import type { Writes } from './database/columns.ts';
 import { hasMembers, type Members, type Place } from './database/rows.ts';
 import type { SqlSession } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
@@ -46,7 +45,7 @@ export function readOrders(
 export async function appendOrder(
   session: SqlSession,
   insert: InsertChained,
-  order: Writes<Row<'orders'>>,
+  order: Partial<Row<'orders'>>,
 ): Promise<OrderRow> {
   const sql = (place: Place) => ({
     recorded_at: `(SELECT max(at) FROM (SELECT ${session.dialect.now} AS at

@@ -62,7 +62,7 @@ async function readTables(url: string) {
   try {
     // One transaction: no row refers to what another statement has not seen.
     return await engine.read(async (session: SqlSession) => {
-      const [clock] = await session.rows<{ now: number }>(`SELECT ${engine.dialect.now} AS now`);
+      const [clock] = await session.rows<{ now: number }>(`SELECT ${session.dialect.now} AS now`);
       return {
         nowMs: Number(clock?.now),
         inquiries: await session.rows('SELECT * FROM inquiries ORDER BY created_at'),

@@ -102,7 +102,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     };
     const engine = await openEngine({ url });
     t.after(() => engine.close());
-    const { dialect } = engine;
+    const dialect = await engine.read(async (session) => session.dialect);
     const everything = { profiles: ['default'], endUsers: ['EU1', 'EU3'] };
     // A single attempt, which PostgreSQL finds by any of its indexes.
     const ofAttempts = backend.name === 'SQLite' ? /attempts_by_state/ : /Index Scan using attempts_/;

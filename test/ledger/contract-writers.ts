@@ -16,7 +16,7 @@ async function migrateToNext(url: string, oldestWriter: number): Promise<void> {
   const engine = await openEngine({ url });
   await engine.migrate(async (session) => {
     await session.rows(
-      `UPDATE ledger_identity SET schema_version = $1, oldest_writer = $2, migrated_at = ${engine.dialect.now}`,
+      `UPDATE ledger_identity SET schema_version = $1, oldest_writer = $2, migrated_at = ${session.dialect.now}`,
       [NEXT, oldestWriter],
     );
   });

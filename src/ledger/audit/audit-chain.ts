@@ -11,7 +11,7 @@
 
 import { parseJson } from '../../base/json-safety.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import type { Table, Writes } from '../database/columns.ts';
+import type { Table } from '../database/columns.ts';
 import { iterateKeyset } from '../database/pages.ts';
 import {
   type InsertOptions,
@@ -78,7 +78,7 @@ async function readHead(tx: Transaction, lock = ''): Promise<ChainHead & { isAut
 /** Inserts a row and its entry, and returns the row (`insertRow`). */
 export type InsertChained = <Name extends ChainedTable>(
   table: Name,
-  fields: Writes<Row<Name>>,
+  fields: Partial<Row<Name>>,
   options?: InsertOptions,
 ) => Promise<Row<Name> | undefined>;
 

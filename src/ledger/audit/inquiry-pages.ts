@@ -64,7 +64,7 @@ export async function readAttemptsPage(
 ): Promise<Page<AuditedAttempt, FoundRow>> {
   const { reportReferenceNumber } = query;
   // An index finds the rows of these conditions.
-  const { where, values, place } = selectPeriod('claimed_at', query, ['runKey', 'customerTraceNumber']);
+  const { where, values, place } = selectPeriod('claimedAt', query, ['runKey', 'customerTraceNumber']);
   if (reportReferenceNumber !== undefined) {
     where.push(`(customer_trace_number, attempt) IN (SELECT r.customer_trace_number, r.attempt FROM report_references r
       WHERE r.reference_digest = ${place(computeReferenceDigest(tx.cipher, reportReferenceNumber))})`);

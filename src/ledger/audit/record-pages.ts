@@ -76,7 +76,7 @@ function createReader<Shape extends z.ZodRawShape>(
 ): ReadPage<z.infer<z.ZodObject<Shape>>> {
   const members = Object.keys(record.shape);
   return async (session, query, after) => {
-    const { where, values, place } = selectPeriod('recorded_at', query, ['runKey', 'customerTraceNumber', 'by']);
+    const { where, values, place } = selectPeriod('recordedAt', query, ['runKey', 'customerTraceNumber', 'by']);
     const { items, end } = await readKeyset<Ordered>(session, {
       from: `(${rows}) found`,
       where: [...where, isListed(session.dialect.now), ...withoutForeignRuns('found.run_key', query, place)],

@@ -55,6 +55,3 @@ export type RowOf<T extends Table, C = T['columns']> = {
 } & {
   [Name in keyof C as null extends ValueIn<C[Name]> ? MemberName<Name> : never]?: NonNullable<ValueIn<C[Name]>>;
 };
-
-/** The members that a statement writes. */
-export type Writes<Row> = { readonly [Member in keyof Row]?: Row[Member] | undefined };

@@ -1,6 +1,7 @@
 /** Lists in pages, so that a million rows are never in memory at once. Each page begins after the last row of the one before. */
+import { pick } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
-import { encode, type Place, toColumnName } from './rows.ts';
+import { type Condition, encode, hasMembers, toColumnName } from './rows.ts';
 import type { SqlSession, SqlValue } from './sql-session.ts';
 
 /** A page of a list; `end` is its place, where another page may follow. */
@@ -63,8 +64,8 @@ export async function* iteratePages<Item, Place>(
 }
 
 /**
- * The conditions on rows whose `time` lies in the query's period, and that have its other values in the columns of these
- * members. `place` adds a value.
+ * The conditions on rows whose member `time` lies in the query's period, and that have its values of these members.
+ * `place` adds a value.
  *
  * @throws RangeError where an end of the period is no instant
  */
@@ -78,9 +79,8 @@ export function selectPeriod<Query extends Period>(
   if (fromMs === null || beforeMs === null) {
     throw new RangeError('from and before must be RFC 3339 instants with offset');
   }
-  const values: SqlValue[] = [fromMs, beforeMs];
-  const place: Place = (value) => `$${values.push(value)}`;
+  const isInPeriod: Condition = (column, place) => `${column} >= ${place(fromMs)} AND ${column} < ${place(beforeMs)}`;
   const wanted = members.filter((name) => query[name] !== undefined);
-  const equal = wanted.map((name) => `${toColumnName(name)} = ${place(query[name] as string)}`);
-  return { where: [`${time} >= $1 AND ${time} < $2`, ...equal], values, place };
+  const { sql, values, place } = hasMembers({ [time]: isInPeriod, ...pick(query, wanted) });
+  return { where: [sql], values, place };
 }

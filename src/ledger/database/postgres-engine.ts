@@ -1,11 +1,11 @@
 /** PostgreSQL by `pg`: any number of machines on one ledger. */
 import pg from 'pg';
+import { getErrorCode } from '../../base/error-code.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
 import { runInSession } from './rows.ts';
 import {
   Ending,
   LostRaceError,
-  readErrorCode,
   rollBack,
   type SqlDialect,
   type SqlEngine,
@@ -32,20 +32,16 @@ const REFUSALS: Readonly<Record<string, string>> = {
 };
 
 /** The driver's own message and detail may quote values, and its address a password. Only its code is passed on. */
-export function translateError(error: unknown): Error {
-  const code = readErrorCode(error);
-  if (code === UNIQUE_VIOLATION) return new LostRaceError('lost');
+function throwTranslated(error: unknown): never {
+  const code = getErrorCode(error, 'unknown error');
+  if (code === UNIQUE_VIOLATION) throw new LostRaceError('lost');
   // `insertAttempt` causes this when a pause or a withdrawal came first.
   if (code === NOT_NULL_VIOLATION && (error as pg.DatabaseError).column === 'claimed_at') {
-    return new LostRaceError('a pause came first');
+    throw new LostRaceError('a pause came first');
   }
-  if (code === INVALID_CATALOG_NAME) return new LedgerNotFoundError('the server has no database of that name');
+  if (code === INVALID_CATALOG_NAME) throw new LedgerNotFoundError('the server has no database of that name');
   const what = REFUSALS[code] ?? 'did not answer or refused';
-  return new LedgerUnavailableError(`the ledger's database ${what} (${code})`);
-}
-
-function rethrowTranslated(error: unknown): never {
-  throw translateError(error);
+  throw new LedgerUnavailableError(`the ledger's database ${what} (${code})`);
 }
 
 /** A database that is not reached within this time counts as unavailable; the journey waits durably. */
@@ -128,13 +124,7 @@ export function openPostgres(url: string): SqlEngine {
   return new PostgresEngine(pool);
 }
 
-interface Notice {
-  severity: string | undefined;
-  routine: string | undefined;
-}
-
 class PostgresEngine implements SqlEngine {
-  readonly dialect = DIALECT;
   readonly #pool: pg.Pool;
 
   constructor(pool: pg.Pool) {
@@ -173,15 +163,15 @@ class PostgresEngine implements SqlEngine {
   /** @param timeoutMs how long a statement waits for its answer */
   async #connect(timeoutMs: number) {
     if (this.#pool.ending) throw new LedgerUnavailableError('the ledger is closed');
-    const client = await this.#pool.connect().catch(rethrowTranslated);
-    const notices: Notice[] = [];
-    const onNotice = (notice: Notice) => notices.push(notice);
+    const client = await this.#pool.connect().catch(throwTranslated);
+    const notices: { severity: string | undefined; routine: string | undefined }[] = [];
+    const onNotice = (notice: (typeof notices)[number]) => notices.push(notice);
     client.on('notice', onNotice);
     return {
       query: async (text: string, values?: readonly (SqlValue | undefined)[]) => {
         // `query_timeout` of one query is missing from the driver's types.
-        const statement = { text, query_timeout: timeoutMs, ...(values ? { values: [...values] } : {}) };
-        const { rows, command } = await client.query<SqlRow>(statement).catch(rethrowTranslated);
+        const statement = { text, query_timeout: timeoutMs, values: values && [...values] };
+        const { rows, command } = await client.query<SqlRow>(statement).catch(throwTranslated);
         return { rows, command, notices };
       },
       /** Closes a connection in an unknown state. The server discards what that had not committed. */

@@ -4,7 +4,7 @@
  */
 import { parseInstantMs, toUtcInstant } from '../../base/instants.ts';
 import { LedgerUnavailableError } from '../errors.ts';
-import type { Table, Writes } from './columns.ts';
+import type { Table } from './columns.ts';
 import type { SqlDialect, SqlRow, SqlSession, SqlValue } from './sql-session.ts';
 import { listColumns, type Row, TABLES, type TableName } from './tables.ts';
 
@@ -74,9 +74,7 @@ const MEMBERS = new Map<string, string>();
 
 /** The member of an object that holds this column. */
 export function toMemberName(column: string): string {
-  const known = MEMBERS.get(column);
-  if (known !== undefined) return known;
-  const member = column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const member = MEMBERS.get(column) ?? column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   MEMBERS.set(column, member);
   return member;
 }
@@ -98,7 +96,7 @@ export interface InsertOptions {
 export async function insertRow<Name extends TableName>(
   session: SqlSession,
   table: Name,
-  fields: Writes<Row<Name>>,
+  fields: Partial<Row<Name>>,
   options?: InsertOptions,
 ): Promise<Row<Name> | undefined> {
   const row = await insertRaw(session, table, fields, options);
@@ -109,7 +107,7 @@ export async function insertRow<Name extends TableName>(
 export async function insertRaw<Name extends TableName>(
   session: SqlSession,
   table: Name,
-  fields: Writes<Row<Name>>,
+  fields: Partial<Row<Name>>,
   { sql = () => ({}), orKeep = false }: InsertOptions = {},
 ): Promise<SqlRow | undefined> {
   const given: Readonly<Record<string, unknown>> = fields;

@@ -2,7 +2,6 @@
  * The port to a database: everything that the ledger's logic needs. Statements are written once, in the SQL that SQLite
  * and PostgreSQL share, with `$1` for values. An engine supplies the few fragments in which the two differ.
  */
-import { getErrorCode } from '../../base/error-code.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 
 export type SqlValue = string | number | Uint8Array | null;
@@ -66,7 +65,6 @@ export function rollBack<T>(answer: T): Ending<T> {
 }
 
 export interface SqlEngine {
-  readonly dialect: SqlDialect;
   /** A consistent view; writes nothing. */
   read<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
   /**
@@ -93,10 +91,6 @@ export interface SqlEngine {
 /** Thrown when another transaction took a unique key first: this one wrote nothing. */
 export class LostRaceError extends Error {
   override readonly name = 'LostRaceError';
-}
-
-export function readErrorCode(error: unknown): string {
-  return getErrorCode(error, 'unknown error');
 }
 
 /** The context of a function that seals or opens anything: an open transaction, and the ledger's cipher. */

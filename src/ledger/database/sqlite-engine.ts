@@ -3,12 +3,12 @@ import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { getErrorCode } from '../../base/error-code.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
 import { runInSession } from './rows.ts';
 import {
   Ending,
   LostRaceError,
-  readErrorCode,
   type SqlDialect,
   type SqlEngine,
   type SqlRow,
@@ -57,7 +57,7 @@ export function translateError(error: unknown): unknown {
     return new LostRaceError('a pause came first');
   }
   if (code !== null) return new LedgerUnavailableError(`the ledger's database refused (SQLite result code ${code})`);
-  if (readErrorCode(error) === 'ERR_INVALID_STATE') return new LedgerUnavailableError('the ledger is closed');
+  if (getErrorCode(error) === 'ERR_INVALID_STATE') return new LedgerUnavailableError('the ledger is closed');
   return error;
 }
 
@@ -122,8 +122,8 @@ function makeFile(file: string): void {
     // SQLite gives its -wal and -shm files the mode of the database.
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
-    if (readErrorCode(error) === 'EEXIST') return;
-    throw new LedgerUnavailableError(`the ledger ${file} cannot be made (${readErrorCode(error)})`);
+    if (getErrorCode(error) === 'EEXIST') return;
+    throw new LedgerUnavailableError(`the ledger ${file} cannot be made (${getErrorCode(error)})`);
   }
 }
 
@@ -139,7 +139,6 @@ interface QueuedWrite {
 }
 
 class SqliteEngine implements SqlEngine {
-  readonly dialect = DIALECT;
   /** The database and its log. */
   readonly #files: readonly { name: string; inode: number }[];
   readonly #database: DatabaseSync;

@@ -13,7 +13,6 @@ import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type InquiryDescription, LASTING_FLAGS, REPORT_CHANGED, type SSN_MISMATCH } from '../../model/inquiry.ts';
 import { lockHead } from '../audit/audit-chain.ts';
-import type { Writes } from '../database/columns.ts';
 import {
   type Condition,
   hasMembers,
@@ -100,7 +99,7 @@ export async function openHeld(tx: Transaction, customerTraceNumber: string): Pr
   await openTask(tx, { kind: 'held', reason, customerTraceNumber, attempt });
 }
 
-type Task = Omit<Writes<Row<'operator_tasks'>>, 'workId'>;
+type Task = Partial<Omit<Row<'operator_tasks'>, 'workId'>>;
 
 /**
  * Opens a row of the inquiry's run, for the same end user. A row that is open for the same reason stays; one that an

@@ -11,7 +11,6 @@ import type { ProductCode } from '../../model/products.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
-import type { Writes } from '../database/columns.ts';
 import { insertRow, isIn, readRows } from '../database/rows.ts';
 import { requireIdentity } from '../database/schema.ts';
 import { listPlaceholders, type SqlSession, type SqlValue } from '../database/sql-session.ts';
@@ -47,7 +46,7 @@ export interface Reader {
 }
 
 /** Writes a body. An existing row stays, also one whose key was destroyed. */
-async function insertBody(session: SqlSession, body: Writes<Row<'sealed_bodies'>>): Promise<void> {
+async function insertBody(session: SqlSession, body: Partial<Row<'sealed_bodies'>>): Promise<void> {
   // Only a list of changes has another report.
   const from = { fromTraceNumber: body.customerTraceNumber, fromAttempt: body.attempt };
   await insertRow(session, 'sealed_bodies', { late: false, isWhole: true, ...from, ...body }, { orKeep: true });
