@@ -31,9 +31,7 @@ type ChainedTable = {
   [Name in TableName]: (typeof TABLES)[Name] extends { isChained: true } ? Name : never;
 }[TableName];
 /** The tables in the chain. The primary key of a row also names it in findings. */
-const CHAINED_TABLES = (Object.entries(TABLES) as [TableName, Table][])
-  .filter(([, { isChained }]) => isChained)
-  .map(([name]) => name as ChainedTable);
+const CHAINED_TABLES = (Object.keys(TABLES) as ChainedTable[]).filter((name) => (TABLES[name] as Table).isChained);
 
 /** The entry that marks where the head was found not to be authentic. */
 const BROKEN_HEAD = 'brokenHead';

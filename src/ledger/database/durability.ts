@@ -79,90 +79,85 @@ export interface DurabilityVerdict {
 const ACCEPT = 'or declare in LEDGER_DURABILITY what keeps commits here (docs/deploy.md)';
 
 /** Pure. */
-export function judgeDurability(found: Durability | null, setting: DurabilitySetting): DurabilityVerdict {
+export function judgeDurability(found: Durability | null, { kind: keeps, by }: DurabilitySetting): DurabilityVerdict {
   if (!found) return { kind: 'sound', detail: 'SQLite, every commit is flushed' };
-  if (found.isStandby) {
-    return toLosesVerdict('the database is a standby, which takes no writes', 'LEDGER_URL must name the primary');
-  }
-  const verdict = judgeServer(found, setting.kind === 'storage');
-  const by = setting.by === undefined ? '' : ` (LEDGER_DURABILITY, ${setting.by})`;
-  if (setting.kind === 'replication' || verdict.kind === 'stalls') return verdict;
-  if (setting.kind === 'accepted' && verdict.kind === 'loses') {
-    const toDo = 'this was accepted: remove LEDGER_DURABILITY once it is fixed';
-    return { kind: 'unknown', detail: `${verdict.detail}; accepted${by}`, toDo };
-  }
-  return { ...verdict, detail: `${verdict.detail}${by}` };
+  const verdict = judgeServer(found, keeps === 'storage');
+  if (keeps === 'replication' || verdict.kind === 'stalls' || found.isStandby) return verdict;
+  const isAccepted = keeps === 'accepted' && verdict.kind === 'loses';
+  const decided = by === undefined ? '' : ` (LEDGER_DURABILITY, ${by})`;
+  const detail = `${verdict.detail}${isAccepted ? '; accepted' : ''}${decided}`;
+  if (!isAccepted) return { ...verdict, detail };
+  return { kind: 'unknown', detail, toDo: 'this was accepted: remove LEDGER_DURABILITY once it is fixed' };
 }
 
-/** @param isStored whether the storage beneath PostgreSQL keeps commits */
+/**
+ * The first line that applies is the verdict.
+ *
+ * @param isStored whether the storage beneath PostgreSQL keeps commits
+ */
 function judgeServer(found: Durability, isStored: boolean): DurabilityVerdict {
-  const { isFlushed, writesFullPages, commit, followers } = found;
+  const { isStandby, isFlushed, writesFullPages, commit, followers } = found;
   const needed = countNeededStandbys(found.synchronousNames);
-  if (!isFlushed) {
-    return toLosesVerdict('fsync is off: a power cut may forget what was sent', 'set fsync = on in PostgreSQL');
-  }
-  if (!writesFullPages && !isStored) {
-    return toLosesVerdict(
-      'full_page_writes is off: a power cut may destroy what was sent',
-      `set full_page_writes = on in PostgreSQL, ${ACCEPT}`,
-    );
-  }
+  const standbys = followers.filter(({ canTakeOver }) => canTakeOver).length;
+  const confirming = followers.filter(({ sync = 'sync' }) => sync === 'sync' || sync === 'quorum');
+  const hasWrongOnes = confirming.some(({ sync, canTakeOver }) => sync !== undefined && !canTakeOver);
   // The ledger's own transactions set `on`. An operator who sets another value expects that commits here may be lost.
   // Other programs that write into the ledger by hand get that value.
-  const hasOthers = !isStored && (needed > 0 || followers.length > 0);
-  if (commit === 'off' || (commit === 'local' && hasOthers)) {
-    return toLosesVerdict(
+  const isUnsafe = commit === 'off' || (commit === 'local' && !isStored && (needed > 0 || followers.length > 0));
+  const waits = `commits wait for ${describeStandbys(needed)}`;
+  const follows = `${describeStandbys(standbys)} ${standbys === 1 ? 'follows' : 'follow'}, and commits wait for none`;
+  type Verdict = [applies: boolean, kind: DurabilityVerdict['kind'], detail: string, toDo?: string];
+  const verdicts: Verdict[] = [
+    [isStandby, 'loses', 'the database is a standby, which takes no writes', 'LEDGER_URL must name the primary'],
+    [!isFlushed, 'loses', 'fsync is off: a power cut may forget what was sent', 'set fsync = on in PostgreSQL'],
+    [
+      !writesFullPages && !isStored,
+      'loses',
+      'full_page_writes is off: a power cut may destroy what was sent',
+      `set full_page_writes = on in PostgreSQL, ${ACCEPT}`,
+    ],
+    [
+      isUnsafe,
+      'loses',
       `synchronous_commit is ${commit} for this role: commits are confirmed before they are safe`,
       'set synchronous_commit = on where it is set: `pg_settings.source` says where',
-    );
-  }
-  const standbys = followers.filter(({ canTakeOver }) => canTakeOver).length;
-  return needed === 0 ? judgeAsynchronous(standbys, isStored) : judgeSynchronous(followers, standbys, needed);
-}
-
-function judgeAsynchronous(standbys: number, isStored: boolean): DurabilityVerdict {
-  const detail = `${describeStandbys(standbys)} ${standbys === 1 ? 'follows' : 'follow'}, and commits wait for none`;
-  if (isStored && standbys === 0) return { kind: 'sound', detail: 'the storage beneath PostgreSQL keeps commits' };
-  if (isStored) {
-    const toDo = 'fail over only through the storage, and never make one of them the primary';
-    return { kind: 'unknown', detail, toDo };
-  }
-  if (standbys === 0) {
-    return {
-      kind: 'unknown',
-      detail: 'no standby is known: a failover to another server may forget what was sent, and send it again',
-      toDo: `set synchronous_standby_names before you fail over to another server, ${ACCEPT}`,
-    };
-  }
-  return toLosesVerdict(
-    `${detail}: a failover may forget what was sent, and send it again`,
-    `set synchronous_standby_names, ${ACCEPT}`,
-  );
-}
-
-function judgeSynchronous(followers: readonly Follower[], standbys: number, needed: number): DurabilityVerdict {
-  const confirming = followers.filter(({ sync = 'sync' }) => sync === 'sync' || sync === 'quorum');
-  if (confirming.length < needed) {
-    return {
-      kind: 'stalls',
-      detail: `commits wait for ${describeStandbys(needed)}, and ${confirming.length} of them follow: nothing is sent until they do`,
-      toDo: 'start the synchronous standbys; see synchronous_standby_names and pg_stat_replication',
-    };
-  }
-  if (confirming.some(({ sync, canTakeOver }) => sync !== undefined && !canTakeOver)) {
-    return toLosesVerdict(
+    ],
+    [
+      confirming.length < needed,
+      'stalls',
+      `${waits}, and ${confirming.length} of them follow: nothing is sent until they do`,
+      'start the synchronous standbys; see synchronous_standby_names and pg_stat_replication',
+    ],
+    [
+      needed > 0 && hasWrongOnes,
+      'loses',
       'commits wait for a subscriber or an archive, which cannot take over',
       'name only physical standbys in synchronous_standby_names',
-    );
-  }
-  if (standbys > needed) {
-    return {
-      kind: 'unknown',
-      detail: `commits wait for ${needed} of ${describeStandbys(standbys)}: the others may lack what was sent`,
-      toDo: 'fail over only to one that has all commits: the one that received most, as PostgreSQL’s tools choose it',
-    };
-  }
-  return { kind: 'sound', detail: `commits wait for ${describeStandbys(needed)}` };
+    ],
+    [
+      needed > 0 && standbys > needed,
+      'unknown',
+      `commits wait for ${needed} of ${describeStandbys(standbys)}: the others may lack what was sent`,
+      'fail over only to one that has all commits: the one that received most, as PostgreSQL’s tools choose it',
+    ],
+    [needed > 0, 'sound', waits],
+    [isStored && standbys === 0, 'sound', 'the storage beneath PostgreSQL keeps commits'],
+    [isStored, 'unknown', follows, 'fail over only through the storage, and never make one of them the primary'],
+    [
+      standbys === 0,
+      'unknown',
+      'no standby is known: a failover to another server may forget what was sent, and send it again',
+      `set synchronous_standby_names before you fail over to another server, ${ACCEPT}`,
+    ],
+    [
+      true,
+      'loses',
+      `${follows}: a failover may forget what was sent, and send it again`,
+      `set synchronous_standby_names, ${ACCEPT}`,
+    ],
+  ];
+  const [, kind, detail, toDo] = verdicts.find(([applies]) => applies) as Verdict;
+  return { kind, detail, toDo };
 }
 
 /** How many standbys a commit waits for (PostgreSQL, `synchronous_standby_names`). */
@@ -170,10 +165,6 @@ export function countNeededStandbys(names: string): number {
   if (names.trim() === '') return 0;
   const [, count] = /^\s*(?:(?:FIRST|ANY)\s*)?(\d+)\s*\(/i.exec(names) ?? [];
   return count === undefined ? 1 : Number(count);
-}
-
-function toLosesVerdict(detail: string, toDo: string): DurabilityVerdict {
-  return { kind: 'loses', detail, toDo };
 }
 
 function describeStandbys(standbys: number): string {

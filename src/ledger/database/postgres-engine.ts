@@ -85,17 +85,15 @@ const DIALECT: SqlDialect = {
 };
 
 // Local to the transaction, because connection poolers refuse start-up parameters.
-const SETTINGS = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true),
-  set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', true),
-  set_config('idle_in_transaction_session_timeout', '${ANSWER_TIMEOUT_MS}', true)`;
+const begin = (mode: string, lockMs: number, statementMs: number, idleMs: number) =>
+  `BEGIN ISOLATION LEVEL ${mode}; SELECT set_config('lock_timeout', '${lockMs}', true),
+  set_config('statement_timeout', '${statementMs}', true), set_config('idle_in_transaction_session_timeout', '${idleMs}', true)`;
 // A commit must be on disk with any default of the server, and the row locks require this isolation level.
-const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${SETTINGS}; SET LOCAL synchronous_commit = on;
+const WRITES = 'READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on';
+const BEGIN_WRITE = `${begin(WRITES, LOCK_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, ANSWER_TIMEOUT_MS)};
   SELECT pg_advisory_xact_lock_shared(${MIGRATION_LOCK})`;
-const BEGIN_MIGRATION = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-  SELECT set_config('lock_timeout', '${MIGRATION_LOCK_TIMEOUT_MS}', true), set_config('statement_timeout', '0', true),
-    set_config('idle_in_transaction_session_timeout', '0', true);
-  SET LOCAL synchronous_commit = on; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;
-const BEGIN_READ = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SETTINGS}`;
+const BEGIN_MIGRATION = `${begin(WRITES, MIGRATION_LOCK_TIMEOUT_MS, 0, 0)}; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;
+const BEGIN_READ = begin('REPEATABLE READ READ ONLY', LOCK_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, ANSWER_TIMEOUT_MS);
 
 /**
  * Makes a pool for the database that the address names; the first transaction connects. An administrator makes the
