@@ -217,14 +217,19 @@ class SqliteEngine implements SqlEngine {
   async #commitWrites(): Promise<void> {
     // Lets the calls come that this turn of the event loop still brings.
     await nextTurn();
-    const taken = this.#writes.splice(0, MOST_IN_A_COMMIT);
-    const [first] = taken;
+    const first = this.#writes.shift();
     if (!first) return;
+    const taken = [first];
     try {
       this.#requireOpen();
       await retryWhileLocked(first.until, () => this.#run('BEGIN IMMEDIATE'));
       const answers: (() => void)[] = [];
-      for (const write of taken) answers.push(await this.#runWrite(write));
+      // One by one: a fault ends those alone that were taken by then.
+      for (const write of taken) {
+        answers.push(await this.#runWrite(write));
+        const next = taken.length < MOST_IN_A_COMMIT ? this.#writes.shift() : undefined;
+        if (next) taken.push(next);
+      }
       this.#run('COMMIT');
       this.#requireOpen();
       for (const answer of answers) answer();
