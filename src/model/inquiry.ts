@@ -90,11 +90,7 @@ export interface InquiryTerms {
   permissiblePurposeCode?: string;
 }
 
-export function pickTerms({
-  endUserCode,
-  endUser,
-  permissiblePurposeCode,
-}: { [Name in keyof InquiryTerms]?: string | undefined }): InquiryTerms {
+export function pickTerms({ endUserCode, endUser, permissiblePurposeCode }: InquiryTerms): InquiryTerms {
   return omitUndefined({ endUserCode, endUser, permissiblePurposeCode });
 }
 

@@ -49,16 +49,11 @@ export function toRunKey(kind: RunKind, id: string): string {
   return kind === 'journey' ? id : `${kind}:${id}`;
 }
 
-export interface Owner {
-  kind: RunKind;
-  /** The caller's own id: `journeyId`, `pullId`, `shareId` or `reviewId`. */
-  id: string;
-  /** For one row of a portfolio: its `accountId`. */
-  accountId?: string;
-}
-
-/** Splits a run key. A text of no known kind reads as a journey's id, which is then invalid. */
-export function parseRunKey(runKey: string): Owner {
+/**
+ * Splits a run key into the kind, the caller's own id (`journeyId`, `pullId`, `shareId` or `reviewId`) and, for one row of a
+ * portfolio, its `accountId`. A text of no known kind reads as a journey's id, which is then invalid.
+ */
+export function parseRunKey(runKey: string): { kind: RunKind; id: string; accountId?: string } {
   const kind = KINDS.find((candidate) => candidate !== 'journey' && runKey.startsWith(`${candidate}:`));
   if (!kind) return { kind: 'journey', id: runKey };
   const id = runKey.slice(kind.length + 1);

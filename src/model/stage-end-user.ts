@@ -8,12 +8,7 @@ import { toRowRunKey, toRunKey } from './run-key.ts';
 
 /** Describes a stage's inquiry, for the check of the input and for the run. */
 export function toStageInquiry(
-  {
-    journeyId: runKey,
-    endUserCode,
-    endUserCodes,
-    permissiblePurposeCodes,
-  }: {
+  journey: {
     journeyId: string;
     endUserCode: string;
     endUserCodes?: Partial<Record<StageCode, string>>;
@@ -21,9 +16,9 @@ export function toStageInquiry(
   },
   productCode: StageCode,
 ) {
-  const permissiblePurposeCode = permissiblePurposeCodes[productCode];
-  const endUser = endUserCodes?.[productCode] ?? endUserCode;
-  return { runKey, productCode, ...pickTerms({ endUserCode: endUser, permissiblePurposeCode }) };
+  const endUserCode = journey.endUserCodes?.[productCode] ?? journey.endUserCode;
+  const permissiblePurposeCode = journey.permissiblePurposeCodes[productCode];
+  return { runKey: journey.journeyId, productCode, ...pickTerms({ endUserCode, permissiblePurposeCode }) };
 }
 
 /** Describes a pull's inquiry, for its check and for its run. */

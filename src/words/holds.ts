@@ -69,15 +69,8 @@ export function formatHoldRow(reason: string, what: string): string {
 }
 
 /** `SECONDUSE of share S-1` */
-export function formatInquiryName({
-  productCode,
-  shareId,
-  accountId,
-}: {
-  productCode: ProductCode;
-  shareId?: string;
-  accountId?: string;
-}): string {
+export function formatInquiryName(inquiry: Pick<HoldStatus, 'productCode' | 'shareId' | 'accountId'>): string {
+  const { productCode, shareId, accountId } = inquiry;
   if (shareId !== undefined) return `${productCode} of share ${shareId}`;
   return accountId === undefined ? productCode : `${productCode} of account ${accountId}`;
 }
@@ -99,17 +92,11 @@ export interface HeldInquiry
 }
 
 /** The command that resolves a row; on a terminal it asks for the options that are missing. */
-export function resolveCommand({
-  runKey,
-  reason,
-  customerTraceNumber,
-  attempt,
-  allowedActions,
-}: Partial<Pick<HeldInquiry, 'customerTraceNumber' | 'attempt'>> & {
-  runKey: string;
-  reason: string;
-  allowedActions: readonly (HoldAction | 'seen')[];
-}): string {
+export function resolveCommand(
+  row: Partial<Pick<HeldInquiry, 'customerTraceNumber' | 'attempt'>> &
+    Pick<HeldInquiry, 'reason'> & { runKey: string; allowedActions: readonly (HoldAction | 'seen')[] },
+): string {
+  const { runKey, reason, customerTraceNumber, attempt, allowedActions } = row;
   if (allowedActions.includes('seen')) {
     const about =
       customerTraceNumber === undefined ? `run ${runKey} --flag ${reason}` : `inquiry ${customerTraceNumber}`;

@@ -92,8 +92,7 @@ export function describeDisposal({ recordedAt: at, kind, matter, by, reason }: A
 type NamedTask = Pick<OperatorTask, 'kind' | 'reason' | 'productCode' | 'shareId'>;
 
 export function describeTask({ kind, reason, productCode, shareId }: NamedTask): string {
-  const about =
-    productCode === undefined ? '' : ` ${formatInquiryName({ productCode, ...(shareId ? { shareId } : {}) })}:`;
+  const about = productCode === undefined ? '' : ` ${formatInquiryName({ productCode, shareId })}:`;
   if (isFailureType(reason)) return `On hold:${about} ${reason}; ${FAILURES[reason].happened}`;
   return `${kind === 'held' ? 'On hold' : 'Needs a look'}:${about} ${reason}. ${describeReason(reason).meaning}`;
 }
