@@ -1,5 +1,5 @@
 import { finishWithin } from '../base/within.ts';
-import { changesBetween, encodeSealedChanges } from '../changes/changes-between.ts';
+import { changesBetween, type SealedChanges } from '../changes/changes-between.ts';
 import { readResponse } from '../gateway/envelope.ts';
 import type { GatewayResponse } from '../gateway/responses.ts';
 import type { ReportOrigin } from '../ledger/records.ts';
@@ -29,8 +29,9 @@ export async function compareReports(
   if ('gap' in other) return { comparedWith, unavailable: other.gap };
   const changes = changesBetween(first.report, other.report, options);
   const between = { of: other.origin, from: first.origin };
-  const text = encodeSealedChanges({ earlier, later, changes, ...(options && { options }) });
-  if (!(await ledger.keepChanges(run.ledgerId, between, text))) return { comparedWith, unavailable: 'disposed' };
+  const sealed: SealedChanges = { earlier, later, options, ...changes };
+  if (!(await ledger.keepChanges(run.ledgerId, between, JSON.stringify(sealed))))
+    return { comparedWith, unavailable: 'disposed' };
   return { comparedWith, ...changes.summary };
 }
 

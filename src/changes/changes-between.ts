@@ -1,12 +1,7 @@
 /** Compares two reports of the same consumers: docs/changes.md. Everything but the summary is personal. Pure. */
 import Big from 'big.js';
 import { isRecord } from '../base/is-record.ts';
-import {
-  type ChangeOptions,
-  completeOptions,
-  DEFAULT_CHANGE_OPTIONS,
-  type FigureThreshold,
-} from '../fields/change-options.ts';
+import { type ChangeOptions, completeOptions, type FigureThreshold } from '../fields/change-options.ts';
 import {
   type Consumer,
   CROSS_REFERENCES,
@@ -115,7 +110,7 @@ interface ComparedSource {
   customerTraceNumber: string;
 }
 
-/** The compared reports, the thresholds, and the result. Personal throughout. */
+/** The compared reports, the thresholds, and the result, as the ledger seals them. Personal throughout. */
 export interface SealedChanges extends ReportChanges {
   earlier: ComparedSource;
   later: ComparedSource;
@@ -402,16 +397,6 @@ function sumUp(compared: readonly ComparedFiles[]): ChangeTotals {
     newAccounts: { balance: sum('onlyLater', 'balance'), creditLimit: sum('onlyLater', 'creditLimit') },
     vanishedAccounts: { balance: sum('onlyEarlier', 'balance'), creditLimit: sum('onlyEarlier', 'creditLimit') },
   };
-}
-
-/** The list of changes as the ledger keeps it: JSON, sealed like a report. */
-export function encodeSealedChanges({
-  changes,
-  options,
-  ...compared
-}: Pick<SealedChanges, 'earlier' | 'later'> & { changes: ReportChanges; options?: Partial<ChangeOptions> }): string {
-  const complete = { ...DEFAULT_CHANGE_OPTIONS, ...options };
-  return JSON.stringify({ ...compared, options: complete, ...changes } satisfies SealedChanges);
 }
 
 // Compares the tradelines of two reports: the same, new and vanished ones, and the changes of each.

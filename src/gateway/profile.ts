@@ -82,11 +82,8 @@ export interface GatewayProfile {
    * decisions.
    */
   decisionTrust: 'namespace' | 'proof';
-  /**
-   * Defines when a figure has changed, and which status codes mean a closed tradeline. Missing options have their
-   * defaults.
-   */
-  changes?: Partial<ChangeOptions>;
+  /** Defines when a figure has changed, and which status codes mean a closed tradeline. */
+  changes: ChangeOptions;
   /** Per product, the permitted end users and purpose codes; all where absent. */
   allowed: Partial<
     Record<ProductCode, { endUserCodes?: readonly string[]; permissiblePurposeCodes?: readonly string[] }>

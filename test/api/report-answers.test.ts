@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { SealedChanges } from '../../src/changes/changes-between.ts';
-import { changesBetween, encodeSealedChanges } from '../../src/changes/changes-between.ts';
+import { changesBetween, type SealedChanges } from '../../src/changes/changes-between.ts';
+import { DEFAULT_CHANGE_OPTIONS } from '../../src/fields/change-options.ts';
 import { readResponse } from '../../src/gateway/envelope.ts';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -80,17 +80,14 @@ async function ledgerWithReport(): Promise<Ledger> {
   assert.ok(later);
   const applicants = [{ consumerId: 'CONSUMER-SENTINEL', consumer: {} }];
   const compared = { customerTraceNumber, productCode };
-  const text = encodeSealedChanges({
-    earlier: compared,
-    later: compared,
-    changes: changesBetween({ applicants }, later),
-  });
+  const changes = changesBetween({ applicants }, later);
+  const content: SealedChanges = { earlier: compared, later: compared, options: DEFAULT_CHANGE_OPTIONS, ...changes };
   const refused = { customerTraceNumber: REFUSED, attempt: 1 };
   await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber: REFUSED, runKey: 'J-3' } }));
   const sealed = await ledger.sealRefusal(refused, { text: REFUSAL, isWhole: true });
   await ledger.recordOutcome(outcomeOf(ledger, { ...refused, state: 'refused', httpStatus: 422 }), undefined, sealed);
   const origin = { customerTraceNumber, attempt: 1 };
-  await ledger.keepChanges(ledger.identity.ledgerId, { of: origin, from: origin }, text);
+  await ledger.keepChanges(ledger.identity.ledgerId, { of: origin, from: origin }, JSON.stringify(content));
   return ledger;
 }
 

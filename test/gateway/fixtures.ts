@@ -1,4 +1,5 @@
 /** Profiles, applicants and requests for the gateway's tests. All persons are invented. */
+import { DEFAULT_CHANGE_OPTIONS } from '../../src/fields/change-options.ts';
 import type { GatewayLimits, GatewayProfile } from '../../src/gateway/profile.ts';
 import { buildReportRequest, buildSecondUseRequest, type ReportRequest } from '../../src/gateway/requests.ts';
 import type { Applicant } from '../../src/model/applicant.ts';
@@ -40,6 +41,7 @@ export function profileFor(
     originalInquiryDateSource: 'secondaryUse',
     consentTrust: 'namespace',
     decisionTrust: 'namespace',
+    changes: DEFAULT_CHANGE_OPTIONS,
     allowed: {},
     ...others,
     limits: { ...TEST_LIMITS, ...limits },
