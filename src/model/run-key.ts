@@ -49,6 +49,18 @@ export function toRunKey(kind: RunKind, id: string): string {
   return kind === 'journey' ? id : `${kind}:${id}`;
 }
 
+/** Finds the kind of the run whose id a document has. */
+export function findRunKind(document: object): RunKind | undefined {
+  return KINDS.find((kind) => ID_NAMES[kind] in document);
+}
+
+/** Finds the run that a document names, by `runKey` or by an id of its kind. */
+export function findRunKey(document: object): string | undefined {
+  const ids = document as Readonly<Record<string, string>>;
+  const kind = findRunKind(document);
+  return ids.runKey ?? (kind && toRunKey(kind, ids[ID_NAMES[kind]] ?? ''));
+}
+
 /**
  * Splits a run key into the kind, the caller's own id (`journeyId`, `pullId`, `shareId` or `reviewId`) and, for one row of a
  * portfolio, its `accountId`. A text of no known kind reads as a journey's id, which is then invalid.

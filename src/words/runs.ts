@@ -18,7 +18,7 @@ import type { ShareReportStatus } from '../messages/share/shapes.ts';
 import type { AnsweredApplicant } from '../model/inquiry.ts';
 import { formatProblem } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
-import { formatRunName, ID_NAMES, RUN_NAMES, type RunKind, toRunKey } from '../model/run-key.ts';
+import { findRunKey, findRunKind, formatRunName, RUN_NAMES, type RunKind } from '../model/run-key.ts';
 import { describeSecondaryUser, type SecondaryUser } from '../model/stage-end-user.ts';
 import { ATTENTION_GUIDE, listAnswerParts, toRunbookPage } from './holds.ts';
 import { AS_TEXT, countWords, splitCamelCase, type Writer } from './writer.ts';
@@ -52,12 +52,11 @@ export interface RunView<Status extends AnyStatus = AnyStatus> {
 }
 
 export function readRunKind(status: AnyStatus): RunKind {
-  return (Object.keys(ID_NAMES) as RunKind[]).find((kind) => ID_NAMES[kind] in status) ?? 'journey';
+  return findRunKind(status) ?? 'journey';
 }
 
 export function readRunKey(status: AnyStatus): string {
-  const kind = readRunKind(status);
-  return toRunKey(kind, (status as unknown as Record<string, string>)[ID_NAMES[kind]] ?? '');
+  return findRunKey(status) ?? '';
 }
 
 /** Whether an operator must act before the run continues, or after it has. */

@@ -15,7 +15,7 @@ import {
 import { getMessageFields } from '../../fields/fields.ts';
 import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { ID_NAMES, parseRunKey, type RunKind, toRunKey } from '../../model/run-key.ts';
+import { findRunKey, ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import { requireSandbox, SAMPLES, type SampleOptions } from '../demo/sample-runs.ts';
 import { UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';
@@ -196,12 +196,6 @@ async function runRoute(
   output.event(answer, formatDocument(answer, output.width));
   const journeys = await context.connect();
   return { exitCode: await showProgress(journeys.run(started), output) };
-}
-
-function findRunKey(ids: Readonly<Record<string, unknown>> | object): string | undefined {
-  const given = ids as Readonly<Record<string, string>>;
-  const kind = (Object.keys(ID_NAMES) as RunKind[]).find((candidate) => ID_NAMES[candidate] in given);
-  return given.runKey ?? (kind && toRunKey(kind, given[ID_NAMES[kind]] ?? ''));
 }
 
 /** The content as its definition has it: what the file says, and the options say above it. */
