@@ -1,5 +1,6 @@
 /** Withdrawn runs: the ledger has the withdrawal and refuses each later claim, also after a reset. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { WorkflowIdReusePolicy } from '@temporalio/common';
@@ -181,6 +182,14 @@ test('a pull that is withdrawn ends once the ledger has it', async () => {
   assert.deepEqual(await decidedAbout(ledger, `pull:${pull.pullId}`), [ROW]);
 });
 
+interface Wrong {
+  workflowId: string;
+  input: object;
+  id: object;
+  /** The update that is sent. Default: `withdraw` */
+  name?: string;
+}
+
 /** Each workflow type, with an input that its first activity refuses. */
 const WRONG = {
   lendingJourney: () => {
@@ -195,17 +204,22 @@ const WRONG = {
     const input = shareInput({ pullId: 'nobody', productCode: 'CR' });
     return { workflowId: `share-${input.shareId}`, input, id: { shareId: input.shareId } };
   },
+  portfolioReview: () => {
+    const reviewId = `R-${randomUUID().slice(0, 8)}`;
+    const input = { reviewId, file: 'rows.csv', permissiblePurposeCode: 'AR', endUserCode: { code: 'EU1' } };
+    return { workflowId: `portfolio-${reviewId}`, input, id: { reviewId }, name: 'pause' };
+  },
 };
 
 for (const [type, wrong] of Object.entries(WRONG)) {
-  test(`a withdrawal is answered although the run’s input is invalid: ${type}`, async () => {
-    const { workflowId, input, id } = wrong();
+  test(`a withdrawal or a pause is answered although the run’s input is invalid: ${type}`, async () => {
+    const { workflowId, input, id, name = 'withdraw' }: Wrong = wrong();
     const startWorkflowOperation = new WithStartWorkflowOperation(type, {
       ...{ workflowId, taskQueue: harness.config.taskQueue, workflowIdConflictPolicy: 'FAIL' as const },
       args: [input],
     });
     const asked = { startWorkflowOperation, args: [{ ...id, ...WHO }] };
-    const answer = (await harness.client.workflow.executeUpdateWithStart('withdraw', asked)) as UpdateAnswer;
+    const answer = (await harness.client.workflow.executeUpdateWithStart(name, asked)) as UpdateAnswer;
     assert.deepEqual([answer.accepted, answer.recorded], [true, false]);
     await assert.rejects((await startWorkflowOperation.workflowHandle()).result());
   });

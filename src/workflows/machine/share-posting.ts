@@ -133,7 +133,8 @@ class SharePosting {
       }
       const leftMs = (parseInstantMs(share.until ?? '') ?? 0) - this.#nowMs;
       const isDisturbed = () => isOver() || this.#judgeConsent().kind !== 'waiting' || hasNews();
-      if (hasNews()) await consents.lookUp(share);
+      // A share does not expire before it has the ledger's answer, even in a run that is about to continue as new.
+      if (hasNews() || (leftMs <= 0 && !consents.has(share.input.shareId))) await consents.lookUp(share);
       else if (leftMs > 0) await this.#waitForConsent(leftMs, isDisturbed);
       // The ledger may not have recorded yet that the share's wait was extended.
       else if (decided.isBusy) await continuation.wait(() => isDisturbed() || !decided.isBusy);

@@ -171,8 +171,11 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
 
   /** @param passing left for the next upsert if nothing else has changed: an upsert costs an event, and the server a task */
   publish(passing: readonly SearchAttributeName[] = []): void {
-    const { published } = this.state;
+    const { config } = this;
+    // The attributes of an input that is not checked yet may be of any shape.
+    if (!config) return;
     const { attributes } = this;
+    const { published } = this.state;
     const news: [name: SearchAttributeName, value: string | null, pair: SearchAttributeUpdatePair][] = [];
     for (const name of Object.keys(attributes) as (keyof RunAttributes)[]) {
       const given = attributes[name];
@@ -180,7 +183,7 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
       const isList = typeof given === 'object' && given !== null;
       const value = isList ? given.join(' ') || null : given;
       // Upserting an attribute that the server lacks would park the run for ever.
-      if (!this.config?.searchAttributes.includes(name) || (published[name] ?? null) === value) continue;
+      if (!config.searchAttributes.includes(name) || (published[name] ?? null) === value) continue;
       const pair: SearchAttributeUpdatePair = isList
         ? { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD_LIST), value: [...given] }
         : { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value: given };
