@@ -1,5 +1,4 @@
 import { EventEmitter, once } from 'node:events';
-import { finishWithin } from '../base/within.ts';
 import type { Config } from '../config/config.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 
@@ -39,13 +38,12 @@ export class InquirySlots {
    * the workflow queue holds. Returns `null` if it has waited too long.
    */
   async take(): Promise<(() => void) | null> {
-    const untilMs = performance.now() + WAIT_MS;
-    for (let leftMs = WAIT_MS; this.#free === 0 && leftMs > 0; leftMs = untilMs - performance.now()) {
-      const waiting = new AbortController();
-      await finishWithin(once(this.#releases, 'release', { signal: waiting.signal }), leftMs, []);
-      // Takes the listeners of a wait that was too long away.
-      waiting.abort();
+    const tooLate = new AbortController();
+    const timer = setTimeout(() => tooLate.abort(), WAIT_MS);
+    while (this.#free === 0 && !tooLate.signal.aborted) {
+      await once(this.#releases, 'release', { signal: tooLate.signal }).catch(() => {});
     }
+    clearTimeout(timer);
     return this.#free > 0 ? this.#take() : null;
   }
 

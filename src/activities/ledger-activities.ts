@@ -1,6 +1,5 @@
 import type { RunFlag, RunHold } from '../ledger/holds/holds.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { RunDecision, ShareWithdrawal } from '../ledger/records.ts';
+import type { DecisionVerdict, RunDecision, ShareWithdrawal } from '../ledger/records.ts';
 import type { RepeatStageMessage } from '../messages/advance.ts';
 import { toCanonicalRequest } from '../model/canonical-request.ts';
 import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
@@ -76,8 +75,6 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
     recordOutcome: ({ refusal, ...record }: CarriedOutcome) => ledger.recordOutcome(record, undefined, refusal),
   });
 }
-
-type DecisionVerdict = Awaited<ReturnType<Ledger['recordDecision']>>;
 
 /**
  * Creates the activities that judge decisions by their inquiry's profile as this worker has it, and then record them.

@@ -10,20 +10,15 @@ import { type PortfolioReviewInput, portfolioReview } from '../messages/inputs/p
 import { creditReport, failsafeCheck, type PullInput } from '../messages/inputs/pull.ts';
 import { type ShareReportInput, shareReport } from '../messages/inputs/share-report.ts';
 import type { Checked, MessageOf } from '../messages/message.ts';
-import {
-  type RequestShareMessage,
-  requestShare,
-  type ShareInput,
-  toConsentValidForMs,
-} from '../messages/request-share.ts';
+import { type RequestShareMessage, requestShare, type ShareInput, toShareTerms } from '../messages/request-share.ts';
 import type { FailsafeApplicant } from '../model/applicant.ts';
 import { type InquiryContent, type InquiryDescription, type InquiryTerms, pickTerms } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../model/run-key.ts';
-import { type SecondaryUser, toPullInquiry, toStageInquiry } from '../model/stage-end-user.ts';
+import { toPullInquiry, toStageInquiry } from '../model/stage-end-user.ts';
 import { lookUpShares } from './consent-activities.ts';
-import type { RunConfig, ShareQuestion } from './contract.ts';
+import type { RunConfig } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile, findProfile } from './dependencies.ts';
 import { translateErrors } from './failures.ts';
 import {
@@ -171,7 +166,7 @@ export function createStartActivities(dependencies: ActivityDependencies) {
         consentTrust: profile.consentTrust,
         applicantIds: applicants.map(({ applicantId }) => applicantId),
       };
-      const questions = shares.map(toQuestion);
+      const questions = shares.map(toShareTerms);
       // If the ledger does not answer, the journey asks for each share when it waits for consent.
       const standings =
         facts?.hasConsents === false
@@ -217,7 +212,7 @@ export function createStartActivities(dependencies: ActivityDependencies) {
       const applicantIds = reference.applicants.map(({ applicantId }) => applicantId);
       const asker = { runKey, firstRunId, consentTrust: profile.consentTrust, applicantIds };
       const reportRunKey = report.kind === 'ledger' ? report.runKey : undefined;
-      const question = { ...toQuestion(input), reportReferenceNumber, reportRunKey };
+      const question = { ...toShareTerms(input), reportReferenceNumber, reportRunKey };
       const standings = await lookUpShares(ledger, asker, [question]);
       return { ...(await fixRun(dependencies, profile, facts)), report, reference, standings };
     },
@@ -240,11 +235,6 @@ export function createStartActivities(dependencies: ActivityDependencies) {
       if (problems.length > 0) throw new InvalidInputError(problems);
     },
   });
-}
-
-function toQuestion(share: Pick<ShareInput, 'shareId' | 'consentValidFor'> & SecondaryUser): ShareQuestion {
-  const { shareId, endUserCode, endUser } = share;
-  return { shareId, endUserCode, endUser, validForMs: toConsentValidForMs(share) };
 }
 
 function listJourneyEntitlements(journey: LendingJourneyInput): Entitlement[] {

@@ -11,6 +11,12 @@ const schema = z.strictObject({ journeyId, share });
 export type RequestShareMessage = z.infer<typeof schema>;
 export type ShareInput = RequestShareMessage['share'];
 
+/** Returns the terms of a share by which its consents are judged. */
+export function toShareTerms(share: Omit<ShareInput, 'permissiblePurposeCode' | 'reportOf'>) {
+  const { shareId, endUserCode, endUser } = share;
+  return { shareId, endUserCode, endUser, validForMs: toConsentValidForMs(share) };
+}
+
 /** Returns the maximum age of a share's grants in milliseconds; `undefined` if any age will do. */
 export function toConsentValidForMs({ consentValidFor }: Pick<ShareInput, 'consentValidFor'>): number | undefined {
   return consentValidFor === undefined ? undefined : (parseDurationMs(consentValidFor) ?? 0);

@@ -11,7 +11,7 @@ import { GRANT_FAULTS, isAhead, refuseFault } from '../../consent/refusals.ts';
 import { LOOK_UP_CONSENTS } from '../../messages/all-messages.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
-import { toConsentValidForMs } from '../../messages/request-share.ts';
+import { toShareTerms } from '../../messages/request-share.ts';
 import { toCanonicalJson } from '../../model/decision-content.ts';
 import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
@@ -174,11 +174,15 @@ export class Consents {
     return { ledgerId: config?.ledgerId, consentTrust: config?.consentTrust, runKey, firstRunId, applicantIds };
   }
 
+  #askAbout(share: ShareRecord): ShareQuestion {
+    return { ...toShareTerms(share.input), ...this.#host.toReportTerms(share) };
+  }
+
   /** Asks the ledger which consents are in force for the share. */
   async lookUp(share: ShareRecord): Promise<void> {
     const { shareId } = share.input;
     const shareIds = [...this.#host.shares.keys()];
-    const args = { ...this.#asker, shares: [askAbout(this.#host, share)], shareIds };
+    const args = { ...this.#asker, shares: [this.#askAbout(share)], shareIds };
     // News during the look-up may be too late for it.
     this.#stale.delete(shareId);
     const summary = `looking up the consents to share ${shareId}`;
@@ -318,7 +322,7 @@ export class Consents {
     const shareIds = [...new Set([...consents, ...faultyGrants].map(({ shareId }) => shareId))];
     const known = config ? shareIds.flatMap((shareId) => shares.get(shareId) ?? []) : [];
     if (!config) for (const shareId of shareIds) this.#stale.add(shareId);
-    const questions = known.map((share) => askAbout(this.#host, share));
+    const questions = known.map((share) => this.#askAbout(share));
     const args: RecordConsentsArgs = { ...this.#asker, consents, faultyGrants: [...faultyGrants], shares: questions };
     const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
     const recorded = await runUntilRecorded('recordConsents', { summary }, args);
@@ -392,13 +396,6 @@ function selectNextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
     batch.push(waitingConsent);
   }
   return batch;
-}
-
-/** Builds the question to the ledger about a share. */
-function askAbout(host: ConsentHost, share: ShareRecord): ShareQuestion {
-  const { shareId, endUserCode, endUser } = share.input;
-  const validForMs = toConsentValidForMs(share.input);
-  return { shareId, endUserCode, endUser, validForMs, ...host.toReportTerms(share) };
 }
 
 export function handleConsents(run: ConsentHost): void {

@@ -196,13 +196,10 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
   }
 
   isOfOtherPerson(share: ShareRecord, grant: Pick<ConsentRecord, 'applicantId' | 'receivedAt'>): boolean {
-    const report = this.findKnownReport(share);
-    return report !== undefined && !isFromApplicant(this.state.persons, grant, this.#personsAt(report));
-  }
-
-  #personsAt({ reportReferenceNumber }: ReportReference): number {
-    const hasReference = ({ reference }: StageRecord) => reference?.reportReferenceNumber === reportReferenceNumber;
-    return this.stages.find(hasReference)?.personsAt ?? 0;
+    const report = this.findKnownReport(share)?.reportReferenceNumber;
+    if (report === undefined) return false;
+    const stage = this.stages.find(({ reference }) => reference?.reportReferenceNumber === report);
+    return !isFromApplicant(this.state.persons, grant, stage?.personsAt ?? 0);
   }
 
   status(): JourneyStatus {

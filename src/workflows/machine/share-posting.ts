@@ -323,12 +323,8 @@ async function settleWithdrawal(run: SharingRun, share: ShareRecord): Promise<bo
   const args = { ledgerId: run.accepted.ledgerId, withdrawal };
   const ask = () => runUntilRecorded('recordShareWithdrawal', { summary: `withdrawing share ${shareId}` }, args);
   const verdict = await run.continuation.waitFor(CancellationScope.nonCancellable(ask));
-  if (verdict === 'ledgerChanged') {
-    refuseWithdrawal(run, share, OF_ANOTHER_LEDGER);
-    return false;
-  }
-  if (verdict.kind === 'claimed') {
-    refuseWithdrawal(run, share, CLAIM_CAME_FIRST);
+  if (verdict === 'ledgerChanged' || verdict.kind === 'claimed') {
+    refuseWithdrawal(run, share, verdict === 'ledgerChanged' ? OF_ANOTHER_LEDGER : CLAIM_CAME_FIRST);
     return false;
   }
   const { by, reason } = verdict.standing;

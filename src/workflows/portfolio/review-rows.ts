@@ -116,8 +116,7 @@ export class ReviewRows {
   #noteProgress(open: OpenRow, { customerTraceNumber, state, waitingFor }: InquiryProgress): void {
     open.customerTraceNumber = customerTraceNumber;
     const isHeld = state === 'held';
-    if (waitingFor !== undefined) this.#review.updateSearchAttributes();
-    if (isHeld === open.isHeld) return;
+    if (waitingFor === undefined && isHeld === open.isHeld) return;
     open.isHeld = isHeld;
     this.#review.publish();
   }

@@ -215,10 +215,6 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
     super.publish();
   }
 
-  updateSearchAttributes(): void {
-    super.publish();
-  }
-
   protected override get attributes(): RunAttributes {
     const { endUserCode } = this.input;
     const flagged = this.state.file?.flagged === undefined ? null : SSN_MISMATCH;

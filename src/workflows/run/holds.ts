@@ -98,10 +98,6 @@ export class Holds {
     return this.#state.open.find(({ status }) => status.customerTraceNumber === customerTraceNumber);
   }
 
-  #remove(hold: OpenHold): void {
-    this.#state.open = this.#state.open.filter((other) => other !== hold);
-  }
-
   /**
    * Puts the inquiry on hold until the ledger has a decision about it. Never times out. If the ledger refuses one, the
    * hold stays and shows why. A hold of the run before stays open.
@@ -148,7 +144,7 @@ export class Holds {
         await this.#run.continuation.wait(isDisturbed, ROW_SHOWN_FOR_MS, { summary });
       }
     } catch (error) {
-      this.#remove(hold);
+      this.#state.open = this.#state.open.filter((other) => other !== hold);
       this.#run.state.mayLeaveRows = true;
       throw error;
     }
@@ -188,7 +184,7 @@ export class Holds {
     const { message, isAnswered: _, ...settled } = taken;
     const hold = this.#find(taken.customerTraceNumber);
     if (!hold) return;
-    this.#remove(hold);
+    this.#state.open = this.#state.open.filter((other) => other !== hold);
     this.#state.settled.push(settled);
     if (this.#state.settled.length > MOST_SETTLED) this.#state.settled.shift();
     this.#run.publish();

@@ -31,9 +31,10 @@ export function refuseFor(refusal: MessageRefusal | null): void {
 
 export type Accepted = Omit<UpdateAnswer, 'status'> & { status: AnyStatus };
 
-/** A run whose status each answer has. */
+/** A run as its answers need it: each has its status, which shows refusals that no answer tells. */
 export interface AnsweringRun {
   status(): AnyStatus;
+  refuse(refused: RefusedMessage): void;
 }
 
 export function toAccepted(run: AnsweringRun, duplicate: boolean): Accepted {
@@ -88,7 +89,7 @@ type Sent<Kind extends RunKind, Name extends string> = MessageOf<MessageTo<Kind,
 
 /** Handles an update, and with `ask` the signals that say the same, by their definition for the run's kind. */
 export function handleUpdate<Kind extends RunKind, Name extends string>(
-  run: NamedRun & RefusingRun & { readonly kind: Kind },
+  run: NamedRun & AnsweringRun & { readonly kind: Kind },
   name: Name,
   { objection, answer, ask, refuse }: UpdateHandler<Sent<Kind, Name>>,
 ): void {
@@ -109,12 +110,13 @@ export function handleUpdate<Kind extends RunKind, Name extends string>(
   }
 }
 
-interface RefusingRun {
-  refuse(refused: RefusedMessage): void;
-}
-
 /** Notes a refused message whose sender gets no answer. A `consentId` is shown if it has the form of one. */
-export function refuseMessage(run: RefusingRun, message: string, reason: string, consentId?: unknown): RefusedMessage {
+export function refuseMessage(
+  run: Pick<AnsweringRun, 'refuse'>,
+  message: string,
+  reason: string,
+  consentId?: unknown,
+): RefusedMessage {
   const isShown = typeof consentId === 'string' && /^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$/.test(consentId);
   const refused = { message, at: new Date().toISOString(), reason, ...(isShown ? { consentId } : {}) };
   run.refuse(refused);

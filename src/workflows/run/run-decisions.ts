@@ -13,7 +13,6 @@ import type { RunFlag } from '../../ledger/holds/holds.ts';
 import type { RunDecision, RunWithdrawal } from '../../ledger/records.ts';
 import type { PassGateMessage } from '../../messages/advance.ts';
 import type { ExtendMessage } from '../../messages/extend.ts';
-import type { RefusedMessage } from '../../messages/journey/shapes.ts';
 import type { NamedRun } from '../../messages/message.ts';
 import { type MessageRefusal, refuse, refuseDifference } from '../../model/refusals.ts';
 import { runUntilRecorded } from './activity-stubs.ts';
@@ -55,7 +54,6 @@ export type AskedRecord = AskedDecision | (Underway & { flag: RunFlag });
 interface DecidedRun extends AnsweringRun {
   readonly config: RunConfig | undefined;
   readonly endedAs: string | undefined;
-  refuse(refused: RefusedMessage): void;
 }
 
 export class RunDecisions {

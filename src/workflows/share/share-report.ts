@@ -11,7 +11,7 @@ import type {
 import type { Ended } from '../../messages/webhooks/events.ts';
 import { pickTerms } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
-import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
+import { toSecondaryUser } from '../../model/stage-end-user.ts';
 import { handleConsents } from '../consent/consents.ts';
 import { changeShare, isOpen, type ShareRecord } from '../consent/share-record.ts';
 import { CreditRun, type CreditRunState, createCreditRunState, type StepRecord } from '../machine/credit-run.ts';
@@ -37,10 +37,6 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState
     super(input, state ?? createCreditRunState([]));
     const { shareId, consentValidFor, awaitConsentFor } = this.input;
     this.takeShare({ shareId, ...pickTerms(this.input), consentValidFor, awaitConsentFor });
-  }
-
-  get sharedWith(): SecondaryUser {
-    return toSecondaryUser(this.input);
   }
 
   get record(): ShareRecord {
@@ -93,7 +89,7 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState
   }
 
   get details() {
-    return { endUserCode: this.input.endUserCode, sharedWith: this.sharedWith };
+    return { endUserCode: this.input.endUserCode, sharedWith: toSecondaryUser(this.input) };
   }
 
   override references(): ShareReportReferences {
@@ -102,15 +98,14 @@ export class ReportShare extends CreditRun<ShareReportInput, ShareReportRunState
   }
 
   result(outcome: ShareReportOutcome): ShareReportResult {
-    const { sharedWith, record } = this;
-    const { customerTraceNumber, reportReferenceNumber, attention, remarks, attempts = 0 } = record;
+    const { customerTraceNumber, reportReferenceNumber, attention, remarks, attempts = 0 } = this.record;
     const { environment, report } = this.accepted;
     return {
       shareId: this.id,
       environment,
       outcome,
       report,
-      sharedWith,
+      sharedWith: toSecondaryUser(this.input),
       attempts,
       customerTraceNumber,
       reportReferenceNumber,
