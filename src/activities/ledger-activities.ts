@@ -37,16 +37,9 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
      * that a late claim loses.
      */
     closeAttempt: (args: CloseAttemptArgs) => {
-      const { inquiry, attempt, begunAt } = args;
-      const { ledgerId } = args.run;
-      return ledger.closeAttempt({
-        ledgerId,
-        inquiry,
-        attempt,
-        digest: digestContent(args),
-        run: getCallingRun(),
-        begunAt,
-      });
+      const { inquiry, attempt, begunAt, run } = args;
+      const lost = { ledgerId: run.ledgerId, inquiry, attempt, begunAt };
+      return ledger.closeAttempt({ ...lost, digest: digestContent(args), run: getCallingRun() });
     },
 
     /** Reads the newest attempt of all, and records the loss if a seen attempt is missing (docs/protocol.md). */

@@ -6,7 +6,13 @@
 import { CancellationScope, condition, defineSignal, log, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { ConsentTaken, RecordConsentsArgs, ShareQuestion } from '../../activities/contract.ts';
 import { isRecord } from '../../base/is-record.ts';
-import type { ApplicantStanding, ConsentRecord, FaultyGrant, ShareStanding } from '../../consent/consent-record.ts';
+import type {
+  ApplicantStanding,
+  ConsentRecord,
+  FaultyGrant,
+  ShareObjection,
+  ShareStanding,
+} from '../../consent/consent-record.ts';
 import { GRANT_FAULTS, isAhead, refuseFault } from '../../consent/refusals.ts';
 import { LOOK_UP_CONSENTS } from '../../messages/all-messages.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
@@ -204,9 +210,17 @@ export class Consents {
     }
   }
 
-  /** Makes the run ask the ledger before anything is posted: the share's claim has found more. */
-  forget(shareId: string): void {
-    this.#standings.delete(shareId);
+  /** Applies the ledger's objection to the share's claim. Then the share asks the ledger again for the consents in force. */
+  applyObjection(share: ShareRecord, { withdrawn, reportGone, grants }: ShareObjection): void {
+    for (const { applicantId, consentId, fault } of grants) {
+      const known = this.standing(share, applicantId, 0);
+      // An applicant who has refused needs no notice.
+      if (fault === 'refused' || known.stands !== 'granted' || known.grant.consentId !== consentId) continue;
+      this.#fault({ ...known.grant, fault });
+    }
+    if (withdrawn) share.withdrawn = {};
+    if (reportGone) share.reportIsGone = true;
+    this.#standings.delete(share.input.shareId);
   }
 
   /** Applies the ledger's last answer to a share, also once its report is known. */
@@ -218,7 +232,7 @@ export class Consents {
     standing.applicants = standing.applicants.map((applicant) => {
       const faulty = this.#findFaulty(share, applicant);
       if (!faulty) return applicant;
-      this.fault(faulty);
+      this.#fault(faulty);
       return { applicantId: applicant.applicantId, stands: 'none' };
     });
     this.#host.inFlight.recheck();
@@ -236,7 +250,7 @@ export class Consents {
   }
 
   /** Notes why a grant permits nothing any more: a sender who repeats it gets that reason, also after the run's end. */
-  fault({ journeyId, shareId, applicantId, consentId, fault }: FaultyGrant): void {
+  #fault({ journeyId, shareId, applicantId, consentId, fault }: FaultyGrant): void {
     if (this.#faults.some((candidate) => candidate.shareId === shareId && candidate.consentId === consentId)) return;
     this.#faults.push({ journeyId, shareId, applicantId, consentId, fault });
     this.write();

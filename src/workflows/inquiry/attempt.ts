@@ -191,13 +191,12 @@ export async function recordStep(
   step: Extract<AttemptStep, { kind: 'answered' | 'failed' }>,
 ): Promise<void> {
   if (step.recorded) return;
-  const { accepted } = host;
-  const { customerTraceNumber, productCode } = inquiry;
-  const row = { ledgerId: accepted.ledgerId, customerTraceNumber, requestedAt: step.requestedAt };
   const outcome = toOutcome(step);
   if (!outcome) return;
+  const { ledgerId } = host.accepted;
+  const { customerTraceNumber, productCode } = inquiry;
   const summary = `${productCode} · recording the outcome of attempt ${outcome.attempt}`;
-  const record = { ...row, ...outcome };
+  const record = { ledgerId, customerTraceNumber, requestedAt: step.requestedAt, ...outcome };
   const verdict = await CancellationScope.nonCancellable(() => runUntilRecorded('recordOutcome', { summary }, record));
   if (verdict === 'ledgerChanged') {
     // The answer is in this history, and the run uses it.

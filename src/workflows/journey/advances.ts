@@ -58,7 +58,7 @@ function takeSkip(journey: Journey, message: PassGateMessage): boolean {
     journey.changeStage(stage, { state: 'skipped' });
     delete stage.plannedTraceNumber;
   }
-  if (gate?.before === productCode) leaveGate(journey);
+  if (gate?.before === productCode) delete journey.state.gate;
   journey.events.emit('stage.skipped', [productCode], { stage: productCode });
   return true;
 }
@@ -93,12 +93,15 @@ export function findNewDecisions(journey: Journey, message: PassGateMessage, dec
   return decisions;
 }
 
-/** Takes a message that `checkAdvance` permits; returns `false` if it was taken before. */
+/**
+ * Takes a message that `checkAdvance` permits; returns `false` if it was taken before. Clears a gate that it passes at
+ * once, so that its answer does not name the gate.
+ */
 export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedAt: string): boolean {
   if ('repeat' in message) {
     if (findKnownRepeat(journey, message)) return false;
     journey.addRepeat({ ...message, receivedAt });
-    leaveGate(journey);
+    delete journey.state.gate;
     return true;
   }
   const isSkipped = takeSkip(journey, message);
@@ -108,7 +111,7 @@ export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedA
   advances[to] ??= { to, applicants };
   if (acceptAge) acceptedAges[to] ??= { by, reason };
   const gate = journey.findGateBefore(to);
-  if (gate && journey.state.gate?.before === to && mayPass(journey, to, gate, Date.now())) leaveGate(journey);
+  if (gate && journey.state.gate?.before === to && mayPass(journey, to, gate, Date.now())) delete journey.state.gate;
   return true;
 }
 
@@ -119,11 +122,6 @@ export function mayPass(journey: Journey, productCode: StageCode, gate: GateInpu
   const freshForMs = journey.reportFreshForMs(nowMs);
   if (freshForMs !== undefined && freshForMs <= 0) return false;
   return advances[productCode] !== undefined || gate.pass === 'auto';
-}
-
-/** Clears the gate at once, so that the answer to the message does not name the passed gate. */
-function leaveGate(journey: Journey): void {
-  delete journey.state.gate;
 }
 
 /**
@@ -190,10 +188,7 @@ function checkRepeat(journey: Journey, message: RepeatStageMessage): MessageRefu
 }
 
 /** Returns the repeat that was taken under this stage and occurrence. */
-export function findKnownRepeat(
-  { stages }: Journey,
-  { repeat, occurrence }: RepeatStageMessage,
-): WantedRepeat | undefined {
+export function findKnownRepeat({ stages }: Journey, { repeat, occurrence }: RepeatStageMessage) {
   return stages.find(({ repeat: known }) => known?.repeat === repeat && known.occurrence === occurrence)?.repeat;
 }
 
@@ -241,7 +236,7 @@ export async function passGate(journey: Journey, stage: StageRecord): Promise<Pa
   const passage = isOpen(Date.now())
     ? 'passed'
     : await waitAtGate(journey, stage, reachGate(journey, productCode, gate), isOpen);
-  leaveGate(journey);
+  delete journey.state.gate;
   return passage;
 }
 

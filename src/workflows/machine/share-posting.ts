@@ -2,7 +2,6 @@
 
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
-import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import { toConsentValidForMs } from '../../messages/request-share.ts';
@@ -170,7 +169,7 @@ class SharePosting {
     const share = this.#share;
     const end = await runInquiry(this.#run, {
       ...this.#toSpec(),
-      onObjection: (objection) => this.#applyObjection(objection),
+      onObjection: (objection) => this.#run.consents.applyObjection(share, objection),
       findGrants: (nowMs) => {
         const consent = this.#judgeConsent(nowMs);
         const isPermitted = consent.kind === 'granted' && !share.reportIsGone && !isTakenBack(share);
@@ -210,19 +209,6 @@ class SharePosting {
     const { customerTraceNumber } = share;
     this.#run.events.emit('share.posted', [shareId], { shareId, customerTraceNumber });
     this.#run.consents.flagIfRefused(share);
-  }
-
-  /** Applies the ledger's objection to the claim. Then the share asks the ledger again for the consents in force. */
-  #applyObjection({ withdrawn, reportGone, grants }: ShareObjection): void {
-    for (const { applicantId, consentId, fault } of grants) {
-      const known = this.#run.consents.standing(this.#share, applicantId, 0);
-      // An applicant who has refused needs no notice.
-      if (fault === 'refused' || known.stands !== 'granted' || known.grant.consentId !== consentId) continue;
-      this.#run.consents.fault({ ...known.grant, fault });
-    }
-    if (withdrawn) this.#share.withdrawn = {};
-    if (reportGone) this.#share.reportIsGone = true;
-    this.#run.consents.forget(this.#share.input.shareId);
   }
 
   #judgeConsent(nowMs = this.#nowMs): JointConsent {

@@ -246,14 +246,7 @@ export class Review extends Run<PortfolioReviewInput, ReviewState, PortfolioOutc
       const { runKey, profile } = this;
       const { endUserCode } = this.input;
       const at = new Date().toISOString();
-      this.decided.flag({
-        reason: PORTFOLIO_UNAVAILABLE,
-        runKey,
-        profile,
-        endUserCode,
-        at,
-        isOver: !isAway,
-      });
+      this.decided.flag({ reason: PORTFOLIO_UNAVAILABLE, runKey, profile, endUserCode, at, isOver: !isAway });
       this.#isFlagged = isAway;
     }
     this.publish();

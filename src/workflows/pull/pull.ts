@@ -39,17 +39,11 @@ export class Pull extends CreditRun<PullInput, PullRunState, PullOutcome, PullPr
     const answered = super.takeAnswer(step, answer, applicants);
     const { productCode, attention } = step.status;
     if (productCode === 'FAILSAFE') {
-      this.consumers = listFailsafeConsumers(
-        answer,
-        applicants.map(({ applicantId }) => applicantId),
-      );
+      const asked = applicants.map(({ applicantId }) => applicantId);
+      this.consumers = listFailsafeConsumers(answer, asked);
       delete step.withoutRecord;
     }
-    this.events.emit('pull.answered', [answered.customerTraceNumber ?? ''], {
-      productCode,
-      ...answered,
-      attention,
-    });
+    this.events.emit('pull.answered', [answered.customerTraceNumber ?? ''], { productCode, ...answered, attention });
     return answered;
   }
 

@@ -44,10 +44,8 @@ export const runActivities = proxyActivities<RunActivities>({
   },
 });
 
-type Activities<K extends keyof A, A> = { [Name in K]: (args: never) => Promise<unknown> };
-
 /** Calls an activity by its name. The compiler would want arguments that fit every function of the union. */
-export function callActivity<A extends Activities<K, A>, K extends keyof A & string>(
+export function callActivity<A extends Record<K, (args: never) => Promise<unknown>>, K extends string>(
   stubs: ActivityInterfaceFor<A>,
   name: K,
   options: ActivityOptions,
