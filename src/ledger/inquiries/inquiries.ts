@@ -20,7 +20,7 @@ import {
   type KnownInquiry,
   lateToJudge,
 } from '../claim.ts';
-import { insertRow, isIn, readRows, toMemberName } from '../database/rows.ts';
+import { hasMembers, insertRow, isIn, type Members, readRows, toMemberName } from '../database/rows.ts';
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import { listColumns, type Row } from '../database/tables.ts';
 import { isInForce } from '../orders.ts';
@@ -228,30 +228,19 @@ function toAttemptView(row: AttemptRow, cipher: LedgerCipher): AttemptView {
 
 /** All inquiries of one owner (model/run-key.ts: a `journeyId`, `pull:<pullId>`), oldest first. */
 export function readInquiriesOfOwner(tx: Transaction, runKey: string): Promise<InquiryView[]> {
-  return readInquiries(tx, 'SELECT customer_trace_number FROM inquiries WHERE run_key = $1', [runKey]);
+  return readInquiries(tx, { runKey });
 }
 
-/**
- * The selected inquiries with their attempts and decisions, oldest first.
- *
- * @param traceNumbers a subquery, with its `values`
- */
-export async function readInquiries(
-  tx: Transaction,
-  traceNumbers: string,
-  values: readonly SqlValue[],
-): Promise<InquiryView[]> {
+/** The inquiries that have these members, with their attempts and decisions, oldest first. */
+export async function readInquiries(tx: Transaction, members: Members<InquiryRow>): Promise<InquiryView[]> {
+  const { sql, values } = hasMembers(members);
   const [inquiries, about] = await Promise.all([
-    tx.read<InquiryRow>(
-      `SELECT * FROM inquiries WHERE customer_trace_number IN (${traceNumbers})
-       ORDER BY created_at, ordinal, customer_trace_number`,
-      values,
-    ),
-    readAttemptsAndDecisions(tx, traceNumbers, values),
+    readRows(tx, 'inquiries', members, 'ORDER BY created_at, ordinal, customer_trace_number'),
+    readAttemptsAndDecisions(tx, `SELECT customer_trace_number FROM inquiries WHERE ${sql}`, values),
   ]);
-  const group = <About extends { customerTraceNumber: string }>(rows: readonly About[]) =>
-    Map.groupBy(rows, ({ customerTraceNumber }) => customerTraceNumber);
-  const [attemptsOf, decisionsOf] = [group(about.attempts), group(about.decisions)];
+  const toTrace = ({ customerTraceNumber }: { customerTraceNumber: string }) => customerTraceNumber;
+  const attemptsOf = Map.groupBy(about.attempts, toTrace);
+  const decisionsOf = Map.groupBy(about.decisions, toTrace);
   return inquiries.map((inquiry) => {
     const attempts = attemptsOf.get(inquiry.customerTraceNumber) ?? [];
     const decisions = decisionsOf.get(inquiry.customerTraceNumber) ?? [];

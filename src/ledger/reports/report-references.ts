@@ -5,9 +5,8 @@ import { listConsumersWithoutRecord, listFailsafeConsumers } from '../../model/c
 import type { Answer, Outcome } from '../../model/inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import { insertRow } from '../database/rows.ts';
+import { type Condition, insertRow, readRows } from '../database/rows.ts';
 import type { Transaction } from '../database/sql-session.ts';
-import type { Row } from '../database/tables.ts';
 import { ANSWERS, openOutcome, readInquiries } from '../inquiries/inquiries.ts';
 import type { InquiryView } from '../records.ts';
 
@@ -57,10 +56,11 @@ export function computeConsumerDigest(cipher: LedgerCipher, consumerId: string):
  */
 export async function readReferredInquiries(tx: Transaction, reportReferenceNumber: string) {
   const digest = computeReferenceDigest(tx.cipher, reportReferenceNumber);
-  const referred = 'SELECT customer_trace_number FROM report_references WHERE reference_digest = $1';
+  const isReferred: Condition = (column, place) =>
+    `${column} IN (SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = ${place(digest)})`;
   const [attempts, inquiries] = await Promise.all([
-    tx.read<Row<'attempts'>>(`SELECT * FROM attempts WHERE customer_trace_number IN (${referred})`, [digest]),
-    readInquiries(tx, referred, [digest]),
+    readRows(tx, 'attempts', { customerTraceNumber: isReferred }),
+    readInquiries(tx, { customerTraceNumber: isReferred }),
   ]);
   const isAsked = (known: ReportReference | undefined) => known?.reportReferenceNumber === reportReferenceNumber;
   return inquiries.map((inquiry) => {

@@ -11,9 +11,9 @@ import type { ProductCode } from '../../model/products.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
 import { type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
-import { insertRow, isIn, readRows } from '../database/rows.ts';
+import { hasMembers, insertRow, isIn, readRows } from '../database/rows.ts';
 import { requireIdentity } from '../database/schema.ts';
-import { listPlaceholders, type SqlSession, type SqlValue } from '../database/sql-session.ts';
+import type { SqlSession, SqlValue } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
@@ -135,15 +135,15 @@ export class SealedReports {
    * writes down no reader: they are compared, and leave no worker.
    */
   async reportsToCompare(ledgerId: string, customerTraceNumbers: readonly string[]): Promise<ReportToCompare[]> {
-    const places = listPlaceholders(customerTraceNumbers);
+    const asked = { customerTraceNumber: isIn(customerTraceNumbers) };
+    const { sql, values } = hasMembers(asked, 'i.');
     const [identity, inquiries, rows] = await this.transactions.read((tx) =>
       Promise.all([
         requireIdentity(tx),
-        readInquiries(tx, places, customerTraceNumbers),
+        readInquiries(tx, asked),
         tx.read<BodyRow>(
-          `${BODIES} i.customer_trace_number IN (${places}) AND ${IS_JUDGED_REPORT} AND b.wrapped_key IS NOT NULL
-           ORDER BY b.attempt`,
-          customerTraceNumbers,
+          `${BODIES} ${sql} AND ${IS_JUDGED_REPORT} AND b.wrapped_key IS NOT NULL ORDER BY b.attempt`,
+          values,
         ),
       ]),
     );
