@@ -115,9 +115,11 @@ export async function readWaiting(session: SqlSession): Promise<WaitingInquiry[]
   const isFree: Condition = (column) => `NOT EXISTS (${selectPauses(`inquiries.${column}`)})`;
   const stopped = { pausedAt: IS_SET, profile: isFree };
   const rows = await readRows(session, 'inquiries', stopped, 'ORDER BY run_key, customer_trace_number');
-  return rows.map(({ runKey, customerTraceNumber, pausedAt = '' }) => {
-    return { workflowId: toWorkflowId(toOwner(runKey)), customerTraceNumber, pausedAt };
-  });
+  return rows.map(({ runKey, customerTraceNumber, pausedAt = '' }) => ({
+    workflowId: toWorkflowId(toOwner(runKey)),
+    customerTraceNumber,
+    pausedAt,
+  }));
 }
 
 /** Forgets inquiries whose runs got the signal; keeps those that a pause has stopped again since. Idempotent. */

@@ -189,8 +189,8 @@ export async function openHold(tx: Transaction, hold: RunHold): Promise<void> {
   await insertInquiry(tx, inquiry);
   await lockInquiry(tx, customerTraceNumber);
   const isThis = { kind: 'held', customerTraceNumber, attempt, reason } as const;
-  const known = await readRows(tx, 'operator_tasks', isThis, 'AND held_since IS NOT NULL');
-  if (known.some(({ heldSince }) => Date.parse(heldSince ?? '') >= Date.parse(since))) return;
+  const known = await readRows(tx, 'operator_tasks', { ...isThis, heldSince: isSince(since) });
+  if (known.length > 0) return;
   const open = await readHeld(tx, customerTraceNumber);
   if (open?.attempt === attempt && open.reason === reason) {
     await updateRows(tx, 'operator_tasks', { workId: open.workId }, { heldSince: since });
@@ -234,8 +234,8 @@ export async function flagRun(tx: Transaction, flag: RunFlag): Promise<void> {
     await closeRows(tx, 'ended', { ...isSame, since: isAtMost(Date.parse(at)) });
     return;
   }
-  const known = await readRows(tx, 'operator_tasks', isSame);
-  if (known.some(({ since }) => Date.parse(since) >= Date.parse(at))) return;
+  const known = await readRows(tx, 'operator_tasks', { ...isSame, since: isSince(at) });
+  if (known.length > 0) return;
   await insertTask(tx, { ...isSame, since: at, profile, endUserCode, productCode: 'ACCTRVW' });
 }
 
