@@ -2,7 +2,6 @@
  * The catalogue of failures of the inquiry protocol: one row for each type. Messages, retries, holds, decisions and
  * words are read from it; docs/protocol.md prints the decisions. Pure.
  */
-import type { AttemptState } from './inquiry.ts';
 import type { WaitsFor } from './search-attributes.ts';
 
 export const HOLD_ACTIONS = ['resend', 'accept', 'amend', 'abandon'] as const;
@@ -11,12 +10,17 @@ export type HoldAction = (typeof HOLD_ACTIONS)[number];
 /** A decision that the ledger keeps: about a hold, or to pull a stage once more. */
 export type DecisionAction = HoldAction | 'repeat';
 
+/** The attempt's states (`ATTEMPT_STATES`) that a failure may lead to. */
+type FailedState =
+  | ('notSent' | 'notProcessed' | 'unknown' | 'refused' | 'notEntitled')
+  | ('credentialsRefused' | 'untrusted' | 'answered');
+
 interface Failure {
   /** The message of Temporal's failure and of the gateway's error. Histories and logs keep it in the clear. */
   message: string;
   source: 'gateway' | 'answer' | 'ledger' | 'worker';
   /** The state that it gives a claimed attempt in the ledger. `null`: nothing was claimed. */
-  state: Exclude<AttemptState, 'sending' | 'accepted' | 'abandoned'> | null;
+  state: FailedState | null;
   /** Whether the attempt has posted an inquiry. Unless it is `none`, an operator decides even if no run waits. */
   posting: 'none' | 'possible' | 'certain';
   /** How the run repeats it without an operator: nothing was posted. `null`: it becomes a hold at once. */
