@@ -266,11 +266,7 @@ export function checkReportWithdrawal(share: ShareRecord, { by, reason }: RunWit
 }
 
 /** Asks for the withdrawal that `checkReportWithdrawal` permits; returns `false` if one was asked for before. */
-export function askForWithdrawal(
-  run: Pick<SharingRun, 'inFlight'>,
-  share: ShareRecord,
-  asked: AskedWithdrawal,
-): boolean {
+export function askForWithdrawal(run: SharingRun, share: ShareRecord, asked: AskedWithdrawal): boolean {
   if (isTakenBack(share)) return false;
   share.withdrawal = asked;
   run.inFlight.recheck();
