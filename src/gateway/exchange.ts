@@ -33,11 +33,11 @@ type ResponseHeaders = Record<string, string | string[] | undefined>;
 
 export type ExchangeOutcome =
   /**
-   * The answer's head arrived. `complete`: so did its whole body. `marked`: undici had reported that it began to write.
+   * The answer's head arrived. `complete`: so did its whole body. `startIsReported`: undici had reported that it began to write.
    */
   | {
       kind: 'answered';
-      marked: boolean;
+      startIsReported: boolean;
       startedAt: string;
       status: number;
       headers: ResponseHeaders;
@@ -141,7 +141,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #toAnswered(complete: boolean): ExchangeOutcome {
     return {
       kind: 'answered',
-      marked: this.#startedAt !== undefined,
+      startIsReported: this.#startedAt !== undefined,
       startedAt: this.#startedAt ?? this.#dispatchedAt,
       status: this.#head?.status ?? 0,
       headers: this.#head?.headers ?? {},

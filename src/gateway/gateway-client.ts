@@ -54,7 +54,7 @@ export class GatewayClient {
   readonly #agent: Agent;
   readonly #dispatcher: Dispatcher;
   readonly #observer: ExchangeObserver | undefined;
-  #markersBroken = false;
+  #startsAreUnreported = false;
 
   /** @param interceptor composed around the pool; only tests use it */
   constructor(
@@ -74,8 +74,8 @@ export class GatewayClient {
    * nothing: `submit` sends nothing more, and a request in flight that ends without an answer has an unknown outcome. The
    * readiness check reports the worker as not ready.
    */
-  get markersBroken(): boolean {
-    return this.#markersBroken;
+  get startsAreUnreported(): boolean {
+    return this.#startsAreUnreported;
   }
 
   /** Waits for the requests in flight, then closes. `sendBy` and the profile's limits bound each of them. */
@@ -94,7 +94,7 @@ export class GatewayClient {
     const begun = { profile: this.#profile, productCode: request.productCode, url: this.#url, attempt };
     const submit = () => this.#submit(options);
     return observe(this.#observer, begun, submit, (reply) => ({
-      markersBroken: this.#markersBroken,
+      startsAreUnreported: this.#startsAreUnreported,
       httpStatus: reply?.httpStatus,
       answer: reply?.answer.kind,
     }));
@@ -104,7 +104,7 @@ export class GatewayClient {
     const expected = listExpectedApplicants(options);
     if (!/^[\x21-\x7e]+$/.test(options.accessToken)) throw new GatewayError('CredentialsRefused', { sent: 'nothing' });
     // If undici does not report starts, it may still write an abandoned request later.
-    if (this.#markersBroken) throw new GatewayError('OutcomeUnknown', { sent: 'possibly' });
+    if (this.#startsAreUnreported) throw new GatewayError('OutcomeUnknown', { sent: 'possibly' });
     const { headersTimeoutMs, bodyTimeoutMs } = this.#profile.limits;
     const outcome = await exchange({
       dispatcher: this.#dispatcher,
@@ -127,14 +127,14 @@ export class GatewayClient {
       case 'lost':
         throw new GatewayError('OutcomeUnknown', { sent: 'possibly', requestedAt: outcome.startedAt });
       case 'answered':
-        if (!outcome.marked) this.#markersBroken = true;
+        if (!outcome.startIsReported) this.#startsAreUnreported = true;
         return this.#reply(outcome, options.request, expected);
     }
   }
 
   #notBegun(reason: 'late' | 'tls' | 'connection'): GatewayError {
     // Another request may have shown in the meantime that the markers are broken.
-    if (this.#markersBroken) return new GatewayError('OutcomeUnknown', { sent: 'possibly' });
+    if (this.#startsAreUnreported) return new GatewayError('OutcomeUnknown', { sent: 'possibly' });
     return new GatewayError(reason === 'tls' ? 'GatewayUntrusted' : 'GatewayUnreachable', { sent: 'nothing' });
   }
 

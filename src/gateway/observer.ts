@@ -28,8 +28,8 @@ export interface ExchangeEnded {
   answer?: Answer['kind'];
   /** Absent after a success, and where the caller abandoned it before the first byte. */
   failure?: GatewayFailureType;
-  /** See `GatewayClient.markersBroken`. */
-  markersBroken?: boolean;
+  /** See `GatewayClient.startsAreUnreported`. */
+  startsAreUnreported?: boolean;
 }
 
 /** Called at the start; the function that it returns is called at the end. Errors of either are dropped. */
@@ -40,7 +40,7 @@ export async function observe<T>(
   observer: ExchangeObserver | undefined,
   begun: ExchangeBegun,
   work: () => Promise<T>,
-  endOf: (result: T | undefined) => Pick<ExchangeEnded, 'httpStatus' | 'answer' | 'markersBroken'>,
+  endOf: (result: T | undefined) => Pick<ExchangeEnded, 'httpStatus' | 'answer' | 'startsAreUnreported'>,
 ): Promise<T> {
   if (!observer) return work();
   const startedAt = performance.now();

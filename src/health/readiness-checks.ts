@@ -16,7 +16,7 @@ export interface WorkerParts {
   connection: Pick<NativeConnection, 'withDeadline' | 'workflowService'>;
   ledger: Pick<Ledger, 'identity' | 'lookUp' | 'restoreState'>;
   keys: Pick<WatchedKeyRing, 'lastReloadFailed'>;
-  gateways: ReadonlyMap<string, Pick<GatewayClient, 'markersBroken'>>;
+  gateways: ReadonlyMap<string, Pick<GatewayClient, 'startsAreUnreported'>>;
   /** Aborted once the ledger requires a newer program. */
   tooOld: { readonly aborted: boolean };
   /** Whether the ledger can lose what it confirms, where production does not permit that. */
@@ -51,7 +51,7 @@ export function readinessChecks(parts: WorkerParts): Record<string, ReadinessChe
     },
     keys: () => (keys.lastReloadFailed ? 'the key ring was changed into something that cannot be used' : null),
     markers: () => {
-      const broken = [...gateways].filter(([, { markersBroken }]) => markersBroken).map(([name]) => name);
+      const broken = [...gateways].filter(([, { startsAreUnreported }]) => startsAreUnreported).map(([name]) => name);
       return broken.length === 0 ? null : `are broken, and nothing is sent: ${broken.join(', ')}`;
     },
   };

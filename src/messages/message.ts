@@ -78,7 +78,7 @@ export type Message<D extends MessageDefinition = MessageDefinition> = D & Messa
 const APPLICANTS = z.array(z.looseObject({})).min(1);
 
 /** The run, the person and the reason in the examples that the Temporal UI shows. */
-export const SIGNED_EXAMPLES: Readonly<Record<RunKind, object>> = {
+export const SIGNATURE_EXAMPLES: Readonly<Record<RunKind, object>> = {
   journey: { journeyId: 'LOAN-1', by: 'ops', reason: 'the applicant has withdrawn' },
   pull: { pullId: 'PULL-1', by: 'ops', reason: 'asked for by mistake' },
   share: { shareId: 'S-1', by: 'ops', reason: 'asked for by mistake' },

@@ -7,7 +7,7 @@ import type { Problem } from '../model/problems.ts';
 import { PROVIDER_SAID } from '../model/provider-word.ts';
 import { REPORT_OUTCOMES } from '../model/report-outcome.ts';
 import { ID_NAMES, type RunKind } from '../model/run-key.ts';
-import { defineMessage, hasValue, implies, type Loose, type MessageOf, SIGNED_EXAMPLES } from './message.ts';
+import { defineMessage, hasValue, implies, type Loose, type MessageOf, SIGNATURE_EXAMPLES } from './message.ts';
 
 const { journeyId, pullId, shareId, reviewId, ...fields } = getMessageFields();
 
@@ -104,7 +104,7 @@ function describeFor<const To extends RunKind>(
   conditions: readonly object[] = allOf,
 ) {
   const inquiry = { decisionId: 'D-1', customerTraceNumber: '…00', attempt: 1 };
-  const example = { ...SIGNED_EXAMPLES[to], ...inquiry, action: 'abandon', providerSaid: 'posted' };
+  const example = { ...SIGNATURE_EXAMPLES[to], ...inquiry, action: 'abandon', providerSaid: 'posted' };
   return {
     to,
     updates: {

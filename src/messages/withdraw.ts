@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { getMessageFields } from '../fields/fields.ts';
 import { ID_NAMES, RUN_NAMES, type RunKind } from '../model/run-key.ts';
-import { defineMessage, type MessageOf, SIGNED_EXAMPLES } from './message.ts';
+import { defineMessage, type MessageOf, SIGNATURE_EXAMPLES } from './message.ts';
 
 const { signature, journeyId, pullId, shareId, reviewId } = getMessageFields();
 
@@ -19,7 +19,7 @@ function defineWithdrawal<Kind extends RunKind, Id extends z.ZodRawShape, Update
   published: { file: string; description?: string },
   updates: Updates,
 ) {
-  const example = JSON.stringify(SIGNED_EXAMPLES[to]);
+  const example = JSON.stringify(SIGNATURE_EXAMPLES[to]);
   const schema = z.strictObject({ ...id, ...signature });
   return defineMessage({
     to,
@@ -38,7 +38,7 @@ export const withdrawJourney = defineWithdrawal('journey', { journeyId }, { file
 export const withdrawPull = defineWithdrawal('pull', { pullId }, { file: 'withdraw-pull' }, {});
 export const withdrawShareReport = defineWithdrawal('share', { shareId }, { file: 'withdraw-share-report' }, {});
 
-const example = JSON.stringify(SIGNED_EXAMPLES.portfolio);
+const example = JSON.stringify(SIGNATURE_EXAMPLES.portfolio);
 
 export const steerReview = defineWithdrawal(
   'portfolio',

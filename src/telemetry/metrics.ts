@@ -163,7 +163,7 @@ export const METRICS = {
     reason: UNDECODABLE_REASONS,
   }),
   unknownKey: counter('unknown_key', 'Payloads that wait for a key that the key ring lacks, each time one is met'),
-  markersBroken: gauge(
+  startsAreUnreported: gauge(
     'wire_markers_broken',
     '1 where a request was answered that undici had not reported as begun: the worker sends nothing more',
     { profile: null },

@@ -209,9 +209,9 @@ function observeExchanges(metrics: Metrics, trace: ExchangeObserver | undefined)
     const { profile, productCode: product } = begun;
     const endSpan = trace?.(begun);
     return (ended) => {
-      const { httpStatus, durationMs, markersBroken = false, failure = 'fetched' } = ended;
+      const { httpStatus, durationMs, startsAreUnreported = false, failure = 'fetched' } = ended;
       if (product && httpStatus !== undefined) metrics.put('timeToAnswer', durationMs / 1_000, { product });
-      if (product) metrics.put('markersBroken', markersBroken, { profile: profile.name });
+      if (product) metrics.put('startsAreUnreported', startsAreUnreported, { profile: profile.name });
       else metrics.put('tokenFetches', 1, { profile: profile.name, result: failure });
       endSpan?.(ended);
     };

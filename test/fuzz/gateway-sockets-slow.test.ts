@@ -168,7 +168,7 @@ property({
     const earlier = server.requests.length;
     await submitOnce(value);
     assert.equal(server.requests.length, earlier + 1, 'one submission sends once');
-    assert.equal(client.markersBroken, false);
+    assert.equal(client.startsAreUnreported, false);
   },
 });
 

@@ -273,10 +273,10 @@ test('after undici’s markers have failed, every outcome is unknown and the cli
       onResponseError: (...args) => handler.onResponseError?.(...args),
     });
   const { client, submit, fail } = clientFor(t, profile, muting);
-  assert.equal(client.markersBroken, false);
+  assert.equal(client.startsAreUnreported, false);
   const reply = await submit();
   assert.equal(reply.answer.kind, 'outcome');
-  assert.equal(client.markersBroken, true);
+  assert.equal(client.startsAreUnreported, true);
   const error = await fail();
   assert.equal(error.code, 'OutcomeUnknown');
   assert.equal(error.sent, 'possibly');

@@ -29,8 +29,8 @@ test('an observer is notified of the start and end of each exchange', async (t) 
       return [profile.name, productCode, attempt, url.origin, ended];
     }),
     [
-      ['default', 'PREQUAL', 1, server.url, { httpStatus: 200, answer: 'outcome', markersBroken: false }],
-      ['default', 'PREQUAL', 2, server.url, { ...refused, failure: 'NotEntitled', markersBroken: false }],
+      ['default', 'PREQUAL', 1, server.url, { httpStatus: 200, answer: 'outcome', startsAreUnreported: false }],
+      ['default', 'PREQUAL', 2, server.url, { ...refused, failure: 'NotEntitled', startsAreUnreported: false }],
     ],
   );
 });

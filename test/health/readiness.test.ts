@@ -41,7 +41,7 @@ async function partsOf(t: TestContext) {
     return ledger;
   };
   const state = {
-    ...{ worker: 'RUNNING', markersBroken: false, isTooOld: false, mayLoseClaims: false },
+    ...{ worker: 'RUNNING', startsAreUnreported: false, isTooOld: false, mayLoseClaims: false },
     server: async () => ({}) as never,
   };
   const parts = {
@@ -56,8 +56,8 @@ async function partsOf(t: TestContext) {
       [
         'default',
         {
-          get markersBroken() {
-            return state.markersBroken;
+          get startsAreUnreported() {
+            return state.startsAreUnreported;
           },
         },
       ],
@@ -137,9 +137,9 @@ test('a worker is not ready while any of its dependencies fails', async (t) => {
   assert.deepEqual(await wrong(parts), { ledger: 'can lose what it confirms: see `doctor`' });
   state.mayLoseClaims = false;
 
-  state.markersBroken = true;
+  state.startsAreUnreported = true;
   assert.deepEqual(await wrong(parts), { markers: 'are broken, and nothing is sent: default' });
-  state.markersBroken = false;
+  state.startsAreUnreported = false;
 
   assert.deepEqual(await wrong(parts), {});
 

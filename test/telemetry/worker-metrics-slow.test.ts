@@ -103,7 +103,7 @@ test('a worker serves the metrics of alerts and dashboard without personal data,
       [METRICS.deploymentHasCurrent.name, {}, 1],
       [METRICS.unknownKey.name, {}, 0],
       [METRICS.undecodable.name, { reason: 'tampered' }, 0],
-      [METRICS.markersBroken.name, { profile: 'default' }, 0],
+      [METRICS.startsAreUnreported.name, { profile: 'default' }, 0],
     ];
     for (const [name, labels, value] of expected) {
       assert.equal(figureOf(samples, name, labels), value, `${name} ${JSON.stringify(labels)}`);
