@@ -66,7 +66,8 @@ interface MessageChecks {
    * against the table of fields.
    */
   findProblem(value: unknown): string | null;
-  objection(run: NamedRun, value: unknown): MessageRefusal | null;
+  /** Returns why the run refuses the value as this message, or `null`. */
+  check(run: NamedRun, value: unknown): MessageRefusal | null;
   toKey(update: string, message: object): string;
   /** Whether a value of any shape counts although it came in the clear. */
   countsInTheClear(value: Loose): boolean;
@@ -93,7 +94,7 @@ export function defineMessage<D extends MessageDefinition>(definition: D): Messa
     ...definition,
     address,
     findProblem: problemOf,
-    objection(run, value) {
+    check(run, value) {
       const problem = problemOf(value);
       if (problem !== null) return refuse('notNow', problem);
       const id = address === ID_NAMES[to] ? run.id : run.runKey;

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { UpdateAnswer } from '../../src/messages/answers.ts';
 import { Journey } from '../../src/workflows/journey/journey.ts';
-import { extendObjection, takeExtension } from '../../src/workflows/run/run-decisions.ts';
+import { checkExtend, takeExtension } from '../../src/workflows/run/run-decisions.ts';
 import { HANDS_OVER_SOON, handsOver } from '../support/floods.ts';
 import {
   consentMessage,
@@ -49,16 +49,16 @@ describe('an extension of a wait', () => {
   test('is a duplicate with the same wait and instant, and refused if another reason comes with them', () => {
     const journey = waiting();
     const until = inDays(20);
-    assert.equal(extendObjection(journey, extend(until)), null);
+    assert.equal(checkExtend(journey, extend(until)), null);
     for (let times = 0; times < 2; times++) assert.equal(takeExtension(journey, extend(until)), null);
     assert.equal(journey.state.gate?.until, until);
     assert.equal(journey.state.extensions.length, 1);
     assert.match(
-      extendObjection(journey, { ...extend(until), reason: 'another' })?.reason ?? '',
+      checkExtend(journey, { ...extend(until), reason: 'another' })?.reason ?? '',
       /accepted before with other content: \/reason differs$/,
     );
     assert.equal(takeExtension(journey, extend(inDays(30))), null);
-    assert.equal(extendObjection(journey, extend(until)), null, 'the first, sent again, is a duplicate');
+    assert.equal(checkExtend(journey, extend(until)), null, 'the first, sent again, is a duplicate');
     assert.equal(takeExtension(journey, extend(until)), null);
     assert.ok((journey.state.gate?.until ?? '') > until, 'and takes nothing back');
   });
@@ -66,24 +66,24 @@ describe('an extension of a wait', () => {
   test('is refused for an unknown wait, an instant that is no later or too far away, and a wait without end', () => {
     const journey = waiting();
     assert.match(
-      extendObjection(journey, extend(inDays(20), { gate: 'PRECLOSE' }))?.reason ?? '',
+      checkExtend(journey, extend(inDays(20), { gate: 'PRECLOSE' }))?.reason ?? '',
       /at a gate before PRECLOSE/,
     );
     assert.match(
-      extendObjection(journey, extend(inDays(20), { gate: undefined, shareId: 'S1' }))?.reason ?? '',
+      checkExtend(journey, extend(inDays(20), { gate: undefined, shareId: 'S1' }))?.reason ?? '',
       /no share that waits/,
     );
     assert.match(
-      extendObjection(journey, extend(inDays(20), { gate: undefined, shareId: 'S2' }))?.reason ?? '',
+      checkExtend(journey, extend(inDays(20), { gate: undefined, shareId: 'S2' }))?.reason ?? '',
       /no share that waits/,
     );
-    assert.match(extendObjection(journey, extend(inDays(9)))?.reason ?? '', /\/until must be later/);
-    assert.match(extendObjection(journey, extend(inDays(3_651)))?.reason ?? '', /\/until must be at most P3650D/);
+    assert.match(checkExtend(journey, extend(inDays(9)))?.reason ?? '', /\/until must be later/);
+    assert.match(checkExtend(journey, extend(inDays(3_651)))?.reason ?? '', /\/until must be at most P3650D/);
     journey.state.withdrawal = who;
-    assert.match(extendObjection(journey, extend(inDays(20)))?.reason ?? '', /nothing waits/);
+    assert.match(checkExtend(journey, extend(inDays(20)))?.reason ?? '', /nothing waits/);
     delete journey.state.withdrawal;
     for (let day = 11; day < 111; day++) takeExtension(journey, extend(inDays(day)));
-    assert.match(extendObjection(journey, extend(inDays(200)))?.reason ?? '', /at most 100 extensions/);
+    assert.match(checkExtend(journey, extend(inDays(200)))?.reason ?? '', /at most 100 extensions/);
   });
 
   test('emits one event, without who and why', () => {

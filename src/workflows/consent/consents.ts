@@ -414,7 +414,7 @@ function selectNextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
 
 export function handleConsents(run: ConsentHost): void {
   handleUpdate(run, 'recordConsent', {
-    objection: (message) => objectTo(run, message),
+    check: (message) => checkConsent(run, message),
     answer: (message) => answer(run, message),
     ask: (message) => {
       const { isDuplicate } = run.consents.take(message, { isAnswered: true });
@@ -453,7 +453,7 @@ async function answer(run: ConsentHost, message: ConsentMessage): Promise<Accept
   };
 }
 
-function objectTo(run: ConsentHost, message: ConsentMessage): MessageRefusal | null {
+function checkConsent(run: ConsentHost, message: ConsentMessage): MessageRefusal | null {
   if (!run.knowsApplicant(message.applicantId)) {
     return refuse('unknownPart', `/applicantId names no applicant of this ${run.kind}`);
   }

@@ -74,7 +74,7 @@ export function checkAdvance(journey: Journey, message: AdvanceMessage): Message
   return journey.decided.check(ids, message, () => checkPassGate(journey, message));
 }
 
-/** Returns the objection to a message that the ledger already has. */
+/** Returns the refusal of a message that the ledger already has. */
 export function checkPassGate(journey: Journey, message: PassGateMessage): MessageRefusal | null {
   return skipObjection(journey, message) ?? checkGateMessage(journey, message);
 }

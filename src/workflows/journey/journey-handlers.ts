@@ -29,7 +29,7 @@ export function handleMessages(journey: Journey): void {
 
 function handleGates(journey: Journey): void {
   handleUpdate(journey, 'advance', {
-    objection: (message) => checkAdvance(journey, message),
+    check: (message) => checkAdvance(journey, message),
     answer: async (message) => {
       const receivedAt = new Date().toISOString();
       const { profile } = journey;
@@ -65,14 +65,14 @@ function takeAnyAdvance(journey: Journey, message: AdvanceMessage, receivedAt: s
 /** Applies a decision that the ledger has by now; returns why the run no longer can, or `null`. */
 export function takeDecided(journey: Journey, effect: RunDecisionEffect): MessageRefusal | null {
   if (effect.update === 'extend') return takeExtension(journey, effect.message);
-  const objection = checkPassGate(journey, effect.message);
-  if (objection === null) takeAnyAdvance(journey, effect.message, effect.receivedAt);
-  return objection;
+  const refusal = checkPassGate(journey, effect.message);
+  if (refusal === null) takeAnyAdvance(journey, effect.message, effect.receivedAt);
+  return refusal;
 }
 
 function handleShares(journey: Journey): void {
   handleUpdate(journey, 'requestShare', {
-    objection: (message) => checkShareRequest(journey, message),
+    check: (message) => checkShareRequest(journey, message),
     answer: async (message) => {
       const { share } = message;
       if (!journey.shares.has(share.shareId)) {
@@ -86,7 +86,7 @@ function handleShares(journey: Journey): void {
     },
   });
   handleUpdate(journey, 'withdrawShare', {
-    objection: (message) => {
+    check: (message) => {
       const share = journey.shares.get(message.shareId);
       if (!share) return refuse('unknownPart', '/shareId names no share of this journey');
       return checkReportWithdrawal(share, message);

@@ -16,7 +16,7 @@ function handleReviewMessages(review: Review): void {
   handleWithdrawals(review);
   for (const action of ['pause', 'resume'] as const) {
     handleUpdate(review, action, {
-      objection: () => (review.isEnding ? refuse('ending', 'the review is ending') : null),
+      check: () => (review.isEnding ? refuse('ending', 'the review is ending') : null),
       answer: (message) => answerPause(review, action, message),
     });
   }

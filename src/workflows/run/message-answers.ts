@@ -77,7 +77,7 @@ export async function answerUnderway(run: AnsweringRun, message: Underway, dupli
 
 interface UpdateHandler<T> {
   /** Returns why the message makes no sense now, or `null`. Its shape and its run were checked before. */
-  objection?(message: T): MessageRefusal | null;
+  check?(message: T): MessageRefusal | null;
   answer(message: T): Accepted | Promise<Accepted>;
   /** Takes a message that came by a signal of the same definition. */
   ask?(message: T): void;
@@ -91,17 +91,17 @@ type Sent<Kind extends RunKind, Name extends string> = MessageOf<MessageTo<Kind,
 export function handleUpdate<Kind extends RunKind, Name extends string>(
   run: NamedRun & AnsweringRun & { readonly kind: Kind },
   name: Name,
-  { objection, answer, ask, refuse }: UpdateHandler<Sent<Kind, Name>>,
+  { check, answer, ask, refuse }: UpdateHandler<Sent<Kind, Name>>,
 ): void {
   const message = findMessage(run.kind, name);
-  const check = (value: Sent<Kind, Name>) => message.objection(run, value) ?? objection?.(value) ?? null;
-  const validator = (value: Sent<Kind, Name>) => refuseFor(check(value));
+  const findRefusal = (value: Sent<Kind, Name>) => message.check(run, value) ?? check?.(value) ?? null;
+  const validator = (value: Sent<Kind, Name>) => refuseFor(findRefusal(value));
   const description = message.updates[name] as string;
   setHandler(defineUpdate<Accepted, [Sent<Kind, Name>]>(name), answer, { validator, description });
   if (!ask) return;
   for (const [signal, description] of Object.entries(message.signals ?? {})) {
     const take = (value: Sent<Kind, Name>) => {
-      const refusal = check(value);
+      const refusal = findRefusal(value);
       if (refusal === null) ask(value);
       else if (refuse) refuse(value, refusal.reason);
       else refuseMessage(run, signal, refusal.reason);

@@ -135,9 +135,9 @@ export class RunDecisions {
     const isRecorded = (await writeRecord(config, asked)) !== 'ledgerChanged';
     this.#asked.shift();
     const effect = 'decisions' in asked && isRecorded ? asked.effect : undefined;
-    const objection = effect && (this.#run.endedAs ? refuse('notNow', 'the run has ended') : this.takeEffect(effect));
+    const ineffective = effect && (this.#run.endedAs ? refuse('notNow', 'the run has ended') : this.takeEffect(effect));
     const late = 'it is recorded, but came too late to take effect';
-    const refusal = objection && refuse(objection.cause, `${late}: ${objection.reason}`);
+    const refusal = ineffective && refuse(ineffective.cause, `${late}: ${ineffective.reason}`);
     this.#settle(asked, refusal ?? (isRecorded ? 'recorded' : OF_ANOTHER_LEDGER));
   }
 
@@ -218,11 +218,11 @@ interface ExtendableRun extends DecidedRun, NamedRun {
 }
 
 /** Returns why the message makes no sense now, or `null`; also `null` if the same was accepted before. */
-export function extendObjection(run: ExtendableRun, message: Extension): MessageRefusal | null {
+export function checkExtend(run: ExtendableRun, message: Extension): MessageRefusal | null {
   return run.decided.check([toExtensionId(message)], message, () => checkExtension(run, message));
 }
 
-/** Returns the objection to a message that the ledger already has; also `null` if the same was taken before. */
+/** Returns the refusal of a message that the ledger already has; also `null` if the same was taken before. */
 function checkExtension(run: ExtendableRun, message: Extension): MessageRefusal | null {
   const { extensions } = run.state;
   const known = findExtension(extensions, message);
@@ -244,9 +244,9 @@ function checkExtension(run: ExtendableRun, message: Extension): MessageRefusal 
 
 /** Makes the wait longer once the ledger has that; returns why it cannot any more, or `null`. */
 export function takeExtension(run: ExtendableRun, message: Extension): MessageRefusal | null {
-  const objection = checkExtension(run, message);
+  const refusal = checkExtension(run, message);
   const { extensions } = run.state;
-  if (objection || findExtension(extensions, message)) return objection;
+  if (refusal || findExtension(extensions, message)) return refusal;
   extensions.push(message);
   const until = toUtcInstant(toMs(message));
   const { gate, shareId } = message;
@@ -256,12 +256,12 @@ export function takeExtension(run: ExtendableRun, message: Extension): MessageRe
 }
 
 export function handleExtensions(run: ExtendableRun): void {
-  const objection = (message: Extension) => extendObjection(run, message);
+  const check = (message: Extension) => checkExtend(run, message);
   handleUpdate(run, 'extend', {
-    objection,
+    check,
     answer: async (message: Extension) => {
       // The wait may have ended in this workflow task.
-      refuseFor(objection(message));
+      refuseFor(check(message));
       if (findExtension(run.state.extensions, message)) return { ...toAccepted(run, true), recorded: true };
       const { runKey } = run;
       const { gate: stage, shareId, by, reason } = message;

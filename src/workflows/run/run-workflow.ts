@@ -68,13 +68,13 @@ type Outcome<R extends AnyRun> = NonNullable<R['outcome']>;
 
 /** A withdrawal takes effect at once, and the update answers once the ledger has it. */
 export function handleWithdrawals(run: AnyRun): void {
-  const objection = ({ by, reason }: RunWithdrawal): MessageRefusal | null => {
+  const check = ({ by, reason }: RunWithdrawal): MessageRefusal | null => {
     const { withdrawal } = run.state;
     if (!withdrawal) return run.isEnding ? refuse('ending', `the ${run.kind} is ending already`) : null;
     return refuseDifference('withdraw was accepted', withdrawal, { by, reason });
   };
   handleUpdate(run, 'withdraw', {
-    objection,
+    check,
     answer: async (message) => {
       const duplicate = !run.withdraw(message);
       // A withdrawal is one row, however often it is written.
@@ -93,7 +93,7 @@ export function handleWithdrawals(run: AnyRun): void {
 function handleDecisions(run: AnyRun): void {
   const { holds } = run;
   handleUpdate(run, 'resolveInquiry', {
-    objection: (message) => holds.findProblem(message, run.isEnding),
+    check: (message) => holds.findProblem(message, run.isEnding),
     answer: (message) => {
       const { taken, isDuplicate } = holds.take(message);
       return answerUnderway(run, taken, isDuplicate);

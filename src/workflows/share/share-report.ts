@@ -120,7 +120,7 @@ function handleShareReportMessages(share: ReportShare): void {
   handleExtensions(share);
   // The run is withdrawn as a journey's share is: it ends once the ledger keeps the share from ever being sent.
   handleUpdate(share, 'withdraw', {
-    objection: (message) => checkReportWithdrawal(share.record, message),
+    check: (message) => checkReportWithdrawal(share.record, message),
     answer: (message) => answerWithdrawal(share, share.record, message),
     ask: ({ by, reason }) => askForWithdrawal(share, share.record, { by, reason, isAnswered: true }),
   });
