@@ -155,7 +155,8 @@ interface Outcome {
 function runTests(): Promise<Outcome> {
   return report(
     run({
-      files: inProcesses(files),
+      // A process of several files would look for the title in the first one only.
+      files: names.length > 0 ? files : inProcesses(files),
       cwd: root,
       concurrency: isAll ? CONCURRENCY.all : CONCURRENCY.usual,
       timeout: TEST_TIMEOUT_MS,

@@ -52,11 +52,11 @@ export function readEndUsers(owner: string): string {
 }
 
 /**
- * Conditions that exclude each run which the ledger knows to be out of reach. A run that the ledger lacks passes: only
- * Temporal knows its owner.
+ * Conditions that exclude each run which the ledger knows to be out of reach, and what belongs to no run. A run that the
+ * ledger lacks passes: only Temporal knows its owner.
  */
 export function withoutForeignRuns(owner: string, { profiles, endUsers }: ReadersReach, place: Place): string[] {
-  const conditions: string[] = [];
+  const conditions = profiles || endUsers ? [`${owner} IS NOT NULL`] : [];
   if (profiles) {
     const isOurs = isIn(profiles)('rp.profile', place);
     conditions.push(

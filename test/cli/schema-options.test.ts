@@ -19,7 +19,13 @@ const SCHEMA = z.union([
     owner: z.strictObject({ name: z.string() }),
     applicants: z.array(z.strictObject({ ssn: z.string() })),
   }),
-  z.strictObject({ shareId: z.string(), occurrence: z.int(), acceptAge: z.literal(true), kind: z.enum(['a', 'b']) }),
+  z.strictObject({
+    shareId: z.string(),
+    occurrence: z.int(),
+    acceptAge: z.literal(true),
+    isLate: z.boolean(),
+    kind: z.enum(['a', 'b']),
+  }),
 ]);
 
 const members = listSchemaMembers([SCHEMA]);
@@ -34,21 +40,22 @@ test('each member except lists has an option named after it, or after its path i
       ['/owner/name', '--owner-name', 'text'],
       ['/occurrence', '--occurrence', 'number'],
       ['/acceptAge', '--accept-age', 'flag'],
+      ['/isLate', '--is-late', 'boolean'],
       ['/kind', '--kind', 'text'],
     ],
   );
   const flags = members.map((member) => toOption(member).flags);
   assert.deepEqual(flags.slice(0, 2), ['--share-id <id>', '--end-user-code <code>']);
-  assert.equal(flags[5], '--accept-age');
+  assert.deepEqual(flags.slice(5, 7), ['--accept-age', '--is-late <late>']);
   assert.equal(members.at(-1)?.words, 'a, b');
 });
 
 test('options override the file’s content member by member', () => {
   const file = { shareId: 'S-1', user: { endUserCode: 'EU1', name: 'Bank' } };
-  const given = { shareId: 'S-2', endUserCode: 'EU2', occurrence: '2', acceptAge: true };
+  const given = { shareId: 'S-2', endUserCode: 'EU2', occurrence: '2', acceptAge: true, isLate: 'false' };
   assert.deepEqual(applyOptions(members, given, file), {
     ...{ shareId: 'S-2', user: { endUserCode: 'EU2', name: 'Bank' } },
-    ...{ occurrence: 2, acceptAge: true },
+    ...{ occurrence: 2, acceptAge: true, isLate: false },
   });
   assert.deepEqual(file.user, { endUserCode: 'EU1', name: 'Bank' }, 'the file’s own content is left as it is');
 });

@@ -13,7 +13,7 @@ export interface Member {
   path: string;
   /** `--end-user-code` */
   flag: string;
-  kind: 'text' | 'number' | 'flag';
+  kind: 'text' | 'number' | 'boolean' | 'flag';
   /** The schema's description. */
   words: string;
   /** The value of a flag that is given: a query's is text. */
@@ -65,14 +65,18 @@ export function listSchemaMembers(schemas: readonly z.ZodType[]): Member[] {
   });
 }
 
+/** The kind of a member by its type in JSON Schema; any other is text. */
+const KINDS: Readonly<Record<string, Member['kind']>> = { integer: 'number', number: 'number', boolean: 'boolean' };
+
 function describeValue(schema: z.ZodType, description: string): Pick<Member, 'kind' | 'words' | 'yes'> {
   const { type, const: only, enum: values } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const words = description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '');
   if (only === true || only === 'true' || values?.[0] === 'true') {
     return { kind: 'flag', words, yes: only === true ? true : 'true' };
   }
-  const kind = type === 'integer' || type === 'number' ? 'number' : 'text';
-  return { kind, words: [words, values?.join(', ')].filter(Boolean).join(': ') };
+  const kind = KINDS[String(type)] ?? 'text';
+  const known = kind === 'boolean' ? [...BOOLEANS.keys()] : values;
+  return { kind, words: [words, known?.join(', ')].filter(Boolean).join(': ') };
 }
 
 /** `--end-user-code <code>` */
@@ -80,10 +84,16 @@ export function toOption({ flag, kind, words }: Member): Option {
   return new Option(kind === 'flag' ? flag : `${flag} <${flag.split('-').at(-1)}>`, words);
 }
 
+const BOOLEANS = new Map<unknown, boolean>([
+  ['true', true],
+  ['false', false],
+]);
+
 /** Returns the option's value as its schema has it; `undefined` if the option was not given. */
 export function readOption({ flag, kind, yes }: Member, given: GivenOptions): unknown {
   const value = given[toOptionKey(flag)];
   if (value === undefined) return undefined;
+  if (kind === 'boolean') return BOOLEANS.get(value) ?? value;
   return kind === 'number' ? Number(value) : (yes ?? value);
 }
 
