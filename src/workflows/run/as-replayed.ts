@@ -73,19 +73,20 @@ export function areMessagesAnswered(): boolean {
  * the rest of the task: a replay lacks the task's refused updates, and must continue at the same place.
  */
 export async function waitUntilMessagesAnswered(isDone = () => true): Promise<void> {
-  const isOver = () => areMessagesAnswered() && isDone();
-  do {
-    if (!isOver()) await condition(isOver);
-    await waitUntilAtRest();
-  } while (!isOver());
+  await waitUntilRestWhere(() => areMessagesAnswered() && isDone());
 }
 
 /** Resolves at rest, once every update of the task was played. A run that ends takes those of its last task, too. */
 export async function waitUntilUpdatesTaken(): Promise<void> {
-  await CancellationScope.nonCancellable(async () => {
-    do await waitUntilAtRest();
-    while (getPlayed().hasUpdatesToCome);
-  });
+  await CancellationScope.nonCancellable(() => waitUntilRestWhere(() => !getPlayed().hasUpdatesToCome));
+}
+
+/** Rests begin only where the condition holds: two that alternate would keep each other, and the thread, for ever. */
+async function waitUntilRestWhere(isSo: () => boolean): Promise<void> {
+  do {
+    if (!isSo()) await condition(isSo);
+    await waitUntilAtRest();
+  } while (!isSo());
 }
 
 /**
