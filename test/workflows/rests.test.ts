@@ -15,9 +15,12 @@ const ROUNDS = [0, 1, 2, 3, 4, 5];
 /** A run that never rests keeps its thread: the worker could not even stop. */
 const REST_WITHIN_MS = 30_000;
 
-test('a run that ends in a task with updates takes them, in whichever round of the task it comes to its end', async () => {
+test('a run that ends in a task with updates takes them, in whichever round of the task it comes to its end', async (t) => {
   const { address, namespace } = await testServer();
-  const client = new Client({ connection: await Connection.connect({ address }), namespace });
+  const connection = await Connection.connect({ address });
+  const native = await NativeConnection.connect({ address });
+  t.after(() => Promise.all([connection.close(), native.close()]));
+  const client = new Client({ connection, namespace });
   const taskQueue = 'rests';
   const handles = await Promise.all(
     ROUNDS.map((rounds) =>
@@ -31,7 +34,7 @@ test('a run that ends in a task with updates takes them, in whichever round of t
   await sleep(MESSAGE_MS);
   const { workflowInterceptorModules, ...bundlerOptions } = BUNDLE_OPTIONS;
   const worker = await Worker.create({
-    ...{ connection: await NativeConnection.connect({ address }), namespace, taskQueue, bundlerOptions },
+    ...{ connection: native, namespace, taskQueue, bundlerOptions },
     workflowsPath: fileURLToPath(new URL('../support/resting-workflow.ts', import.meta.url)),
     interceptors: { workflowModules: workflowInterceptorModules },
   });
