@@ -19,7 +19,7 @@ import { readinessChecks, watchWriter } from './health/readiness-checks.ts';
 import { WriterTooOldError } from './ledger/errors.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { openLedger } from './ledger/open-ledger.ts';
-import { SEARCH_ATTRIBUTE_NAMES } from './model/search-attributes.ts';
+import { listMissingSearchAttributes } from './model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from './model/work-class.ts';
 import { computeKeyAges, type KeyWrapper, makeMissingKeyRing, WatchedKeyRing } from './protection/keys/key-ring.ts';
 import { createDataConverter } from './protection/payloads/data-converter.ts';
@@ -197,7 +197,7 @@ async function watchKeyRing(config: Config, logger: WorkerLogger): Promise<Watch
 }
 
 function warnOfMissing(registered: readonly string[], logger: WorkerLogger): void {
-  const missing = SEARCH_ATTRIBUTE_NAMES.filter((name) => !registered.includes(name));
+  const missing = listMissingSearchAttributes(registered);
   if (missing.length === 0) return;
   logger.warn({ missing: missing.join(', ') }, 'search attributes are not registered: `credit-journey setup`');
 }

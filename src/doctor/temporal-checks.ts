@@ -4,7 +4,7 @@ import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { diagnoseUnreachable } from '../client/connection/connect.ts';
 import { hasStatus } from '../client/connection/errors.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import { SEARCH_ATTRIBUTE_NAMES, type SearchAttributeName } from '../model/search-attributes.ts';
+import { listMissingSearchAttributes, type SearchAttributeName } from '../model/search-attributes.ts';
 import { toGatewayQueue, toWebhookQueue } from '../model/work-class.ts';
 import { countFailingRuns, TASKS_FAIL } from '../temporal/failing-runs.ts';
 import { askSearchAttributes } from '../temporal/registered-search-attributes.ts';
@@ -73,7 +73,7 @@ export const searchAttributesCheck = defineCheck('search-attributes', NEEDS, asy
     if (!isKnown) throw error;
     return warn('the server does not report which are registered', 'register them there by hand: docs/deploy.md');
   }
-  const missing = SEARCH_ATTRIBUTE_NAMES.filter((name) => !registered.includes(name));
+  const missing = listMissingSearchAttributes(registered);
   if (missing.length === 0) return pass(`all ${registered.length} are registered`);
   return warn(`not registered, or of another type: ${missing.join(', ')}`, '`credit-journey setup` registers them');
 });

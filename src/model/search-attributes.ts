@@ -11,6 +11,10 @@ export const SEARCH_ATTRIBUTES = {
 export type SearchAttributeName = keyof typeof SEARCH_ATTRIBUTES;
 export const SEARCH_ATTRIBUTE_NAMES = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
 
+export function listMissingSearchAttributes(registered: readonly string[]): SearchAttributeName[] {
+  return SEARCH_ATTRIBUTE_NAMES.filter((name) => !registered.includes(name));
+}
+
 /** The waits of a run other than for an operator, as the search attribute `WaitsFor` and all lists name them. */
 export const WAITS_FOR = ['gate', 'consents', 'gateway', 'pause', 'ledger', 'requests'] as const;
 export type WaitsFor = (typeof WAITS_FOR)[number];

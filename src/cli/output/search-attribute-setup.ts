@@ -1,7 +1,11 @@
 /** Registers the project's search attributes on a server. */
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { hasStatus } from '../../client/connection/errors.ts';
-import { SEARCH_ATTRIBUTE_NAMES, SEARCH_ATTRIBUTES, type SearchAttributeName } from '../../model/search-attributes.ts';
+import {
+  listMissingSearchAttributes,
+  SEARCH_ATTRIBUTES,
+  type SearchAttributeName,
+} from '../../model/search-attributes.ts';
 import { askSearchAttributes, INDEXED_VALUE_TYPES } from '../../temporal/registered-search-attributes.ts';
 import { UsageError } from './errors.ts';
 
@@ -21,11 +25,10 @@ export async function registerSearchAttributes(client: Client) {
     );
   });
   const ask = () => askSearchAttributes(connection, namespace);
-  const listMissing = (registered: readonly SearchAttributeName[]) =>
-    SEARCH_ATTRIBUTE_NAMES.filter((name) => !registered.includes(name));
   let refusal: string | undefined;
   try {
-    const types = listMissing(await ask()).map((name) => [name, INDEXED_VALUE_TYPES[SEARCH_ATTRIBUTES[name]]]);
+    const unregistered = listMissingSearchAttributes(await ask());
+    const types = unregistered.map((name) => [name, INDEXED_VALUE_TYPES[SEARCH_ATTRIBUTES[name]]]);
     const searchAttributes = Object.fromEntries(types);
     if (types.length > 0) await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
@@ -36,7 +39,7 @@ export async function registerSearchAttributes(client: Client) {
     if (refusal === undefined) throw error;
     return [];
   });
-  const missing = listMissing(registered);
+  const missing = listMissingSearchAttributes(registered);
   return {
     registered,
     /** Attributes that the server lacks, or has with another type. */

@@ -6,7 +6,7 @@ import { isRecord } from '../../base/is-record.ts';
 import { chooseWorkflow, INPUTS, type StartInput } from '../../messages/inputs/all-inputs.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { ID_NAMES, KINDS, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
+import { findRunKind, ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { describeSecondaryUser } from '../../model/stage-end-user.ts';
 import { toPriority, type WorkClass } from '../../model/work-class.ts';
 import { readRedactedPointer } from '../../protection/redaction/redaction.ts';
@@ -28,7 +28,7 @@ type CheckedStart = ReturnType<typeof checkStart>;
  * @throws InvalidInputError
  */
 export function checkStart(given: unknown, workClass?: WorkClass) {
-  const kind = KINDS.find((candidate) => isRecord(given) && ID_NAMES[candidate] in given) ?? 'journey';
+  const kind = (isRecord(given) && findRunKind(given)) || 'journey';
   const input = parseInput(kind, given);
   const id = (input as unknown as Record<string, string>)[ID_NAMES[kind]] as string;
   const usual: WorkClass = kind === 'portfolio' ? 'batch' : 'interactive';
