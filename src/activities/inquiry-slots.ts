@@ -11,7 +11,7 @@ const WAIT_MS = 1_000;
  * the workflow queue's other activities starve.
  */
 export class InquirySlots {
-  /** The most permits that the workflow queue may hold; 0 if every attempt goes to the gateway queue. */
+  /** The most slots that the workflow queue may hold; 0 if every attempt goes to the gateway queue. */
   readonly forWorkflowQueue: number;
   #free: number;
   #inWorkflowQueue = 0;
@@ -34,7 +34,7 @@ export class InquirySlots {
   }
 
   /**
-   * For the gateway queue. Its worker takes no more activities than there are permits, so it waits only for those that
+   * For the gateway queue. Its worker takes no more activities than there are slots, so it waits only for those that
    * the workflow queue holds. Returns `null` if it has waited too long.
    */
   async take(): Promise<(() => void) | null> {
@@ -56,13 +56,13 @@ export class InquirySlots {
   }
 }
 
-/** Counts permits. Each needs a connection: else the HTTP client would queue a claimed attempt past its `sendBy`. */
+/** Counts slots. Each needs a connection: else the HTTP client would queue a claimed attempt past its `sendBy`. */
 export function countInquirySlots({ worker }: Pick<Config, 'worker'>, { limits }: GatewayProfile): number {
   return Math.min(worker.maxConcurrentInquiries, limits.connections);
 }
 
 /**
- * Returns permits by profile name. The workflow queue gets at most half of a profile's permits. For all profiles
+ * Returns slots by profile name. The workflow queue gets at most half of a profile's slots. For all profiles
  * together it gets at most half of the activities that it runs at once. With a rate limit, which the server keeps only
  * on the gateway queue, it gets none.
  */

@@ -360,7 +360,7 @@ function makeTable(environment: Environment) {
     // How soon a killed worker is noticed. A shorter time would mistake a pause of the process for its end.
     HEARTBEAT_TIMEOUT_MS: whole({ min: 500, max: 300_000 }).prefault('10000'),
     // The server ends a run at 51,200 events and takes 2,000 updates, 4,600 events or more. A fresh run has about
-    // 20 events before its first wait. With fewer than 100 it would do little but hand over.
+    // 20 events before its first wait. With fewer than 100 it would do little but continue as new.
     HAND_OVER_AFTER_EVENTS: whole({ min: 100, max: 10_000 }).prefault('3000'),
 
     // Workers.

@@ -33,11 +33,11 @@ export const keyRingCheck = defineCheck('key-ring', ['KEY_RING_'], async ({ conf
 });
 
 function judgeAges(ages: readonly KeyAge[], isProduction: boolean): Finding {
-  const told = ages
+  const current = ages
     .filter(({ status }) => status === 'current')
     .map(({ id, ageDays }) => `${id} ${countWords(ageDays, 'day')}`);
-  const retired = ages.length - told.length;
-  const detail = `${told.join(', ')}${retired === 0 ? '' : `, ${retired} retired`}`;
+  const retired = ages.length - current.length;
+  const detail = `${current.join(', ')}${retired === 0 ? '' : `, ${retired} retired`}`;
   const isOverdue = ages.some(({ verdict }) => verdict === 'overdue');
   const isDue = ages.some(({ verdict }) => verdict === 'due');
   const rotate = '`credit-journey keys rotate`: a key encrypts for 90 days at most';
@@ -50,11 +50,11 @@ export const ledgerKeysCheck = defineCheck('ledger-keys', ['KEY_RING_', 'LEDGER_
   const held = new Set((ring?.keys ?? []).filter(({ use }) => use === 'ledger').map(({ id }) => id));
   const missing = wrappedUnder.filter(({ keyId }) => !held.has(keyId));
   if (missing.length === 0) return pass(`the key ring opens everything that the ledger has sealed`);
-  const told = missing.map(
+  const lacking = missing.map(
     ({ keyId, secret, reports }) =>
       `${keyId} (${secret ? 'the ledger’s own secret, ' : ''}${countWords(reports, 'report')})`,
   );
-  return fail(`the key ring lacks ${told.join(', ')}`, 'restore the key ring that has it from its copy');
+  return fail(`the key ring lacks ${lacking.join(', ')}`, 'restore the key ring that has it from its copy');
 });
 
 /**

@@ -139,16 +139,16 @@ export const deploymentCheck = defineCheck(
     const { deploymentName, buildId } = deployment;
     const view = await describeDeployment(client.workflowService, client.options.namespace, deploymentName);
     const state = findVersionState(view, buildId);
-    const told = `${deploymentName} ${buildId} is ${state}`;
-    if (state === 'current') return pass(told);
+    const standing = `${deploymentName} ${buildId} is ${state}`;
+    if (state === 'current') return pass(standing);
     const current = view?.currentBuildId;
     const who = view?.manager ?? `\`${formatPromotionCommand(deployment)}\``;
     if (current === undefined) {
-      return fail(`${told}, and no version is current: journeys make no progress`, `${who} makes it current`);
+      return fail(`${standing}, and no version is current: journeys make no progress`, `${who} makes it current`);
     }
     // An operator may look before promotion, or while the version drains: these states are in order.
     const isInOrder = ['inactive', 'draining', 'drained'].includes(state);
-    const detail = `${told}; ${current} gets the work until ${who} makes this one current`;
+    const detail = `${standing}; ${current} gets the work until ${who} makes this one current`;
     return isInOrder ? pass(detail) : warn(detail, 'start its workers, and make it current once it works');
   },
 );

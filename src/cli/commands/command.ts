@@ -156,8 +156,10 @@ async function runCommand(row: CommandRow, given: readonly unknown[]): Promise<v
   } catch (error) {
     const names = { ...mapOptionsByPath(row.members ?? []), ...mapArgumentsByPath(args) };
     // Some commands use the SDK's own client.
-    const told = connected ? (await import('../../client/connection/errors.ts')).translateServerError(error) : error;
-    throw toOptionError(told, names, options);
+    const translated = connected
+      ? (await import('../../client/connection/errors.ts')).translateServerError(error)
+      : error;
+    throw toOptionError(translated, names, options);
   }
 }
 

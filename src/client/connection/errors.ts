@@ -219,7 +219,7 @@ export function isAtRunLimit(error: unknown): boolean {
 
 /**
  * Whether the workflow task failed that was to take the message, or ended without an answer to it. A task fails so if
- * the message arrives while the run hands over. In both cases the run has not taken the message.
+ * the message arrives while the run continues as new. In both cases the run has not taken the message.
  */
 export function isTaskFailure(error: unknown): boolean {
   return isUnprocessed(error) || (hasStatus(error, 'failedPrecondition') && !isAtRunLimit(error));

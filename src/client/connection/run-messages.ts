@@ -31,7 +31,7 @@ export async function askRun<Answer>(
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 1_000;
 
-/** A run that hands over while messages arrive may fail a few tasks; one that always fails has a bug. */
+/** A run that continues as new while messages arrive may fail a few tasks; one that always fails has a bug. */
 const MOST_TASK_FAILURES = 6;
 
 /**

@@ -107,7 +107,7 @@ class InquiryRun {
     return this.#findStop();
   }
 
-  /** Whether the attempt in flight is to be cancelled: its permission is gone, or the run is to hand over. */
+  /** Whether the attempt in flight is to be cancelled: its permission is gone, or the run is to continue as new. */
   #isCalledBack(): boolean {
     return this.#findStop() !== null || this.#host.continuation.isDue;
   }

@@ -19,7 +19,7 @@ const ENDING = refuse('ending', 'the journey is ending');
 // waiting.
 
 /** Returns why the stage cannot be skipped now; `null` if none is to be, or the same skip was accepted before. */
-function skipObjection(journey: Journey, message: PassGateMessage): MessageRefusal | null {
+function checkSkip(journey: Journey, message: PassGateMessage): MessageRefusal | null {
   const skip = toSkip(message);
   if (!skip) return null;
   const { skip: stage, to } = skip;
@@ -43,7 +43,7 @@ function checkAtGate(journey: Journey, { status }: StageRecord): MessageRefusal 
   return refuse('notNow', `${status.productCode} has gone beyond its gate: ${status.state}`);
 }
 
-/** Takes what `skipObjection` permits, at once, also early. Returns `false` if nothing in it is new. */
+/** Takes what `checkSkip` permits, at once, also early. Returns `false` if nothing in it is new. */
 function takeSkip(journey: Journey, message: PassGateMessage): boolean {
   const skip = toSkip(message);
   const { skips, advances, gate } = journey.state;
@@ -76,7 +76,7 @@ export function checkAdvance(journey: Journey, message: AdvanceMessage): Message
 
 /** Returns the refusal of a message that the ledger already has. */
 export function checkPassGate(journey: Journey, message: PassGateMessage): MessageRefusal | null {
-  return skipObjection(journey, message) ?? checkGateMessage(journey, message);
+  return checkSkip(journey, message) ?? checkGateMessage(journey, message);
 }
 
 /** Returns the decisions of the message that the journey does not have yet, without the passage of the gate. */

@@ -146,10 +146,10 @@ function createTaskWatch(): (activation: Activation) => boolean {
 // change in a workflow task that has only a refused update. No replay has that task. These figures change only with
 // events in the history (docs/decisions/journeys.md, 54).
 
-/** The server ends a run at 51,200 events, and by default suggests a hand-over at 4,096. */
+/** The server ends a run at 51,200 events, and by default suggests at 4,096 to continue as new. */
 const DEFAULT_MAX_EVENTS = 3_000;
 
-/** The server ends a run at 50 MB; its default hand-over is at 4 MB. A worker that lacks the run reads it all. */
+/** The server ends a run at 50 MB; it suggests so at 4 MB. A worker that lacks the run reads it all. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** An estimate of the events behind one job: its own, those of its command, and a share of its workflow task. */

@@ -1,9 +1,9 @@
 /**
- * Hands a run over to a new one (continue-as-new) before its history meets a limit of the server. It waits for a moment
+ * Continues a run as new before its history meets a limit of the server. It waits for a moment
  * when the new run can continue everything that is under way (docs/journeys.md, Floods).
  *
  * 1. A run consists of parts. A part is busy unless it says that it is at rest. A part that forgets to say so delays
- *    the hand-over and loses nothing.
+ *    that and loses nothing.
  * 2. The run leaves only while every part is at rest, no rest is over, and no message handler is open.
  * 3. Once the run leaves, no part continues: the new run finds in the state what the part was waiting for.
  */
@@ -48,22 +48,22 @@ export class Continuation {
   readonly #rests = new Set<{ isOver: () => boolean }>();
   #busy = 0;
   #isLeaving = false;
-  /** Begins to hand over; absent once it has. */
+  /** Begins to continue as new; absent once it has. */
   #begin: (() => void) | undefined;
 
-  /** @param maxEvents events in a history before the run hands over; `undefined` until the configuration is known */
+  /** @param maxEvents events in a history before the run continues as new; `undefined` until the configuration is known */
   constructor(inFlight: InFlightActivities, maxEvents: () => number | undefined) {
     this.#inFlight = inFlight;
     this.#maxEvents = maxEvents;
   }
 
-  /** Whether the run is to hand over as soon as it can: no part begins anything that the new run could begin. */
+  /** Whether the run is to continue as new as soon as it can: no part begins anything that the new run could begin. */
   get isDue(): boolean {
     return isHistoryLong(this.#maxEvents());
   }
 
   /**
-   * Runs a workflow's body to its end, or hands over to the next run.
+   * Runs a workflow's body to its end, or continues as new.
    *
    * @param state what the next run begins with: plain data
    * @param continueWith throws the SDK's `ContinueAsNew`
@@ -96,7 +96,7 @@ export class Continuation {
     }
   }
 
-  /** Waits as the SDK's `condition` does. The run may hand over meanwhile: the next run must reach the same wait. */
+  /** Waits as the SDK's `condition` does. The run may continue as new meanwhile: the next run must reach the same wait. */
   wait(isOver: () => boolean): Promise<void>;
   wait(isOver: () => boolean, timeoutMs: number, options: { summary: string }): Promise<boolean>;
   wait(isOver: () => boolean, timeoutMs?: number, options?: { summary: string }): Promise<unknown> {
@@ -119,7 +119,7 @@ export class Continuation {
     }
   }
 
-  /** Resolves with the state when the run can hand over; no part continues after that. */
+  /** Resolves with the state when the run can continue as new; no part continues after that. */
   async #leave<State>(state: () => State): Promise<State> {
     const root = CancellationScope.current();
     try {

@@ -206,7 +206,7 @@ const LAST_ANSWERS_MS = 10_000;
 
 /**
  * Returns the terminal state, which queries of a closed run must show. `undefined` if the error parks the run for a
- * fix, or hands it over to the next one.
+ * fix, or makes it continue as new.
  */
 function toTerminalState(error: unknown): TerminalState | undefined {
   if (isCancellation(error)) return 'cancelled';
