@@ -264,7 +264,7 @@ export async function writeResults(
 ): Promise<number> {
   const text = Buffer.from(results.map((result) => `${JSON.stringify(result)}\n`).join(''));
   await using handle = await openUnfinished(outputs, size, onBlock);
-  await handle.write(text, 0, text.length, size).catch(throwUnavailable);
+  await writeAt(handle, text, size).catch(throwUnavailable);
   await handle.sync().catch(throwUnavailable);
   return size + text.length;
 }
@@ -297,7 +297,7 @@ async function openUnfinished(
     await using earlier = await open(results, constants.O_RDONLY | constants.O_NOFOLLOW);
     let position = 0;
     for await (const block of readBlocks(earlier)) {
-      await handle.write(block, 0, block.length, position);
+      await writeAt(handle, block, position);
       position += block.length;
       onBlock();
     }
@@ -305,6 +305,13 @@ async function openUnfinished(
   } catch (error) {
     await handle.close();
     return throwUnavailable(error);
+  }
+}
+
+/** Writes all bytes, or throws: a disk that is almost full takes a part of them without an error. */
+async function writeAt(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    at += (await handle.write(bytes, at, bytes.length - at, position + at)).bytesWritten;
   }
 }
 

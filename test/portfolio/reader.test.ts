@@ -1,9 +1,11 @@
 /** Reading, refusing and writing portfolio files, without Temporal. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { toPortfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
@@ -378,6 +380,19 @@ describe('the result file', () => {
     await finishResults(outputs, size);
     assert.deepEqual(await accountsIn(outputs.results), ['A-1 record', 'A-2 record', 'A-3 abandoned']);
     await assert.rejects(stat(outputs.unfinished));
+  });
+
+  test('is not taken as written if its disk had room for a part of the results only', async () => {
+    const outputs = await newOutputs();
+    const results = Array.from({ length: 100 }, (_, index) => result(`A-${index}`));
+    const files = new URL('../../src/portfolio/files.ts', import.meta.url).href;
+    const call = `writeResults(${JSON.stringify(outputs)}, 0, ${JSON.stringify(results)})`;
+    const script = `import { writeResults } from '${files}'; await ${call}.catch(({ code }) => console.log(code));`;
+    // The limit of a process on the size of files acts like a full disk: the first write is short, and no error.
+    const limited = ['-c', 'ulimit -f 4; exec "$0" --input-type=module -e "$1"', process.execPath, script];
+    assert.equal((await promisify(execFile)('sh', limited)).stdout, 'EFBIG\n');
+    await finishResults(outputs, await writeResults(outputs, 0, results));
+    assert.equal((await accountsIn(outputs.results)).length, 100);
   });
 
   test('is awaited if this worker does not find the earlier results', async () => {
