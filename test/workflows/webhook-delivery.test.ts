@@ -46,6 +46,7 @@ import {
   playPull,
   playReview,
   playShare,
+  resendAll,
   startWebhookStage,
   untilDelivery,
   type WebhookStage,
@@ -178,6 +179,23 @@ test('a dead endpoint delays neither the journey nor another endpoint, and what 
   const kept = [await keptOf(handle), await keptOf(delivery)].join();
   assert.ok(kept.includes('"endpoint":"hangs"'));
   assert.ok(!kept.includes(receiver.url) && !kept.includes('whsec_'));
+});
+
+test('a resend gives no event up whose attempt is on the wire and fails', async () => {
+  const { receiver } = stage;
+  const onTheWire: ServerResponse[] = [];
+  receiver.answer('/hangs', (response) => void onTheWire.push(response));
+  const { journeyId } = await playHeld(stage);
+  const delivery = deliveryOf(stage, journeyId);
+  await until(async () => onTheWire.length > 0, 'nothing was sent');
+  await resendAll(delivery);
+  receiver.answer('/hangs', 204);
+  onTheWire[0]?.writeHead(503).end();
+  const sent = await receiver.accepted('/hangs', journeyId, 3);
+  assert.deepEqual(typesOf(sent), ['inquiry.held', 'hold.resolved', 'journey.ended']);
+  const { endpoints } = await untilDelivery(delivery, nothingWaits);
+  assert.deepEqual(endpoints.find(({ endpoint }) => endpoint === 'hangs')?.failed, []);
+  await delivery.terminate();
 });
 
 test('a pull, a share by itself and a review emit events with their own ids, and are listed by them', async () => {

@@ -1,5 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import {
+  ActivityFailure,
   allHandlersFinished,
   CancellationScope,
   condition,
@@ -247,6 +248,8 @@ class Delivery {
         // The attempt was called back, and the event still waits.
         return;
       }
+      // Temporal repeats no attempt that was called back, and its failure gives no event up.
+      if (error instanceof ActivityFailure && error.retryState === 'CANCEL_REQUESTED') return;
       endpoint.failed.push({ event, ...toFailure(error), failedAt: new Date().toISOString() });
       this.#keepFailed();
     }
