@@ -23,6 +23,12 @@ import type { Extension, Wait } from '../run/run-decisions.ts';
 
 type Attention = NonNullable<StageStatus['attention']>;
 
+/**
+ * The latest trace numbers that a search attribute lists. The server takes 2 kB, which is 66 of them, and fails every
+ * workflow task that brings more. The ledger has all.
+ */
+const MOST_LISTED = 60;
+
 export interface StepRecord<Code extends ProductCode = StageCode, Flag extends Attention = Attention> {
   status: Omit<StageStatus, 'productCode' | 'attention'> & { productCode: Code; attention?: Flag };
   reference?: ReportReference;
@@ -299,7 +305,7 @@ export abstract class CreditRun<
       EndUserCode: productCode && (endUserCodes[productCode] ?? endUserCode),
       GatewayProfile: this.config?.profile,
       EndUserCodes: endUsers,
-      CustomerTraceNumber: traceNumbers,
+      CustomerTraceNumber: traceNumbers.slice(-MOST_LISTED),
     };
   }
 
