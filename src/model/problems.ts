@@ -12,8 +12,8 @@ export interface Problem {
 
 const MOST_SHOWN = 20;
 
-/** Returns the problems that a hold shows; the run's history has all. */
-export function selectShownProblems(problems: readonly Problem[]): Problem[] {
+/** Returns the problems that a hold shows. */
+export function selectShownProblems<P extends Problem | string>(problems: readonly P[]): P[] {
   return problems.slice(0, MOST_SHOWN);
 }
 

@@ -33,6 +33,12 @@ test('JSON that repeats a deciding member is held, also if the repetition is esc
   assert.equal(read(recordBody([ADA, BEN]), contextOf([ADA, BEN])).kind, 'outcome');
 });
 
+test('an answer with a problem in each of very many entries is held with the first problems alone', () => {
+  const answer = read(record(Array.from({ length: 1_000 }, () => ({ productCode: 'CR' }))));
+  assertHold(answer, /productCode must be that of the request/);
+  assert.equal(answer.kind === 'unexpectedResponse' && answer.problems.length, 20);
+});
+
 test('members of a prototype are ignored', () => {
   const inherited = '{"__proto__":{"returnCode":"Record","reportReferenceNumber":"R"},"applicants":[]}';
   assertHold(read(inherited), /returnCode is required/);
