@@ -6,6 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { createSampleJourney, createSamplePull } from '../../src/cli/demo/sample-runs.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
 import { applicant, newSsn } from '../support/journey-harness.ts';
@@ -270,7 +271,7 @@ test('setup creates the ledger and prints its id, also outside the sandbox', asy
   assert.match(unknown.stderr, /no namespace nowhere/);
 });
 
-test('the worker command reports that it is ready, runs a journey, and stops cleanly at SIGTERM', async (t) => {
+test('the worker command reports that it is ready, runs a journey, and stops cleanly at a signal, also if it comes twice', async (t) => {
   const taskQueue = `test-${randomUUID()}`;
   const worker = spawnCli(['worker', '--task-queue', taskQueue], { env: stage.env });
   t.after(() => worker.kill('SIGKILL'));
@@ -287,5 +288,8 @@ test('the worker command reports that it is ready, runs a journey, and stops cle
   await done('start', '--sample', '--journey-id', journeyId, '--task-queue', taskQueue);
   assert.equal((await done('status', journeyId)).journeyId, journeyId);
   worker.kill('SIGTERM');
+  // The terminal sends Ctrl-C to the launcher and to the program, and the launcher passes it on.
+  await setTimeout(20);
+  worker.kill('SIGINT');
   assert.deepEqual(await once(worker, 'exit'), [0, null]);
 });

@@ -2,6 +2,7 @@
 
 import { CallError } from '../../client/connection/errors.ts';
 import type { JourneyHandle, PortfolioHandle, PullHandle, ShareHandle } from '../../client.ts';
+import { waitForStopSignal } from '../../local/stop-signal.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { type AnyStatus, describeEnd, needsPerson, readRunKind } from '../../words/runs.ts';
 import { EXIT } from '../output/errors.ts';
@@ -37,7 +38,7 @@ type AnyRun = JourneyHandle | PullHandle | ShareHandle | PortfolioHandle;
 export async function showProgress(run: AnyRun, output: Output, { throughHolds = false } = {}): Promise<number> {
   // Ctrl-C ends a watch in good order. The journey continues without it.
   const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => controller.abort());
+  void waitForStopSignal().then(() => controller.abort());
   const { signal } = controller;
   let attention = false;
   const onUnavailable = (error: Error) => output.note(`${error.message} (still trying)`);

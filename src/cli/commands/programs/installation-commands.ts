@@ -1,5 +1,6 @@
 /** `setup`, `doctor` and `worker`: an installation is made, checked and run. */
 import type { LedgerIdentity } from '../../../ledger/records.ts';
+import { waitForStopSignal } from '../../../local/stop-signal.ts';
 import { RUNS_WITH_INQUIRIES } from '../../../model/run-key.ts';
 import { EXIT, reportError, UsageError } from '../../output/errors.ts';
 import type { Output } from '../../output/output.ts';
@@ -28,7 +29,7 @@ export const COMMANDS: readonly CommandRow[] = [
       const logger = createLogger(config.logLevel);
       installLogger(logger, config.logLevel, config.telemetry.metricsAddress);
       const shutdown = new AbortController();
-      for (const name of ['SIGTERM', 'SIGINT']) process.once(name, () => shutdown.abort());
+      void waitForStopSignal().then(() => shutdown.abort());
       const { taskQueue, temporal, environment } = config;
       try {
         await runWorker(config, {
