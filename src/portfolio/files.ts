@@ -63,12 +63,17 @@ export async function openPortfolio(directory: string, file: string): Promise<Fi
   }
 }
 
+/** The file systems in use take no longer name. */
+const MAX_NAME_LENGTH = 255;
+
 /**
  * The files that a review writes, as absolute paths. The portfolio file itself may be missing; its folder must exist.
  */
 export async function resolveOutputPaths(directory: string, file: string, reviewId: string): Promise<PortfolioOutputs> {
   const folder = await resolveInside(directory, dirname(join(directory, checkPath(file))));
   const { results, badRows, unfinished } = toOutputNames(basename(file), reviewId);
+  if (unfinished.length > MAX_NAME_LENGTH)
+    throw createRefusal('has too long a name for result files with the review’s id');
   return { results: join(folder, results), badRows: join(folder, badRows), unfinished: join(folder, unfinished) };
 }
 

@@ -307,6 +307,9 @@ describe('the place of a portfolio file', () => {
     await assert.rejects(openPortfolio(directory, 'link.csv'), PortfolioUnavailableError);
     await assert.rejects(openPortfolio(directory, 'missing.csv'), PortfolioUnavailableError);
     await assert.rejects(resolveOutputPaths(directory, 'linked/x.csv', 'R-1'), InvalidInputError);
+    // No file system could hold the results, and the review would wait for one that can.
+    await assert.rejects(resolveOutputPaths(directory, 'x'.repeat(200), 'R'.repeat(36)), InvalidInputError);
+    assert.ok(await resolveOutputPaths(directory, 'x'.repeat(200), 'R'.repeat(35)));
     await rm(outside, { recursive: true });
   });
 
