@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { type CreditJourneys, InvalidInputError, type JourneyStatus } from '../../src/client.ts';
-import { eventsOf, resetTo, taskBeforeSend } from '../hazards/operator-hands.ts';
+import { eventsOf, resetTo, taskBeforeSend, until, untilIdle } from '../hazards/operator-hands.ts';
 import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
@@ -13,7 +13,7 @@ import {
   newSsn,
   startHarness,
 } from '../support/journey-harness.ts';
-import { openLedgerOf } from '../support/ledger-access.ts';
+import { lockLedger, openLedgerOf } from '../support/ledger-access.ts';
 
 let harness: Harness;
 let journeys: CreditJourneys;
@@ -263,4 +263,23 @@ test('a run that was reset to the start of its hold applies the recorded decisio
   assert.ok(failed > 0 && task);
   await resetTo(harness, handle, task);
   assert.equal((await journey.result()).outcome, 'abandoned');
+});
+
+test('a message that waits for the ledger during a reset is answered by the run that follows', async () => {
+  const journey = await journeys.start(journeyInput());
+  await watchUntil(journey.watch(), ({ state }) => state === 'waitingAtGate');
+  const handle = harness.client.workflow.getHandle(journey.workflowId) as JourneyHandle;
+  await untilIdle(handle);
+  const unlock = lockLedger(harness);
+  try {
+    const answered = journey.withdraw({ by: 'ops', reason: 'test' });
+    await until(async () => {
+      return (await eventsOf(handle)).some((event) => event.workflowExecutionUpdateAcceptedEventAttributes);
+    }, 'the run has not accepted the message');
+    await resetTo(harness, handle, await taskBeforeSend(handle));
+    assert.equal((await answered).accepted, true);
+  } finally {
+    unlock();
+  }
+  assert.equal((await journey.result()).outcome, 'withdrawn');
 });

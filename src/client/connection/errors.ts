@@ -227,8 +227,17 @@ export function isTaskFailure(error: unknown): boolean {
 
 /** The server's failure of an update that a worker had received and did not answer. The history has no event of it. */
 function isUnprocessed(error: unknown): boolean {
+  return isUpdateFailure(error, 'UnprocessedUpdate');
+}
+
+/** The server's failure of an update that a run had accepted and did not answer before it closed, as in a reset. */
+export function isClosedBeforeAnswer(error: unknown): boolean {
+  return isUpdateFailure(error, 'AcceptedUpdateCompletedWorkflow');
+}
+
+function isUpdateFailure(error: unknown, type: string): boolean {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
-  return cause instanceof ApplicationFailure && cause.type === 'UnprocessedUpdate';
+  return cause instanceof ApplicationFailure && cause.type === type;
 }
 
 /** Whether no answer came until the deadline, when the server may be the first to hang up. */
@@ -310,8 +319,7 @@ function translateFailure(error: WorkflowFailedError | WorkflowUpdateFailedError
     return new CallError('journeyFailed', { runKey, reason: type ?? toFailureType(cause) });
   }
   if (isUnprocessed(error)) return new CallError('workerUnavailable', { runKey });
-  // The server sets this type, for example if the run was terminated before it answered.
-  if (type === 'AcceptedUpdateCompletedWorkflow') return new CallError('journeyFinished', { runKey });
+  if (isClosedBeforeAnswer(error)) return new CallError('journeyFinished', { runKey });
   if (type !== 'UpdateRefused') return error;
   const refusal = details?.[0] as MessageRefusal | undefined;
   return toRefusedError(runKey, refusal ?? { cause: 'notNow', reason: 'no reason given' });

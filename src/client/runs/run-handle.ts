@@ -12,9 +12,9 @@ import { checkRunId, ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../.
 import { readRedactedPointer } from '../../protection/redaction/redaction.ts';
 import { type CallOptions, createTimeoutError, MESSAGE_TIMEOUT_MS, type MessageOptions } from '../connection/calls.ts';
 import type { ClientParts } from '../connection/connect.ts';
-import { CallError, hasCode, hasStatus } from '../connection/errors.ts';
+import { CallError, hasCode, hasStatus, isClosedBeforeAnswer } from '../connection/errors.ts';
 import { askRun, sendPatiently, toUpdateId } from '../connection/run-messages.ts';
-import { describeRun } from '../connection/temporal-runs.ts';
+import { describeRun, isOpen } from '../connection/temporal-runs.ts';
 import { type ConsentAnswer, sendConsent } from './consents.ts';
 import { type WatchOptions, watchRun } from './watch.ts';
 
@@ -204,10 +204,12 @@ export class Run<Kind extends RunKind> {
           return execute(`${updateId}-${(await this.#handle().describe()).runId}`);
         });
       } catch (error) {
+        const mayHaveClosed = error instanceof WorkflowNotFoundError || isClosedBeforeAnswer(error);
+        const run = mayHaveClosed ? await describeRun(this.#context.client, this.workflowId) : undefined;
+        // After a reset the next run has the message already, and its answer under this id.
+        if (run && isOpen(run) && isClosedBeforeAnswer(error)) return execute(updateId);
         // The server gives the same answer for a closed run and for an unknown one.
-        if (error instanceof WorkflowNotFoundError && (await describeRun(this.#context.client, this.workflowId))) {
-          throw new CallError('journeyFinished', { runKey });
-        }
+        if (run) throw new CallError('journeyFinished', { runKey });
         throw error;
       }
     };
