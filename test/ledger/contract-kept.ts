@@ -92,10 +92,27 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     await keep(ledger, DENIED);
     assert.deepEqual((await keep(ledger, { ...DENIED, ...again })).verdict, { kind: 'known', paths: [] });
     const { ledgerId } = ledger.identity;
-    // The database clock has a resolution of milliseconds.
-    await new Promise((resolve) => setTimeout(resolve, 5));
     await ledger.recordConsents(ledgerId, [consentOf({ consentId: 'C-2', receivedAt: '2026-01-02T04:00:00Z' })]);
     assert.deepEqual((await keep(ledger, { ...DENIED, ...again })).verdict, { kind: 'known', paths: ['/decidedAt'] });
+  });
+
+  test('a denial that is repeated without a time is known unless a grant came in between, also in one transaction', async (t) => {
+    const { ledger, ledgerId } = await opened(t);
+    const at = (hour: number) => {
+      const instant = `2026-01-02T0${hour}:00:00Z`;
+      return { decidedAt: instant, receivedAt: instant, decidedNow: true as const };
+    };
+    const denials = [4, 5, 7].map((hour) => consentOf({ ...DENIED, ...at(hour) }));
+    const grants = [consentOf({ consentId: 'C-2', ...at(6) }), consentOf({ applicantId: '02', ...at(4) })];
+    const verdicts = [
+      { kind: 'recorded' },
+      { kind: 'known', paths: [] },
+      { kind: 'known', paths: ['/decidedAt'] },
+      { kind: 'recorded' },
+      { kind: 'recorded' },
+    ];
+    assert.deepEqual(await ledger.recordConsents(ledgerId, [...denials, ...grants]), verdicts);
+    assert.deepEqual(await ledger.recordConsents(ledgerId, [...denials, ...grants]), verdicts, 'when it is repeated');
   });
 
   test('a grant that is kept again and no longer counts says why: by its run’s fault, or by a refusal', async (t) => {

@@ -3,6 +3,7 @@
  * received it, what of it the ledger does not know, and who has seen that. Also the grants that permitted each attempt.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import { pick } from '../../base/defined.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
 import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
@@ -34,7 +35,8 @@ export interface Receiver extends Pick<Start, 'firstRunId' | 'shareIds'> {
   faultyGrants?: readonly FaultyGrant[];
 }
 
-const KEY = ['journeyId', 'shareId', 'applicantId', 'consentId', 'decision'] as const;
+const SUBJECT = ['journeyId', 'shareId', 'applicantId'] as const;
+const KEY = [...SUBJECT, 'consentId', 'decision'] as const;
 const SAID = [...KEY, 'decidedAt', 'receivedAt', 'proof', 'evidence'] as const;
 
 export type ConsentRow = Row<'consents'>;
@@ -59,7 +61,7 @@ export async function recordConsents(
       for (const consent of consents) {
         const given = { ...consent, ...consent.secondaryUser, firstRunId: receiver?.firstRunId };
         const row = await insert('consents', given, { orKeep: true });
-        verdicts.push(row ? { kind: 'recorded' } : await judgeKnown(tx, consent));
+        verdicts.push(row ? { kind: 'recorded' } : await judgeKnown(tx, consent, consents));
         // Notes a further start of a known consent, and whether the start does not know the share yet.
         const isUnknown = receiver?.shareIds.includes(consent.shareId) === false;
         if (!receiver || (row && !isUnknown)) continue;
@@ -158,13 +160,25 @@ function findConsent(
   return said.find((row) => row.consentId === consentId && row.decision === decision);
 }
 
-/** Judges a consent whose key has a row already: from an earlier try of this call, or from another message. */
-async function judgeKnown(tx: Transaction, consent: ConsentRecord): Promise<ConsentVerdict> {
+/**
+ * Judges a consent whose key has a row already: from an earlier try of this call, or from another message.
+ *
+ * @param together written in the same transaction, refusals first: a grant that came before this one may follow
+ */
+async function judgeKnown(
+  tx: Transaction,
+  consent: ConsentRecord,
+  together: readonly ConsentRecord[],
+): Promise<ConsentVerdict> {
   const said = await readSaid(tx, consent);
   const row = findConsent(said, consent);
   if (!row) return { kind: 'known', paths: [] };
-  const isLaterGrant = ({ decision, recordedAt }: ConsentRow) => decision === 'granted' && recordedAt > row.recordedAt;
-  const hasGrantedSince = consent.decidedNow === true && said.some(isLaterGrant);
+  const isSaidSince = ({ decision, receivedAt }: ConsentRecord | ConsentRow) =>
+    decision === 'granted' &&
+    Date.parse(receivedAt) > Date.parse(row.receivedAt) &&
+    Date.parse(receivedAt) < Date.parse(consent.receivedAt);
+  const isAlike = (other: ConsentRecord) => isDeepStrictEqual(pick(other, SUBJECT), pick(consent, SUBJECT));
+  const hasGrantedSince = consent.decidedNow === true && [...said, ...together.filter(isAlike)].some(isSaidSince);
   const paths = findConsentDifferences(toConsentRecord(row), consent, { hasGrantedSince });
   const isThis = paths.length === 0 && row.receivedAt === consent.receivedAt;
   return isThis ? { kind: 'recorded' } : { kind: 'known', paths };
