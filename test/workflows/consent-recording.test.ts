@@ -142,4 +142,17 @@ describe('a consent that a run receives', () => {
     const order = recorded(journeyId).map((name) => name.slice(0, 3));
     assert.deepEqual(order, ['R-1', 'R-2', 'G-1', 'G-2']);
   });
+
+  test('permits its share if it came in time, although the wait ends before the ledger has it', async () => {
+    const { handle, journeyId } = await startShared({ shares: [{ ...share, awaitConsentFor: 'PT3S' }] });
+    await untilStatus(handle, ({ shares }) => shares[0]?.until !== undefined);
+    const unlock = lockLedger(harness);
+    try {
+      const grant = consentMessage(journeyId, { applicantId: '1A' });
+      assert.equal((await update(handle, 'recordConsent', grant)).recorded, false);
+    } finally {
+      unlock();
+    }
+    assert.equal((await handle.result()).shares[0]?.state, 'posted');
+  });
 });

@@ -282,6 +282,11 @@ export class Consents {
     return [...this.#refusals.values()].some(({ record }) => record.shareId === shareId);
   }
 
+  /** Whether a consent to the share is on its way to the ledger, and the run's own ledger answers. */
+  isRecording(shareId: string): boolean {
+    return this.#waiting.some(({ record, verdict }) => record.shareId === shareId && verdict !== 'inNoLedger');
+  }
+
   standing(share: ShareRecord, applicantId: string, nowMs: number): ApplicantStanding {
     const { applicants = [] } = this.#standings.get(share.input.shareId) ?? {};
     const found = applicants.find((applicant) => applicant.applicantId === applicantId);

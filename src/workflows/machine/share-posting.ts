@@ -101,6 +101,7 @@ class SharePosting {
     // Consents may have come before the share was requested. A run that is about to continue as new leaves the look-up to
     // the next run.
     const hasNews = () => !consents.has(share.input.shareId) && !continuation.isDue;
+    const isRecording = () => decided.isBusy || consents.isRecording(share.input.shareId);
     for (;;) {
       this.#nowMs = Date.now();
       changeShare(share, 'awaitingConsent');
@@ -135,8 +136,8 @@ class SharePosting {
       // A share does not expire before it has the ledger's answer, even in a run that is about to continue as new.
       if (hasNews() || (leftMs <= 0 && !consents.has(share.input.shareId))) await consents.lookUp(share);
       else if (leftMs > 0) await this.#waitForConsent(leftMs, isDisturbed);
-      // The ledger may not have recorded yet that the share's wait was extended.
-      else if (decided.isBusy) await continuation.wait(() => isDisturbed() || !decided.isBusy);
+      // The ledger may not have recorded yet that the share's wait was extended, or a consent that came in time.
+      else if (isRecording()) await continuation.wait(() => isDisturbed() || !isRecording());
       // Silence means no.
       else return 'expired';
     }
