@@ -82,6 +82,20 @@ async function claimedBefore(ledger: Ledger) {
   return { highWaterMark: { position: verdict.position, claimedAt: verdict.claimedAt } };
 }
 
+test('SQLite: claims with other time limits use the statements that are prepared already', async (t) => {
+  const ledger = await open(t, newFile());
+  const prepared = t.mock.method(DatabaseSync.prototype, 'prepare').mock;
+  const counts: number[] = [];
+  for (const span of [1_000, 2_000, 3_000]) {
+    const inquiry = { customerTraceNumber: `LIMIT-${span}-A` };
+    const spans = { sendByMs: span, answerWithinMs: span + 1, resendAfterMs: span + 2 };
+    assert.equal((await ledger.claim(claimOf(ledger, { inquiry, ...spans }))).kind, 'claimed');
+    counts.push(prepared.callCount());
+  }
+  // An engine that prepares one for each claim keeps all of them in memory.
+  assert.deepEqual(counts.slice(1), [counts[0], counts[0]]);
+});
+
 describe('SQLite: the ledger’s file', () => {
   test('is readable only by its owner, as are its log and its directory', async (t) => {
     const file = newFile();

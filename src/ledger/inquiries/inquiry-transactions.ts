@@ -456,20 +456,23 @@ async function insertAttempt(
   const { customerTraceNumber } = inquiry;
   const fields = { customerTraceNumber, attempt, state: 'sending', ...run, ...spent } as const;
   const [owner, runOwner] = toClaimOwners(inquiry.runKey);
-  const after = (ms: number) => `${session.dialect.now} + ${roundMs(ms)}`;
   const [, row] = await Promise.all([
     session.rows('UPDATE attempt_counter SET last_position = last_position + 1'),
     insertRow(session, 'attempts', fields, {
       // This statement reads the clock itself, after the wait for every lock: no claim looks older than it is.
-      sql: (place) => ({
-        position: '(SELECT last_position FROM attempt_counter)',
-        // A pause takes the counter's lock too, and so does a withdrawal: one that came since the rules were asked is
-        // seen here, and the column takes no NULL.
-        claimed_at: `CASE WHEN EXISTS (${selectPauses(place(inquiry.profile))}) OR EXISTS (${selectWithdrawals(place(owner), place(runOwner))}) THEN NULL ELSE ${session.dialect.now} END`,
-        send_by: after(sendByMs),
-        answer_by: after(answerWithinMs),
-        ...(resendAfterMs > 0 ? { resend_from: after(resendAfterMs) } : {}),
-      }),
+      sql: (place) => {
+        // A value: with the number in its text, each claim's statement would be another one, which SQLite keeps prepared.
+        const after = (ms: number) => `${session.dialect.now} + ${place(roundMs(ms))}`;
+        return {
+          position: '(SELECT last_position FROM attempt_counter)',
+          // A pause takes the counter's lock too, and so does a withdrawal: one that came since the rules were asked is
+          // seen here, and the column takes no NULL.
+          claimed_at: `CASE WHEN EXISTS (${selectPauses(place(inquiry.profile))}) OR EXISTS (${selectWithdrawals(place(owner), place(runOwner))}) THEN NULL ELSE ${session.dialect.now} END`,
+          send_by: after(sendByMs),
+          answer_by: after(answerWithinMs),
+          ...(resendAfterMs > 0 ? { resend_from: after(resendAfterMs) } : {}),
+        };
+      },
     }),
   ]);
   return row as Row<'attempts'>;
@@ -523,7 +526,7 @@ function toNews({ failureType, httpStatus, requestedAt, answer }: OutcomeRecord)
   return { failureType, httpStatus, requestedAt, ...toReadable(answer) };
 }
 
-/** Becomes part of a statement: only a whole number of milliseconds is permitted. */
+/** The columns take whole milliseconds alone. */
 function roundMs(ms: number): number {
   if (!Number.isFinite(ms) || ms < 0) throw new RangeError('must be a span of time in milliseconds');
   return Math.ceil(ms);
