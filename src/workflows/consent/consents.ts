@@ -29,7 +29,10 @@ import { type JointConsent, judgeConsents, type ShareRecord } from './share-reco
 
 /** A run that receives consents: `lendingJourney`, or `shareReport`, whose run key is the `journeyId` of its consents. */
 export interface ConsentHost
-  extends Pick<AnyRun, 'kind' | 'id' | 'runKey' | 'config' | 'events' | 'inFlight' | 'publish' | 'refuse' | 'status'> {
+  extends Pick<
+    AnyRun,
+    'kind' | 'id' | 'runKey' | 'config' | 'continuation' | 'events' | 'inFlight' | 'publish' | 'refuse' | 'status'
+  > {
   readonly consents: Consents;
   readonly shares: ReadonlyMap<string, ShareRecord>;
   knowsApplicant(applicantId: string): boolean;
@@ -194,8 +197,10 @@ export class Consents {
     const summary = `looking up the consents to share ${shareId}`;
     const standings = await runUntilRecorded('lookUpShares', { summary }, args);
     if (standings === 'ledgerChanged') {
-      await sleep(ASK_AGAIN_AFTER_MS, { summary: 'until the ledger of the run may answer' });
+      // The next run asks, too.
       this.#stale.add(shareId);
+      const summary = 'until the ledger of the run may answer';
+      await this.#host.continuation.waitFor(sleep(ASK_AGAIN_AFTER_MS, { summary }));
     } else this.updateStandings(standings);
   }
 
