@@ -63,10 +63,14 @@ export class KeyRing {
     return findCurrent(this.keys, use);
   }
 
-  /** `refused`: an operator has declared that this key never comes. `unknown`: it may still come. */
+  /**
+   * `refused`: an operator has declared that this key never comes, or the id is that of a key of the other use. The
+   * latter cannot be refused by an operator. `unknown`: it may still come.
+   */
   async find(use: KeyUse, id: string): Promise<RingKey | 'refused' | 'unknown'> {
-    const key = this.keys.find((candidate) => candidate.use === use && candidate.id === id);
-    return key ?? (this.refused.includes(id) ? 'refused' : 'unknown');
+    const key = this.keys.find((candidate) => candidate.id === id);
+    if (key) return key.use === use ? key : 'refused';
+    return this.refused.includes(id) ? 'refused' : 'unknown';
   }
 
   /** Wraps a data key under the current key of that use, bound to `bound`. */
