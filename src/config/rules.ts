@@ -106,10 +106,14 @@ export function checkLedgerAddress(url: string, environment: Environment): strin
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) return `must be ${LEDGER_ADDRESSES}`;
   if (environment !== 'production') return null;
   const { hostname, searchParams } = new URL(url);
-  // A Unix socket has no host, or names its directory in `host`.
-  const host = searchParams.get('host') ?? hostname;
-  if (host === '' || host.startsWith('/') || host.startsWith('%2F') || isLoopback(host)) return null;
-  const isChecked = searchParams.get('sslmode') === 'verify-full' && !searchParams.has('ssl');
+  // The driver uses the last of repeated parameters.
+  const last = (name: string) => searchParams.getAll(name).at(-1);
+  // A Unix socket names its directory in `host`.
+  const host = last('host') || hostname;
+  // The driver would connect to PGHOST.
+  if (host === '') return 'must name its host in production, or the directory of a Unix socket in `?host=`';
+  if (host.startsWith('/') || host.startsWith('%2F') || isLoopback(host)) return null;
+  const isChecked = last('sslmode') === 'verify-full' && !searchParams.has('ssl');
   return isChecked ? null : 'must have sslmode=verify-full in production, unless the database is on this machine';
 }
 

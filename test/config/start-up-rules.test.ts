@@ -164,6 +164,19 @@ const RULES: readonly Rule[] = [
   ],
 ];
 
+  ['a database at PGHOST', 'LEDGER_URL', PRODUCTION, { LEDGER_URL: 'postgres:///credit' }],
+  [
+    'a database whose TLS a later parameter turns off',
+    'LEDGER_URL',
+    PRODUCTION,
+    { LEDGER_URL: 'postgres://ledger.example.com/credit?sslmode=verify-full&sslmode=disable' },
+  ],
+  [
+    'a database at a later host',
+    'LEDGER_URL',
+    PRODUCTION,
+    { LEDGER_URL: 'postgres:///credit?host=127.0.0.1&host=ledger.example.com' },
+  ],
 describe('start-up', () => {
   for (const environment of ALL) {
     test(`succeeds in ${environment} with a complete configuration`, () => {
