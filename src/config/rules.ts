@@ -1,5 +1,5 @@
 /** Rules for single texts of the configuration. Each function returns the rule that a text breaks, or `null`. */
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { isLoopback } from '../base/loopback.ts';
 import { ENVIRONMENTS, type Environment } from '../model/products.ts';
 
@@ -162,7 +162,15 @@ export function findOtherEnvironment(taskQueue: string, environment: Environment
  */
 export function checkOpenFile(path: string): string | null {
   if (process.platform === 'win32') return null;
-  const about = statSync(path, { throwIfNoEntry: false });
-  const isOpen = about !== undefined && (about.mode & 0o007) !== 0;
+  const isOpen = ((findStats(path)?.mode ?? 0) & 0o007) !== 0;
   return isOpen ? 'must be in a file that is closed to other users in production: `chmod o-rwx` it' : null;
+}
+
+/** Returns `undefined` for a path that leads nowhere. Never throws: an error would show the path, which may be a secret. */
+export function findStats(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }

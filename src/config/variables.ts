@@ -2,7 +2,7 @@
  * Every environment variable that the programs read, by subject: its name, its values and its default.
  * docs/configuration.md explains each, and a test compares its tables with these.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
@@ -27,6 +27,7 @@ import {
   checkOrigin,
   checkTaskQueue,
   checkTimeZone,
+  findStats,
 } from './rules.ts';
 
 /** Default address of `credit-journey dev` and `credit-journey sandbox`. */
@@ -175,7 +176,7 @@ const limitedTo = (characters: number) => (value: string) => checkAlphanumeric(v
 const isLine = (value: string, most: number) => value.length <= most && new RegExp(PRINTABLE).test(value);
 
 function isDirectory(path: string): boolean {
-  return isAbsolute(path) && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isAbsolute(path) && findStats(path)?.isDirectory() === true;
 }
 
 function statuses() {

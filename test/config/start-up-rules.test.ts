@@ -128,6 +128,13 @@ const RULES: readonly Rule[] = [
     { GATEWAY_CLIENT_SECRET_FILE: file('a-secret', 0o644) },
   ],
   [
+    'a long client secret in place of its file',
+    'GATEWAY_CLIENT_SECRET_FILE',
+    ALL,
+    { GATEWAY_CLIENT_SECRET_FILE: 'sentinel'.repeat(60) },
+  ],
+  ['a directory of a name that is too long', 'PORTFOLIO_DIR', ALL, { PORTFOLIO_DIR: `/${'sentinel'.repeat(60)}` }],
+  [
     'a ledger address in a world-readable file',
     'LEDGER_URL_FILE',
     PRODUCTION,
@@ -156,14 +163,6 @@ const RULES: readonly Rule[] = [
   ],
   ['Temporal without TLS', 'TEMPORAL_TLS', PRODUCTION, { TEMPORAL_TLS: 'false' }],
   ['a database without TLS', 'LEDGER_URL', PRODUCTION, { LEDGER_URL: 'postgres://ledger.example.com/credit' }],
-  [
-    'a database connection without certificate checks',
-    'LEDGER_URL',
-    PRODUCTION,
-    { LEDGER_URL: 'postgres://ledger.example.com/credit?sslmode=no-verify' },
-  ],
-];
-
   ['a database at PGHOST', 'LEDGER_URL', PRODUCTION, { LEDGER_URL: 'postgres:///credit' }],
   [
     'a database whose TLS a later parameter turns off',
@@ -177,6 +176,14 @@ const RULES: readonly Rule[] = [
     PRODUCTION,
     { LEDGER_URL: 'postgres:///credit?host=127.0.0.1&host=ledger.example.com' },
   ],
+  [
+    'a database connection without certificate checks',
+    'LEDGER_URL',
+    PRODUCTION,
+    { LEDGER_URL: 'postgres://ledger.example.com/credit?sslmode=no-verify' },
+  ],
+];
+
 describe('start-up', () => {
   for (const environment of ALL) {
     test(`succeeds in ${environment} with a complete configuration`, () => {
