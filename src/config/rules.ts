@@ -90,6 +90,8 @@ export function checkOrigin(origin: string, environment: Environment): string | 
 
 /** Returns the address, or the rule that it breaks. */
 function parseHttpAddress(address: string): URL | string {
+  // The parser leaves white space out, but not where a path is added behind it.
+  if (/\s/.test(address)) return 'must not hold white space';
   const url = URL.parse(address);
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return 'must be an http or https address';
   return url.username || url.password ? 'must not hold credentials' : url;
