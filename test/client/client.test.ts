@@ -170,6 +170,7 @@ describe('the client', { concurrency: 8 }, () => {
     const journey = await journeys.start(journeyInput());
     const handle = harness.client.workflow.getHandle(journey.workflowId);
     const states: string[] = [];
+    const result = journey.result();
     let isReset = false;
     for await (const status of journey.watch()) {
       states.push(status.state);
@@ -187,6 +188,7 @@ describe('the client', { concurrency: 8 }, () => {
       await journey.withdraw({ by: 'ops', reason: 'test' });
     }
     assert.equal(states.at(-1), 'withdrawn');
+    assert.equal((await result).outcome, 'withdrawn', 'the caller has waited since before the reset');
   });
 });
 

@@ -1,6 +1,6 @@
 /** One run of any kind as platforms see it: its state and result, and the messages to it. */
-import type { WorkflowHandle } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/common';
+import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { TerminatedFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { findMessage, listUpdates, type MessageTo, type UpdateOf } from '../../messages/all-messages.ts';
 import { ANSWERS, type RunAnswers } from '../../messages/answers.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
@@ -132,7 +132,19 @@ export class Run<Kind extends RunKind> {
    */
   async result(options: CallOptions = {}): Promise<RunAnswers[Kind]['result']> {
     const late = () => new CallError('resultNotReady', { runKey: this.runKey });
-    return this.#context.calls.make({ runKey: this.runKey, late }, options, () => this.#handle().result());
+    return this.#context.calls.make({ runKey: this.runKey, late }, options, () => this.#waitForResult());
+  }
+
+  async #waitForResult(): Promise<RunAnswers[Kind]['result']> {
+    try {
+      return await this.#handle().result();
+    } catch (error) {
+      // A reset terminates the run, and a run under the same id continues.
+      if (!(error instanceof WorkflowFailedError && error.cause instanceof TerminatedFailure)) throw error;
+      const latest = await describeRun(this.#context.client, this.workflowId);
+      if (!latest || latest.status.name === 'TERMINATED') throw error;
+      return this.#waitForResult();
+    }
   }
 
   /**
