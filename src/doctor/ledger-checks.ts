@@ -2,7 +2,7 @@
 import { Client } from '@temporalio/client';
 import { readWatchedAttempt } from '../client/connection/temporal-runs.ts';
 import { judgeDurability } from '../ledger/database/durability.ts';
-import { LedgerNotFoundError, LedgerUnavailableError } from '../ledger/errors.ts';
+import { LedgerNotFoundError, LedgerSchemaError, LedgerUnavailableError } from '../ledger/errors.ts';
 import { inspect, type LedgerInspection } from '../ledger/inspect-ledger.ts';
 import { describePause } from '../ledger/pauses.ts';
 import { readRestore } from '../ledger/restores.ts';
@@ -45,6 +45,8 @@ export const ledgerCheck = defineCheck('ledger', NEEDS, async (context) => {
     found = await context.inspect();
   } catch (error) {
     if (error instanceof LedgerNotFoundError) return toMissingFinding(context);
+    if (error instanceof LedgerSchemaError)
+      return fail(error.message, 'run that build, or `credit-journey setup` for a new ledger at another LEDGER_URL');
     if (!(error instanceof LedgerUnavailableError)) throw error;
     // Its message names the database's code at most.
     return fail(`${error.message}: nothing is sent until it answers`, 'start the database, or correct LEDGER_URL');

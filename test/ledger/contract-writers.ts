@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readIdentity, SCHEMA_VERSION } from '../../src/ledger/database/schema.ts';
 import { LedgerSchemaError, WriterTooOldError } from '../../src/ledger/errors.ts';
+import { inspectLedger } from '../../src/ledger/inspect-ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openEngine, openLedger } from '../../src/ledger/open-ledger.ts';
 import { attempted, claimOf, consentOf, decisionOf, outcomeOf, RECORD, TRACE } from './fixtures.ts';
@@ -75,6 +76,20 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
     const other = await again();
     await other.recordDecision(ledger.identity.ledgerId, claimOf(ledger).inquiry, decisionOf({ action: 'amend' }));
     assert.equal(other.identity.schemaVersion, NEXT);
+  });
+
+  test('a ledger that another build made under the same version is refused by what its tables lack', async (t) => {
+    const { url, ring, ledger } = await opened(t);
+    await ledger.close();
+    for (const column of ['wrapped_key', 'chain_mac']) {
+      await backend.execute(url, `ALTER TABLE ledger_identity DROP COLUMN ${column}`);
+    }
+    const isRefused = (error: unknown) =>
+      error instanceof LedgerSchemaError && error.message.includes('lack wrapped_key, chain_mac: another build');
+    const open = { url, environment: 'sandbox', keyRing: ring } as const;
+    await assert.rejects(openLedger(open), isRefused);
+    await assert.rejects(openLedger({ ...open, create: true, migrate: true }), isRefused);
+    await assert.rejects(inspectLedger(url), isRefused);
   });
 
   test('every claim that is concurrent with a migration is committed before it or refused', async (t) => {

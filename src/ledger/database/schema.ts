@@ -1,9 +1,9 @@
 /** The version of a ledger's tables, the programs that may write to it, and the way to a newer version. */
 
-import { LedgerChangedError } from '../errors.ts';
-import { readRows } from './rows.ts';
+import { LedgerChangedError, LedgerSchemaError } from '../errors.ts';
+import { readRows, toMemberName } from './rows.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
-import { createTables, type Row } from './tables.ts';
+import { createTables, listColumns, type Row } from './tables.ts';
 
 // The ledger's tables, as a list of versions; both engines run the same ones. Instants are milliseconds since 1970.
 
@@ -27,10 +27,21 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 /** The identity’s members after a migration by this code: the tables’ version, and the lowest one that may write to them. */
 export const VERSIONS = { schemaVersion: SCHEMA_VERSION, oldestWriter: Math.max(0, ...WITHOUT_OLDER_WRITERS) };
 
-/** Returns the ledger's identity; `undefined` where the database holds no ledger. */
+/**
+ * Returns the ledger's identity; `undefined` where the database holds no ledger.
+ *
+ * @throws LedgerSchemaError where another build made the tables under this version's number, before 1.0.0
+ */
 export async function readIdentity(session: SqlSession): Promise<Row<'ledger_identity'> | undefined> {
   const found = await session.rows(session.dialect.tableExists, ['ledger_identity']);
-  return found.length === 0 ? undefined : (await readRows(session, 'ledger_identity', { onlyRow: 1 }))[0];
+  if (found.length === 0) return undefined;
+  const [identity] = await readRows(session, 'ledger_identity', { onlyRow: 1 });
+  if (identity?.schemaVersion !== SCHEMA_VERSION) return identity;
+  const lacking = listColumns('ledger_identity', (_, column) => !(toMemberName(column) in identity));
+  if (lacking.length === 0) return identity;
+  throw new LedgerSchemaError(
+    `the ledger's tables lack ${lacking.join(', ')}: another build from before 1.0.0 made them, and only that one reads them`,
+  );
 }
 
 /** Returns the identity of a ledger that was opened. @throws LedgerChangedError where it has none any more */
