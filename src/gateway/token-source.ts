@@ -106,7 +106,9 @@ export class TokenSource {
     try {
       return await this.#fetchOnce(slot, profile, afterMs);
     } catch (error) {
-      if (!good || !(error instanceof GatewayError) || error.code !== 'TokenUnavailable') throw error;
+      if (!(error instanceof GatewayError) || error.code !== 'TokenUnavailable') throw error;
+      // While the fetch lasted, the token may have expired, or the gateway may have refused it.
+      if (!good || slot.token !== good || good.expiresAtMs <= this.#now()) throw error;
       good.renewAtMs = this.#now() + RENEWAL_RETRY_MS;
       return good;
     }

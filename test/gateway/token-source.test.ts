@@ -95,6 +95,26 @@ test('while the token service is down, a valid token is still used and an expire
   assert.equal((await fail()).code, 'TokenUnavailable');
 });
 
+test('a token that expires or is refused while its renewal fails is not used', async (t) => {
+  let end = () => {};
+  let nowMs = 0;
+  const good = httpAnswer(200, tokenBody({ expires_in: 1000 }));
+  const { source, profile, get, fail } = await startSource(
+    t,
+    (socket, _request, index) => {
+      if (index % 2 === 1) end();
+      socket.write(index % 2 === 0 ? good : httpAnswer(503, ''));
+    },
+    { now: () => nowMs },
+  );
+  for (const endToken of [() => (nowMs += 60_000), () => source.invalidate(profile, 'token-1')]) {
+    await get();
+    nowMs += 950_000;
+    end = endToken;
+    assert.equal((await fail()).code, 'TokenUnavailable');
+  }
+});
+
 test('callers that need a later token share a single new fetch', async (t) => {
   let nowMs = 1_000;
   const { server, get } = await startSource(t, counting(), { now: () => nowMs });
