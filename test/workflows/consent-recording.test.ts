@@ -1,5 +1,7 @@
 /** The ledger records each consent before the run answers the message, also when the run is terminated afterwards. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import type { UpdateAnswer } from '../../src/messages/answers.ts';
@@ -15,7 +17,8 @@ import {
   update,
   WAIT_LIMIT_MS,
 } from '../support/journey-harness.ts';
-import { lockLedger } from '../support/ledger-access.ts';
+import { lockLedger, openLedgerOf } from '../support/ledger-access.ts';
+import { lateRefusal } from '../support/share-scenarios.ts';
 
 let harness: Harness;
 before(async () => {
@@ -153,6 +156,34 @@ describe('a consent that a run receives', () => {
     } finally {
       unlock();
     }
+    assert.equal((await handle.result()).shares[0]?.state, 'posted');
+  });
+
+  test('permits its share although the ledger was restored, and has fewer entries than the run has seen', async () => {
+    const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
+    const early = consentMessage(journeyId, { applicantId: '2A' });
+    assert.equal((await update(handle, 'recordConsent', early)).recorded, true);
+    const file = harness.config.ledger.url.slice('file:'.length);
+    {
+      using copied = database();
+      copied.exec(`VACUUM INTO '${file}-older'`);
+    }
+    for (let index = 0; index < 3; index++) await lateRefusal(harness, refusal(`T-${randomUUID().slice(0, 13)}`));
+    assert.equal((await update(handle, 'recordConsent', early)).duplicate, true);
+    await harness.stopWorker();
+    for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+    renameSync(`${file}-older`, file);
+    const ledger = await openLedgerOf(harness);
+    const acceptance = { acceptanceId: randomUUID(), by: 'ops@example.com', reason: 'the disk was lost' };
+    await ledger.acceptRestore(ledger.identity.ledgerId, acceptance);
+    await ledger.close();
+    await harness.startWorker();
+    const { recorded, stands } = await update(
+      handle,
+      'recordConsent',
+      consentMessage(journeyId, { applicantId: '1A' }),
+    );
+    assert.deepEqual([recorded, stands?.decision], [true, 'granted']);
     assert.equal((await handle.result()).shares[0]?.state, 'posted');
   });
 });

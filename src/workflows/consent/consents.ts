@@ -194,6 +194,7 @@ export class Consents {
     const args = { ...this.#asker, shares: [this.#askAbout(share)], shareIds };
     // News during the look-up may be too late for it.
     this.#stale.delete(shareId);
+    const before = this.#standings.get(shareId);
     const summary = `looking up the consents to share ${shareId}`;
     const standings = await runUntilRecorded('lookUpShares', { summary }, args);
     if (standings === 'ledgerChanged') {
@@ -201,14 +202,24 @@ export class Consents {
       this.#stale.add(shareId);
       const summary = 'until the ledger of the run may answer';
       await this.#host.continuation.waitFor(sleep(ASK_AGAIN_AFTER_MS, { summary }));
-    } else this.updateStandings(standings);
+      return;
+    }
+    // A restored ledger has fewer entries than before. Its answer counts unless another one came meanwhile.
+    if (this.#standings.get(shareId) === before) this.#standings.delete(shareId);
+    this.updateStandings(standings);
   }
 
-  /** Stores the ledger's answers about shares, unless newer answers are known. */
+  /**
+   * Stores the ledger's answers about shares. An answer with fewer entries than the known one was overtaken, or comes
+   * from a restored ledger: the share asks again.
+   */
   updateStandings(standings: readonly ShareStanding[]): void {
     for (const standing of standings) {
       const { shareId, position } = standing;
-      if ((this.#standings.get(shareId)?.position ?? 0) > position) continue;
+      if ((this.#standings.get(shareId)?.position ?? 0) > position) {
+        this.#stale.add(shareId);
+        continue;
+      }
       this.#standings.set(shareId, standing);
       const share = this.#host.shares.get(shareId);
       if (share) this.applyStanding(share);
