@@ -1,5 +1,6 @@
 /** Holds of one reason that were chosen for a decision together. */
 import type { Hold } from '../api/schemas.ts';
+import { whenForgotten } from '../base/kept.ts';
 import { observed } from '../base/observed.ts';
 
 export const chosen = observed<ReadonlyMap<string, Hold>>(new Map());
@@ -26,3 +27,5 @@ export function chooseAll(holds: readonly Hold[]): void {
 export function chooseNone(): void {
   chosen.set(new Map());
 }
+
+whenForgotten(chooseNone);

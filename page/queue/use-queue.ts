@@ -3,6 +3,7 @@ import { useCallback, useRef, useState } from 'preact/hooks';
 import { get, withQuery } from '../api/call.ts';
 import { answers } from '../api/reachable.ts';
 import type { Hold, HoldList } from '../api/schemas.ts';
+import { whenForgotten } from '../base/kept.ts';
 import { observed } from '../base/observed.ts';
 import { type Polled, usePolled } from '../base/polled.ts';
 import type { Filters } from '../base/route.ts';
@@ -44,6 +45,11 @@ export interface Queue extends Polled<Read> {
 
 /** The latest list of any view, so that a hold is shown at once, and the next one is known. */
 export const latestHolds = observed<readonly Hold[]>([]);
+
+whenForgotten(() => {
+  last = undefined;
+  latestHolds.set([]);
+});
 
 export function useQueue(filters: Filters): Queue {
   const key = JSON.stringify(filters);

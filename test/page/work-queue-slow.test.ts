@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { SCOPES } from '../../src/operations/scopes.ts';
+import { token } from '../api/fixtures.ts';
 import { until } from '../api/until.ts';
 import {
   axeFindings,
@@ -321,6 +322,21 @@ test('the work queue page', async (t) => {
     await page.getByText('The API refused the token').waitFor();
     await page.reload();
     await page.getByLabel('Token').waitFor();
+  });
+
+  await t.test('shows the next operator of a tab nothing that only the one before may see', async () => {
+    const hold = await world.hold();
+    const { page } = await open();
+    await rowOf(page, hold).getByRole('checkbox').check();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    const next = await token({ endUsers: ['EU-OTHER'], claims: { sub: 'operator-2' } });
+    await page.getByLabel('Token').fill(next);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Acting as operator-2').waitFor();
+    assert.ok(!(await page.locator('body').innerText()).includes(hold.runKey));
+    await goTo(page, '#/together');
+    await page.getByRole('heading', { name: 'Decide together' }).waitFor();
+    assert.ok(!(await page.locator('body').innerText()).includes('1 hold of'));
   });
 
   await t.test('can be used by keyboard only: rows, the list of keys, search and back', async () => {
