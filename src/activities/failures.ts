@@ -8,7 +8,7 @@ import {
 } from '../ledger/errors.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { FAILURES, type FailureType } from '../model/failure-types.ts';
-import { InvalidInputError } from '../model/problems.ts';
+import { InvalidInputError, selectShownProblems } from '../model/problems.ts';
 import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/files.ts';
 import type { RefusedInput } from './contract.ts';
 import { ProfileUnknownError } from './dependencies.ts';
@@ -35,7 +35,10 @@ export function translateFailure(error: unknown): unknown {
   if (error instanceof ProfileUnknownError) {
     return createFinalFailure('InvalidInput', { problems: error.problems, askOthers: true } satisfies RefusedInput);
   }
-  if (error instanceof InvalidInputError) return createFinalFailure('InvalidInput', { problems: error.problems });
+  if (error instanceof InvalidInputError) {
+    // A small message can break thousands of rules. The server takes no failure of that size, of an activity or an update.
+    return createFinalFailure('InvalidInput', { problems: selectShownProblems(error.problems) });
+  }
   if (error instanceof LedgerChangedError) return createFinalFailure('LedgerChanged');
   if (error instanceof RequestDiffersError) return createFinalFailure('RequestDiffers');
   if (error instanceof LedgerRestoredError) return createRetryableFailure('LedgerRestored');

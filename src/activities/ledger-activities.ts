@@ -4,7 +4,7 @@ import type { RepeatStageMessage } from '../messages/advance.ts';
 import { toCanonicalRequest } from '../model/canonical-request.ts';
 import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
 import type { HighWaterMark } from '../model/ledger-watch.ts';
-import { formatProblem, InvalidInputError } from '../model/problems.ts';
+import { formatProblem, InvalidInputError, selectShownProblems } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
 import type { DecisionProofVerdict } from '../protection/proofs.ts';
 import type {
@@ -93,8 +93,10 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
     if (decision.action === 'amend' && applicants) {
       const profile = findPreparedProfile(dependencies, inquiry.profile);
       const problems = listApplicantProblems(profile, inquiry.productCode, applicants);
-      if (problems.length > 0)
-        return { kind: 'refused', cause: 'notNow', reason: problems.map(formatProblem).join('; ') };
+      if (problems.length > 0) {
+        const reason = selectShownProblems(problems).map(formatProblem).join('; ');
+        return { kind: 'refused', cause: 'notNow', reason };
+      }
     }
     const verdict = await judgeProof(inquiry.profile, {
       content: toProvedContent(args),

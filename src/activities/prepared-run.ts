@@ -146,7 +146,7 @@ export function checkRequestCanBeBuilt(
  * Creates the first activity of each kind of run. It checks the whole input and fixes the run's configuration before
  * anything can be posted. Also creates the checks of later requests to a running journey.
  *
- * @throws `InvalidInput` (final) with every problem; `LedgerUnavailable` (repeated)
+ * @throws `InvalidInput` (final) with the first problems; `LedgerUnavailable` (repeated)
  */
 export function createStartActivities(dependencies: ActivityDependencies) {
   const { ledger } = dependencies;
