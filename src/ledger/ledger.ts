@@ -91,15 +91,15 @@ export function makeLedger(transactions: Transactions, identity: records.LedgerI
       }),
     },
     retention: {
+      // A review has up to a million rows.
+      ...transactions.bindReads({ view: disposal.readDisposalView, olderThan: disposal.readOlderThan }, true),
       ...transactions.bindReads({
-        view: disposal.readDisposalView,
-        olderThan: disposal.readOlderThan,
         unfinished: disposal.readUnfinished,
         isBegun: isDisposalBegun,
         legalHolds: readHolds,
       }),
       // Another database may answer at the same address by now: nothing of it may be destroyed.
-      ...transactions.bindWrites(
+      ...transactions.bindLongWrites(
         {
           begin: disposal.beginDisposal,
           recordDeletion: disposal.recordDeletion,

@@ -337,6 +337,27 @@ describe('PostgreSQL: the connection to the server', () => {
     }
   });
 
+  test('a disposal may take longer than other work, since a review has up to a million rows', async (t) => {
+    const url = await newUrl();
+    const ledger = await open(t, url);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    const slowly = (delayed: string) =>
+      `CREATE TRIGGER slowly BEFORE ${delayed} FOR EACH STATEMENT EXECUTE FUNCTION wait()`;
+    await execute(
+      url,
+      "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(6); RETURN NULL; END'",
+    );
+    await execute(url, slowly('DELETE ON report_consumers'));
+    await execute(url, slowly('INSERT ON consents'));
+    const authorization = { by: 'operator', reason: 'its time is over' };
+    await ledger.retention.begin('J-1', authorization);
+    const [disposed] = await Promise.all([
+      ledger.retention.dispose('J-1', authorization, 0),
+      assert.rejects(ledger.recordConsents(ledger.identity.ledgerId, [consentOf()]), LedgerUnavailableError),
+    ]);
+    assert.deepEqual(disposed, { kind: 'done', inquiries: 1, reports: 0 });
+  });
+
   test('scrub returns false when the role may not vacuum old row versions', async (t) => {
     const url = await newUrl();
     const ring = keyRing();

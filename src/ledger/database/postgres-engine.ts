@@ -56,7 +56,10 @@ const MAX_CONNECTIONS = 10;
 const IDLE_TIMEOUT_MS = 30_000;
 /** PostgreSQL asks for a password once. So no connection outlives a rotated one by more than this. */
 const MAX_AGE_S = 30 * 60;
-/** A vacuum reads whole tables beside other work, and a migration changes them: millions of rows take minutes. */
+/**
+ * A vacuum reads whole tables beside other work, a migration changes them, and a disposal changes all rows of a review:
+ * millions of rows take minutes.
+ */
 const SLOW_ANSWER_TIMEOUT_MS = 60 * 60_000;
 
 /**
@@ -90,10 +93,11 @@ const begin = (mode: string, lockMs: number, statementMs: number, idleMs: number
   set_config('statement_timeout', '${statementMs}', true), set_config('idle_in_transaction_session_timeout', '${idleMs}', true)`;
 // A commit must be on disk with any default of the server, and the row locks require this isolation level.
 const WRITES = 'READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on';
-const BEGIN_WRITE = `${begin(WRITES, LOCK_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, ANSWER_TIMEOUT_MS)};
-  SELECT pg_advisory_xact_lock_shared(${MIGRATION_LOCK})`;
+const beginWrite = (statementMs: number) =>
+  `${begin(WRITES, LOCK_TIMEOUT_MS, statementMs, ANSWER_TIMEOUT_MS)}; SELECT pg_advisory_xact_lock_shared(${MIGRATION_LOCK})`;
 const BEGIN_MIGRATION = `${begin(WRITES, MIGRATION_LOCK_TIMEOUT_MS, 0, 0)}; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;
-const BEGIN_READ = begin('REPEATABLE READ READ ONLY', LOCK_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, ANSWER_TIMEOUT_MS);
+const beginRead = (statementMs: number) =>
+  begin('REPEATABLE READ READ ONLY', LOCK_TIMEOUT_MS, statementMs, ANSWER_TIMEOUT_MS);
 
 /**
  * Makes a pool for the database that the address names; the first transaction connects. An administrator makes the
@@ -129,12 +133,23 @@ class PostgresEngine implements SqlEngine {
     this.#pool = pool;
   }
 
-  read<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
-    return this.#transaction(BEGIN_READ, async (session) => rollBack(await work(session)));
+  read<T>(work: (session: SqlSession) => Promise<T>, isLong = false): Promise<T> {
+    return this.#limited(beginRead, async (session) => rollBack(await work(session)), isLong);
   }
 
-  write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return this.#transaction(BEGIN_WRITE, work);
+  write<T>(work: (session: SqlSession) => Promise<Written<T>>, isLong = false): Promise<T> {
+    return this.#limited(beginWrite, work, isLong);
+  }
+
+  #limited<T>(
+    begin: (statementMs: number) => string,
+    work: (session: SqlSession) => Promise<Written<T>>,
+    isLong: boolean,
+  ): Promise<T> {
+    // No limit of the server's own: the driver's one ends the connection, and with it the transaction.
+    return isLong
+      ? this.#transaction(begin(0), work, SLOW_ANSWER_TIMEOUT_MS)
+      : this.#transaction(begin(STATEMENT_TIMEOUT_MS), work, ANSWER_TIMEOUT_MS);
   }
 
   migrate<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
@@ -183,7 +198,7 @@ class PostgresEngine implements SqlEngine {
   async #transaction<T>(
     begin: string,
     work: (session: SqlSession) => Promise<Written<T>>,
-    timeoutMs = ANSWER_TIMEOUT_MS,
+    timeoutMs: number,
   ): Promise<T> {
     const { query, release } = await this.#connect(timeoutMs);
     let isEnded = false;

@@ -65,15 +65,19 @@ export function rollBack<T>(answer: T): Ending<T> {
 }
 
 export interface SqlEngine {
-  /** A consistent view; writes nothing. */
-  read<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
+  /**
+   * A consistent view; writes nothing.
+   *
+   * @param isLong its statements may take minutes, here and in `write`: they read or change any number of rows
+   */
+  read<T>(work: (session: SqlSession) => Promise<T>, isLong?: boolean): Promise<T>;
   /**
    * One transaction. Resolves only after the database has confirmed the commit, unless its work was undone.
    *
    * @throws LedgerUnavailableError on any failure of the database, a commit without an answer included
    * @throws LostRaceError where another transaction took a unique key: nothing was written, read again
    */
-  write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T>;
+  write<T>(work: (session: SqlSession) => Promise<Written<T>>, isLong?: boolean): Promise<T>;
   /**
    * One transaction that may change the tables. It runs alone among all writers, without a time limit.
    *

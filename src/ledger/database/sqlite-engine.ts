@@ -171,7 +171,11 @@ class SqliteEngine implements SqlEngine {
     });
   }
 
-  write<T>(work: (session: SqlSession) => Promise<Written<T>>, patienceMs = BUSY_TIMEOUT_MS): Promise<T> {
+  write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
+    return this.#enqueue(work, BUSY_TIMEOUT_MS);
+  }
+
+  #enqueue<T>(work: (session: SqlSession) => Promise<Written<T>>, patienceMs: number): Promise<T> {
     const until = performance.now() + patienceMs;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#writes.push({ work, until, resolve: resolve as QueuedWrite['resolve'], reject });
@@ -181,7 +185,7 @@ class SqliteEngine implements SqlEngine {
 
   /** No other process writes meanwhile, as in every write here. */
   migrate<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return this.write(work, MIGRATION_PATIENCE_MS);
+    return this.#enqueue(work, MIGRATION_PATIENCE_MS);
   }
 
   /**

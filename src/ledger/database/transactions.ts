@@ -55,8 +55,8 @@ export class Transactions {
     this.cipher = cipher;
   }
 
-  read<T>(work: Work<T>): Promise<T> {
-    return this.engine.read((session) => work({ ...session, cipher: this.cipher }));
+  read<T>(work: Work<T>, isLong = false): Promise<T> {
+    return this.engine.read((session) => work({ ...session, cipher: this.cipher }), isLong);
   }
 
   async *readPages<Item, Place>(
@@ -77,18 +77,18 @@ export class Transactions {
    *
    * @throws LedgerChangedError, WriterTooOldError
    */
-  writeTo<T>(ledgerId: string, work: Work<Written<T>>): Promise<T> {
-    return this.#write(work, async (tx) => requireSameLedger(ledgerId, await requireWritable(tx)));
+  writeTo<T>(ledgerId: string, work: Work<Written<T>>, isLong = false): Promise<T> {
+    return this.#write(work, async (tx) => requireSameLedger(ledgerId, await requireWritable(tx)), isLong);
   }
 
-  async #write<T>(work: Work<Written<T>>, check?: Work<unknown>): Promise<T> {
+  async #write<T>(work: Work<Written<T>>, check?: Work<unknown>, isLong = false): Promise<T> {
     for (let races = 0; races < MAX_RACES; races++) {
       try {
         return await this.engine.write(async (session) => {
           const tx = { ...session, cipher: this.cipher };
           await check?.(tx);
           return work(tx);
-        });
+        }, isLong);
       } catch (error) {
         if (!(error instanceof LostRaceError)) throw error;
       }
@@ -96,13 +96,13 @@ export class Transactions {
     throw new LedgerUnavailableError('other transactions kept the ledger busy each time');
   }
 
-  bindReads<Fs extends Functions>(functions: Fs): Methods<Fs> {
-    return bind(functions, (work, ...input) => this.read((tx) => work(tx, ...input)));
+  bindReads<Fs extends Functions>(functions: Fs, isLong = false): Methods<Fs> {
+    return bind(functions, (work, ...input) => this.read((tx) => work(tx, ...input), isLong));
   }
 
-  /** Binds each function to the ledger with this id. */
-  bindWrites<Fs extends Functions>(functions: Fs, ledgerId: string): Methods<Fs> {
-    return bind(functions, (work, ...input) => this.writeTo(ledgerId, (tx) => work(tx, ...input)));
+  /** Binds each function to the ledger with this id. It may change any number of rows. */
+  bindLongWrites<Fs extends Functions>(functions: Fs, ledgerId: string): Methods<Fs> {
+    return bind(functions, (work, ...input) => this.writeTo(ledgerId, (tx) => work(tx, ...input), true));
   }
 
   /** Each method takes the id of the expected ledger first. */
