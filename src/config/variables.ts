@@ -2,6 +2,7 @@
  * Every environment variable that the programs read, by subject: its name, its values and its default.
  * docs/configuration.md explains each, and a test compares its tables with these.
  */
+import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
@@ -137,7 +138,17 @@ export function content() {
 }
 
 export function certificate() {
-  return content().refine((pem) => pem.includes('-----BEGIN CERTIFICATE-----'), 'must hold a PEM certificate');
+  return content().refine(isPem, 'must hold PEM certificates');
+}
+
+/** Checks each certificate: TLS ignores one that it cannot read, and then trusts no server that it has signed. */
+function isPem(text: string): boolean {
+  const certificates = text.split(/(?=-----BEGIN CERTIFICATE-----)/).filter((part) => part.startsWith('-----BEGIN'));
+  try {
+    return certificates.map((pem) => new X509Certificate(pem)).length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** The value in a file of JSON. The parser's own message would quote the file. */

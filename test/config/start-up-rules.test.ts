@@ -134,6 +134,12 @@ const RULES: readonly Rule[] = [
     { GATEWAY_CLIENT_SECRET_FILE: 'sentinel'.repeat(60) },
   ],
   ['a directory of a name that is too long', 'PORTFOLIO_DIR', ALL, { PORTFOLIO_DIR: `/${'sentinel'.repeat(60)}` }],
+  [
+    'a damaged certificate authority',
+    'GATEWAY_CA_FILE',
+    ALL,
+    { GATEWAY_CA_FILE: file('-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n') },
+  ],
   ['a blank behind an address', 'GATEWAY_BASE_URL', ALL, { GATEWAY_BASE_URL: 'https://gateway.example.com ' }],
   [
     'a ledger address in a world-readable file',
