@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import type { Config } from '../src/config/config.ts';
+import { examine } from '../src/doctor/examine-installation.ts';
 import { findTemporalBinary } from '../src/local/temporal/temporal-binaries.ts';
 import { FAILURE_CONVERTER_PATH } from '../src/protection/payloads/data-converter.ts';
 import {
@@ -78,6 +79,7 @@ test('a deployment without a current version warns and gets no workflow tasks un
   assert.equal(await startedTasks(handle), 0);
   assert.equal(said.length, 1);
   assert.equal(said[0]?.[0], 'warn');
+  assert.equal(await checkWorkers(), 'fail');
 
   const path = await findTemporalBinary();
   const [, ...args] = formatPromotionCommand(first).split(' ');
@@ -86,7 +88,14 @@ test('a deployment without a current version warns and gets no workflow tasks un
   assert.equal((await handle.result()).outcome, 'completed');
   await until('the promotion is noticed', async () => state === 'current');
   assert.deepEqual(said[1], ['info', 'current']);
+  assert.equal(await checkWorkers(), 'pass');
 });
+
+/** What `doctor` finds about the workers of the first version. */
+async function checkWorkers(): Promise<string | undefined> {
+  const { checks } = await examine({ config: harness.config, problems: [] });
+  return checks.find(({ check }) => check === 'workers')?.status;
+}
 
 test('a fleet counts as running when workers of the same version poll', async () => {
   const fleet = { namespace: namespace(), taskQueue: harness.config.taskQueue };

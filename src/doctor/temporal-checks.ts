@@ -12,6 +12,7 @@ import {
   describeDeployment,
   findVersionState,
   formatPromotionCommand,
+  isFleetPolling,
   TASK_QUEUE_TYPES,
 } from '../temporal/worker-deployment.ts';
 import { countWords } from '../words/writer.ts';
@@ -105,27 +106,42 @@ function createQueueCheck(
 ): Check {
   return defineCheck(name, [...NEEDS, 'GATEWAY_PROFILES_FILE'], async (context) => {
     const queue = toQueue(context.config.taskQueue);
-    const counts = await Promise.all(types.map((type) => countPollers(context, queue, type)));
-    const fewest = Math.min(...counts);
-    if (fewest > 0) return pass(`${countWords(fewest, 'worker')} on ${queue}`);
-    return fail(
-      `no worker polls ${queue}: ${consequence}`,
-      '`credit-journey worker`; see its log where it ends at once',
-    );
+    const polls = await Promise.all(types.map((type) => findPollers(context, queue, type)));
+    const fewest = Math.min(...polls.map(({ count }) => count));
+    if (fewest === 0) {
+      return fail(
+        `no worker polls ${queue}: ${consequence}`,
+        '`credit-journey worker`; see its log where it ends at once',
+      );
+    }
+    const workers = `${countWords(fewest, 'worker')} on ${queue}`;
+    const [idle] = types.includes(TASK_QUEUE_TYPES.workflow) ? polls.filter(({ served }) => served === 0) : [];
+    if (!idle) return pass(workers);
+    const toDo = 'start workers of that version, or make the version of these current: docs/versioning.md';
+    return fail(`${workers}, and none of the version that gets its work, ${idle.current}: ${consequence}`, toDo);
   });
 }
 
-async function countPollers({ temporal }: DoctorContext, name: string, taskQueueType: number): Promise<number> {
+/** Counts the workers that poll, and those of them that the server gives the tasks of new runs to. */
+async function findPollers({ temporal }: DoctorContext, name: string, taskQueueType: number) {
   const { workflowService, options } = await temporal();
   const { namespace } = options;
-  const { pollers } = await workflowService
+  const { pollers, versioningInfo } = await workflowService
     .describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType })
     .catch((error: unknown) => {
       throw hasStatus(error, 'notFound') ? new NotCheckedError('there is no such namespace') : error;
     });
   // Our clock decides, with room for the server's to differ.
   const since = Date.now() - RECENT_MS;
-  return (pollers ?? []).filter(({ lastAccessTime }) => (optionalTsToMs(lastAccessTime) ?? 0) > since).length;
+  const recent = (pollers ?? []).filter(({ lastAccessTime }) => (optionalTsToMs(lastAccessTime) ?? 0) > since);
+  const version = versioningInfo?.currentDeploymentVersion;
+  const served = recent.filter(({ deploymentOptions: own }) =>
+    version?.deploymentName
+      ? own?.deploymentName === version.deploymentName && own.buildId === version.buildId
+      : !own?.deploymentName,
+  );
+  const current = version?.deploymentName ? `${version.deploymentName} ${version.buildId}` : 'unversioned';
+  return { count: recent.length, served: served.length, current };
 }
 
 /** Checks whether this configuration's version gets any work (docs/versioning.md). */
@@ -143,12 +159,14 @@ export const deploymentCheck = defineCheck(
     if (state === 'current') return pass(standing);
     const current = view?.currentBuildId;
     const who = view?.manager ?? `\`${formatPromotionCommand(deployment)}\``;
-    if (current === undefined) {
+    const fleet = { namespace: client.options.namespace, taskQueue: config.taskQueue, version: undefined };
+    const isUnversioned = current === undefined && (await isFleetPolling(client.workflowService, fleet));
+    if (current === undefined && !isUnversioned) {
       return fail(`${standing}, and no version is current: journeys make no progress`, `${who} makes it current`);
     }
     // An operator may look before promotion, or while the version drains: these states are in order.
     const isInOrder = ['inactive', 'draining', 'drained'].includes(state);
-    const detail = `${standing}; ${current} gets the work until ${who} makes this one current`;
+    const detail = `${standing}; ${current ?? 'an unversioned worker'} gets the work until ${who} makes this one current`;
     return isInOrder ? pass(detail) : warn(detail, 'start its workers, and make it current once it works');
   },
 );
