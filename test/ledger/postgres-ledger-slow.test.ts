@@ -322,6 +322,24 @@ describe('PostgreSQL: the connection to the server', () => {
     assert.equal(await ledger.recordOutcome(record, '{}'), 'recorded');
   });
 
+  test('work that waits too long for a connection says so, since the database itself may be well', async (t) => {
+    const url = await newUrl();
+    const ledger = await open(t, url);
+    const blocker = await openClient(t, url);
+    await blocker.query('BEGIN; SELECT 1 FROM ledger_identity FOR UPDATE');
+    const waiting = Array.from({ length: 40 }, () => ledger.recordConsents(ledger.identity.ledgerId, [consentOf()]));
+    const failed = (await Promise.allSettled(waiting)).map((end) =>
+      end.status === 'rejected' ? end.reason.message : '',
+    );
+    await blocker.query('ROLLBACK');
+    const words = 'no connection within 3 s: it is silent, or all 10 connections of this program are busy';
+    assert.equal(failed.at(-1), `the ledger's database did not answer or refused (${words})`);
+    assert.ok(
+      failed.every((message) => !message.includes('unknown')),
+      String(new Set(failed)),
+    );
+  });
+
   test('a commit whose answer is lost counts as failed, and later claims wait', async (t) => {
     const url = await newUrl();
     const ring = keyRing();

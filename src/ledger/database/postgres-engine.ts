@@ -32,8 +32,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
 };
 
 /** The driver's own message and detail may quote values, and its address a password. Only its code is passed on. */
-function throwTranslated(error: unknown): never {
-  const code = getErrorCode(error, 'unknown error');
+function throwTranslated(error: unknown, otherwise = 'unknown error'): never {
+  const code = getErrorCode(error, otherwise);
   if (code === UNIQUE_VIOLATION) throw new LostRaceError('lost');
   // `insertAttempt` causes this when a pause or a withdrawal came first.
   if (code === NOT_NULL_VIOLATION && (error as pg.DatabaseError).column === 'claimed_at') {
@@ -53,6 +53,8 @@ const STATEMENT_TIMEOUT_MS = 4_000;
 const ANSWER_TIMEOUT_MS = 5_000;
 /** A worker makes a few dozen attempts at once, each for some milliseconds in the database. */
 const MAX_CONNECTIONS = 10;
+/** The driver's error has no code, and is the same for both. */
+const NO_CONNECTION = `no connection within ${CONNECT_TIMEOUT_MS / 1000} s: it is silent, or all ${MAX_CONNECTIONS} connections of this program are busy`;
 const IDLE_TIMEOUT_MS = 30_000;
 /** PostgreSQL asks for a password once. So no connection outlives a rotated one by more than this. */
 const MAX_AGE_S = 30 * 60;
@@ -176,7 +178,7 @@ class PostgresEngine implements SqlEngine {
   /** @param timeoutMs how long a statement waits for its answer */
   async #connect(timeoutMs: number) {
     if (this.#pool.ending) throw new LedgerUnavailableError('the ledger is closed');
-    const client = await this.#pool.connect().catch(throwTranslated);
+    const client = await this.#pool.connect().catch((error: unknown) => throwTranslated(error, NO_CONNECTION));
     const notices: { severity: string | undefined; routine: string | undefined }[] = [];
     const onNotice = (notice: (typeof notices)[number]) => notices.push(notice);
     client.on('notice', onNotice);
@@ -184,7 +186,9 @@ class PostgresEngine implements SqlEngine {
       query: async (text: string, values?: readonly (SqlValue | undefined)[]) => {
         // `query_timeout` of one query is missing from the driver's types.
         const statement = { text, query_timeout: timeoutMs, values: values && [...values] };
-        const { rows, command } = await client.query<SqlRow>(statement).catch(throwTranslated);
+        const { rows, command } = await client
+          .query<SqlRow>(statement)
+          .catch((error: unknown) => throwTranslated(error));
         return { rows, command, notices };
       },
       /** Closes a connection in an unknown state. The server discards what that had not committed. */
