@@ -1,6 +1,7 @@
 /** Part of the contract suite: shares with their report and their consents, and the list of shares. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ConsentRecord } from '../../src/consent/consent-record.ts';
 import type { AuditedShare, SharesQuery } from '../../src/ledger/audit/audited.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ConsentsQuery } from '../../src/ledger/records.ts';
@@ -136,6 +137,22 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     const own = (await ledger.shareFacts(QUERY)).stored.find(({ consent }) => consent.applicantId === '02');
     assert.equal(own?.usedBy, undefined);
     assert.equal(await ledger.flagPostedShares(ledgerId, { ...other, decision: 'revoked' }), 1);
+    assert.deepEqual(await readAttention(ledger, BY_ITSELF.customerTraceNumber), ['revokedAfterPosting']);
+  });
+
+  test('a refusal to a share by itself flags it under a grant to its report’s journey, and the other way round', async (t) => {
+    const { ledger, ledgerId } = await opened(t);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    const [own, ofJourney] = [{ journeyId: 'share:S-9', shareId: 'S-9' }, { shareId: 'S-9' }];
+    const grants = [consentOf({ ...own, applicantId: '01' }), consentOf({ ...ofJourney, applicantId: '02' })];
+    const claim = { inquiry: BY_ITSELF, consents: grants, sharedReference: 'REF-1' };
+    await attempted(ledger, claim, { state: 'answered', answer: POSTED });
+    const flag = (change: Partial<ConsentRecord>) =>
+      ledger.flagPostedShares(ledgerId, consentOf({ consentId: 'C-9', decision: 'denied', ...change }));
+    assert.equal(await flag({ ...ofJourney, journeyId: 'J-2', applicantId: '01' }), 0, 'another journey’s share');
+    assert.equal(await flag({ ...own, applicantId: '03' }), 0);
+    assert.equal(await flag({ ...ofJourney, applicantId: '01' }), 1);
+    assert.equal(await flag({ ...own, applicantId: '02' }), 1);
     assert.deepEqual(await readAttention(ledger, BY_ITSELF.customerTraceNumber), ['revokedAfterPosting']);
   });
 

@@ -6,9 +6,10 @@ import { findEnds } from '../../consent/refusals.ts';
 import { judgeGrants, judgeShare, mayMean, type StoredConsent, toConsentStanding } from '../../consent/standing.ts';
 import type { Stands } from '../../messages/journey/shapes.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
+import { toRunKey } from '../../model/run-key.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
-import { type ConsentRow, readSaid, readSpentGrants, toConsentRecord, wasPosted } from '../consents/consents.ts';
+import { type ConsentRow, readSpentGrants, toConsentRecord, wasPosted } from '../consents/consents.ts';
 import { insertRow, isIn, readRows } from '../database/rows.ts';
 import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
 import { openTask } from '../holds/holds.ts';
@@ -184,16 +185,26 @@ async function readSentAttempt(
 
 // Flags posted shares for a person if a refusal is in force against their grants.
 
-/** Marks the shares that this late refusal concerns and that were, or may have been, posted; returns how many. */
+/**
+ * Marks the shares that this late refusal concerns and that were, or may have been, posted; returns how many. A refusal
+ * to a share by itself ends the grant to its report's journey, and the other way round.
+ */
 export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promise<number> {
   // A grant withdraws nothing.
   if (refusal.decision === 'granted') return 0;
   const said = pick(refusal, ['journeyId', 'shareId', 'applicantId']);
-  const links = await readRows(tx, 'attempt_consents', said, 'ORDER BY customer_trace_number');
+  const byItself = { runKey: toRunKey('share', said.shareId), shareId: said.shareId };
+  const isItsName = (await readOwners(tx, byItself)).includes(said.journeyId);
+  const rows = [
+    ...(await readRows(tx, 'attempt_consents', said)),
+    ...(isItsName ? await readRows(tx, 'inquiries', { ...byItself, productCode: 'SECONDUSE' }) : []),
+  ];
+  const numbers = [...new Set(rows.map(({ customerTraceNumber }) => customerTraceNumber))].sort();
   // Waits for an outcome that is being written: either that transaction reads this refusal, or this one reads the
   // outcome.
-  for (const { customerTraceNumber } of links) await lockInquiry(tx, customerTraceNumber);
-  return flagIfRefused(tx, said, (consents) => [...consents.filter(({ decision }) => decision === 'granted'), refusal]);
+  for (const customerTraceNumber of numbers) await lockInquiry(tx, customerTraceNumber);
+  const links = { customerTraceNumber: isIn(numbers), applicantId: said.applicantId };
+  return flagIfRefused(tx, links, (all) => [...all.filter(({ decision }) => decision === 'granted'), refusal]);
 }
 
 /**
@@ -213,13 +224,28 @@ export async function flagIfRefused(
   for (const spentGrant of spent.filter(wasPosted)) {
     // The outcome of an attempt in progress, or the end of its time, decides.
     if (spentGrant.state === 'sending' && spentGrant.overdue === 0) continue;
-    const history = (await readSaid(tx, spentGrant)).map(toConsentRecord);
+    const { journeyId, shareId, applicantId, consentId } = spentGrant;
+    const names = isIn([journeyId, ...(await readOwners(tx, spentGrant))]);
+    const history = (await readRows(tx, 'consents', { journeyId: names, shareId, applicantId })).map(toConsentRecord);
     const isGrant = (consent: ConsentRecord) => consent.decision === 'granted';
-    const grant = history.find((consent) => isGrant(consent) && consent.consentId === spentGrant.consentId);
+    const isSpent = (consent: ConsentRecord) => consent.journeyId === journeyId && consent.consentId === consentId;
+    const grant = history.find((consent) => isGrant(consent) && isSpent(consent));
     const said = choose(history).filter((consent) => isGrant(consent) || mayMean(consent.secondaryUser, spentGrant));
     if (grant && findEnds(said)(grant)) concerned.add(spentGrant.customerTraceNumber);
   }
   for (const customerTraceNumber of concerned)
     await openTask(tx, { kind: 'flagged', reason: 'revokedAfterPosting', customerTraceNumber });
   return concerned.size;
+}
+
+/** The run keys to which consents to the share count: its own, and that of its report's owner. */
+async function readOwners(session: SqlSession, { runKey, shareId }: { runKey: string; shareId: string }) {
+  const reports = await session.read<{ runKey: string }>(
+    `SELECT DISTINCT i.run_key FROM report_shares s
+       JOIN report_references r ON r.reference_digest = s.reference_digest
+       JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+     WHERE s.run_key = $1 AND s.share_id = $2 AND i.product_code <> 'SECONDUSE'`,
+    [runKey, shareId],
+  );
+  return [runKey, ...reports.map(({ runKey: owner }) => owner)];
 }
