@@ -27,7 +27,7 @@ export function App() {
   return (
     <>
       <Said />
-      {signed.state === 'in' ? <SignedIn session={signed.session} /> : null}
+      {signed.state === 'in' ? <SignedIn key={signed.session.by} session={signed.session} /> : null}
       {signed.state === 'out' ? <SignInView takesToken={signed.takesToken} why={signed.why} /> : null}
       {signed.state === 'asking' || signed.state === 'away' ? (
         <main id="main" class="sign-in">

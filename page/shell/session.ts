@@ -19,6 +19,7 @@ const TOKEN_IN_ADDRESS = /^#token=(.+)$/;
 export async function startSession(): Promise<void> {
   // An address with a token that is opened where the page is open already only changes the fragment.
   addEventListener('hashchange', () => void takeTokenOfAddress());
+  document.addEventListener('visibilitychange', () => void askWhetherAnother());
   if (!(await takeTokenOfAddress())) await askWhoIsIn();
 }
 
@@ -63,6 +64,13 @@ export async function askWhoIsIn(): Promise<void> {
 export async function askWhetherBack(): Promise<void> {
   const session = await get<Session>('/v1/session').catch(() => undefined);
   if (session && signIn.get().state === 'out') enter(session);
+}
+
+/** Another person may have signed in in another tab: then the API takes what this tab sends in that name. */
+async function askWhetherAnother(): Promise<void> {
+  if (document.hidden || signIn.get().state !== 'in') return;
+  const session = await get<Session>('/v1/session').catch(() => undefined);
+  if (session && signIn.get().state === 'in' && session.by !== lastBy) enter(session);
 }
 
 /** Who acted last: what was typed in one name is never shown to another. */

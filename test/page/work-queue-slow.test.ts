@@ -339,6 +339,21 @@ test('the work queue page', async (t) => {
     assert.ok(!(await page.locator('body').innerText()).includes('1 hold of'));
   });
 
+  await t.test('names the operator who has signed in in another tab, in whose name it would decide', async () => {
+    const hold = await world.hold();
+    const { page } = await open();
+    await goTo(page, `#/runs/${hold.runKey}?hold=${hold.holdId}&action=abandon`);
+    await page.getByLabel('Reason').fill('typed by the first');
+    const tab = await page.context().newPage();
+    await tab.goto(`${world.api.url}/#token=${await token({ claims: { sub: 'operator-2' } })}`);
+    await tab.getByText('Acting as operator-2').waitFor();
+    await tab.close();
+    // Pages of a test are never hidden.
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.getByText('Acting as operator-2').waitFor();
+    assert.equal(await page.getByLabel('Reason').inputValue(), '');
+  });
+
   await t.test('can be used by keyboard only: rows, the list of keys, search and back', async () => {
     const { page } = await open();
     await page.locator('.hold-link:focus').waitFor();
