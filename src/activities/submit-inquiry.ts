@@ -80,7 +80,11 @@ async function makeOneAttempt(
   endsAt: number,
 ): Promise<SubmitInquiryResult> {
   const args = toSentContent(given.run, given);
-  const { profile, request, accessToken, claim, claimAskedAt } = await claimAttempt(dependencies, args, endsAt);
+  const { profile, request, accessToken, claim, claimAskedAt, claimAskedAtMs } = await claimAttempt(
+    dependencies,
+    args,
+    endsAt,
+  );
   const { customerTraceNumber } = args.inquiry;
   const say = (level: 'info' | 'warn', message: string, fields: Record<string, unknown>) =>
     tryToSay(level, message, { customerTraceNumber, ...fields });
@@ -113,6 +117,7 @@ async function makeOneAttempt(
       accessToken,
       // Measured from before the claim, so that it ends before the limit in the ledger.
       sendBy: Math.min(claimAskedAt + args.settings.sendByMs, endsAt),
+      sendByEpochMs: claimAskedAtMs + args.settings.sendByMs,
       signal: cancellationSignal(),
       attempt: args.attempt,
       expectedApplicants: args.applicants,
@@ -163,7 +168,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       signal: cancellationSignal(),
     });
     cancellationSignal().throwIfAborted();
-    const claimAskedAt = performance.now();
+    const [claimAskedAt, claimAskedAtMs] = [performance.now(), Date.now()];
     const answerWithinMs = Math.max(0, Math.ceil(endsAt - claimAskedAt));
     const claim: ClaimVerdict = await dependencies.ledger.claim({
       ledgerId: args.run.ledgerId,
@@ -181,7 +186,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       applicantIds: (args.applicants ?? args.reference?.applicants ?? []).map(({ applicantId }) => applicantId),
       sharedReference: args.reference?.reportReferenceNumber,
     });
-    return { profile, request, accessToken, claim, claimAskedAt };
+    return { profile, request, accessToken, claim, claimAskedAt, claimAskedAtMs };
   } catch (error) {
     throw withDetails(translateFailure(error), { attempt: args.attempt, claimed: false, recorded: true });
   }

@@ -23,6 +23,8 @@ interface ExchangeOptions {
   body: string;
   /** `performance.now()` after which no first byte may be written. */
   sendBy: number;
+  /** `Date.now()` after which no first byte may be written either: the other clock stops while a machine is suspended. */
+  sendByEpochMs?: number | undefined;
   /** Milliseconds from the first byte to the end of the answer. undici's own time-outs restart with each chunk. */
   answerWithinMs: number;
   /** The exchange obeys the signal until the first byte, and ignores it afterwards. */
@@ -108,7 +110,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#startedAt === undefined && !this.settled && performance.now() < this.#options.sendBy) {
+    if (this.#startedAt === undefined && !this.settled && this.#isInTime()) {
       this.#startedAt = new Date().toISOString();
       this.#options.signal?.removeEventListener('abort', this.#onAbort);
       clearTimeout(this.#timer);
@@ -118,6 +120,11 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     // The request is late, abandoned, or a second call. Aborting here keeps undici from writing.
     if (this.#startedAt === undefined) this.#finish({ kind: 'notBegun', reason: 'late' });
     controller.abort(new AbandonedError());
+  }
+
+  #isInTime(): boolean {
+    const { sendBy, sendByEpochMs = Number.POSITIVE_INFINITY } = this.#options;
+    return performance.now() < sendBy && Date.now() < sendByEpochMs;
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {

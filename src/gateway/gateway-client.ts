@@ -18,6 +18,8 @@ export interface SubmitOptions {
   accessToken: string;
   /** `performance.now()` after which no first byte is written, for any cause of waiting. */
   sendBy: number;
+  /** Sets the same limit by `Date.now()`, which runs on while a machine is suspended. */
+  sendByEpochMs?: number;
   /** The client obeys the signal before the first byte, and ignores it afterwards. */
   signal?: AbortSignal;
   /**
@@ -118,6 +120,7 @@ export class GatewayClient {
       },
       body: JSON.stringify(options.request),
       sendBy: options.sendBy,
+      sendByEpochMs: options.sendByEpochMs,
       answerWithinMs: headersTimeoutMs + bodyTimeoutMs,
       signal: options.signal,
     });

@@ -111,6 +111,22 @@ for (const [resendTraceNumber, numbers] of [
   });
 }
 
+test('an attempt is not sent if the machine was suspended between the claim and the first byte', async (t) => {
+  const { ledger, submit, sent } = await attemptsWith(t, [answer(recordBody())]);
+  const { claim } = ledger;
+  const { now } = Date;
+  // The monotonic clock stands still meanwhile.
+  t.mock.method(ledger, 'claim', async (...args: Parameters<typeof claim>) => {
+    const verdict = await claim.apply(ledger, args);
+    t.mock.method(Date, 'now', () => now() + 3_600_000);
+    return verdict;
+  });
+  assert.equal(await submit(1), 'GatewayUnreachable');
+  assert.deepEqual(sent(), []);
+  t.mock.restoreAll();
+  assert.equal(await submit(2), 'answered');
+});
+
 test('2.6, rule 3: a share has the date of the attempt that was posted, not that of the first attempt', async (t) => {
   const confirmation = JSON.stringify({ returnCode: 'Record', reportReferenceNumber: 'SU-1' });
   const { ledger, submit, sent } = await attemptsWith(t, [THROTTLED, answer(confirmation)]);
