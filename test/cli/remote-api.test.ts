@@ -98,6 +98,26 @@ describe('a command with --api', { concurrency: 4 }, () => {
     assert.deepEqual([unknown.code, JSON.parse(unknown.stderr).error.type], [1, 'signature']);
   });
 
+  test('shows the decisions of resolve --all that were made before the API failed', async (t) => {
+    const row = (index: number) => ({ runKey: `J-${index}`, customerTraceNumber: `PQ${index}`, attempt: 1 });
+    const data = Array.from({ length: 150 }, (_, index) => ({ ...row(index), guide: { actions: [] } }));
+    let batches = 0;
+    const server = createServer(async (request, response) => {
+      if (request.method === 'GET') return response.end(JSON.stringify({ data }));
+      const { preview, inquiries } = JSON.parse(Buffer.concat(await request.toArray()).toString());
+      if (!preview && ++batches > 1) return response.writeHead(503).end('{}');
+      const result = preview ? 'decidable' : 'decided';
+      return response.end(JSON.stringify({ inquiries: inquiries.map((one: object) => ({ ...one, result })) }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const decision = ['--action', 'abandon', '--provider-said', 'notPosted', '--reason', 'a test'];
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const ran = await remote(['resolve', '--all', '--type', 'OutcomeUnknown', '--yes', ...decision], tokenFile, url);
+    assert.deepEqual([ran.code, JSON.parse(ran.stdout).inquiries.length], [1, 100]);
+    assert.match(ran.stderr, /refuses it \(503\)/);
+  });
+
   test('sends its token only over https or to this machine, follows no redirect, and prints no token', async (t) => {
     const seen: string[] = [];
     const server = createServer((request, response) => {

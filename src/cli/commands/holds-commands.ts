@@ -242,25 +242,35 @@ async function resolveAll({ options, output, prompter, draft, call }: Asked): Pr
     const question = `Decide ${action} about these ${planned.length}?`;
     if (!(await isAgreed(question, prompter, output))) return { exitCode: EXIT.needsPerson };
   }
-  const inquiries = await callForEach(call, draft, planned);
+  const inquiries: DecidedRow[] = [];
+  // An error may come after many decisions: the answer has them.
+  const problem = await callForEach(call, draft, planned, inquiries).then(
+    () => null,
+    (error: Error) => error,
+  );
   const failed = inquiries.filter(({ result }) => result === 'refused' || result === 'failed');
+  const unsure = planned.length - inquiries.length;
   return {
     answer: { inquiries, ...rest },
-    next: [`${inquiries.length - failed.length} decided, ${failed.length} failed`],
+    next: [
+      `${inquiries.length - failed.length} decided, ${failed.length} failed`,
+      ...(unsure > 0 ? [`${unsure} may still wait: the same command decides about those that do`] : []),
+    ],
     exitCode: failed.length + leftOut.length > 0 ? EXIT.failed : EXIT.done,
+    problem,
   };
 }
 
 /** The members that name an attempt on hold. */
 const NAMES = ['runKey', 'customerTraceNumber', 'attempt'] as const;
 
-/** Calls an operation with the same decision about all of them. It takes a limited number at once. */
+/** Calls an operation with the same decision about all of them. It takes a limited number at once. Adds to `judged`. */
 async function callForEach(
   call: CallOperation,
   { attempt: _, customerTraceNumber: __, ...same }: DraftDecision & { preview?: true },
   holds: readonly Pick<DecidedRow, (typeof NAMES)[number]>[],
+  judged: DecidedRow[] = [],
 ): Promise<DecidedRow[]> {
-  const judged: DecidedRow[] = [];
   for (let from = 0; from < holds.length; from += MOST_AT_ONCE) {
     const inquiries = holds.slice(from, from + MOST_AT_ONCE).map((hold) => pick(hold, NAMES));
     const answer = readDocument(await call('decideMany', { ...same, inquiries })) as { inquiries: DecidedRow[] };
