@@ -36,3 +36,29 @@ test('a delivery that waits for its next attempt continues as new, and the next 
     ['inquiry.held', 'hold.resolved', 'journey.ended'],
   );
 });
+
+test('a delivery with more events than one payload holds delivers first, and continues as new after that', async () => {
+  const { receiver } = stage;
+  receiver.answer('/hangs', 503);
+  const { journeyId } = await playHeld(stage);
+  const delivery = deliveryOf(stage, journeyId);
+  const waits = (count: number) =>
+    untilDelivery(delivery, ({ endpoints }) => endpoints.some(({ waiting }) => waiting === count));
+  await waits(3);
+  const { runId } = await delivery.describe();
+  const data = { journeyId, environment: 'sandbox', stage: 'PREAPP', padding: 'x'.repeat(50_000) };
+  for (let first = 0; first < 100; first += 10) {
+    const events = Array.from({ length: 10 }, (_, index) => {
+      const event = { id: `evt_${first + index}`, type: 'stage.skipped', timestamp: new Date().toISOString(), data };
+      return { ...event, endpoints: ['hangs'] };
+    });
+    await delivery.signal('deliverEvents', { events });
+  }
+  await waits(103);
+  assert.equal((await delivery.describe()).runId, runId);
+  receiver.answer('/hangs', 204);
+  await delivery.executeUpdate('resendWebhooks', { args: [{}] });
+  const accepted = await receiver.accepted('/hangs', journeyId, 103);
+  assert.deepEqual(new Set(accepted.slice(3).map(({ event }) => event?.type)), new Set(['stage.skipped']));
+  assert.notEqual((await delivery.describe()).runId, runId);
+});

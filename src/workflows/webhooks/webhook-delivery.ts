@@ -35,6 +35,7 @@ import { createMarkdownWriter, formatCodeBlock } from '../../words/writer.ts';
 import { deliverWebhookFor } from '../run/activity-stubs.ts';
 import { runInBackground, showDetails } from '../run/around-the-sdk.ts';
 import { isHistoryLong } from '../run/as-replayed.ts';
+import { fitsNextRun } from '../run/continuation.ts';
 import { findApplicationFailure, toUndecodableFailure } from '../run/failures.ts';
 
 // Wire names: they are in histories and never change.
@@ -112,11 +113,11 @@ class Delivery {
 
   async runToEnd(): Promise<WebhookDeliveryResult> {
     for (const endpoint of this.#all) this.#deliver(endpoint);
-    const mustAct = () => this.#isShown !== this.#hasFailed || isHistoryLong();
+    const mustAct = () => this.#isShown !== this.#hasFailed || this.#isDue;
     for (;;) {
       this.#publish();
       await condition(() => this.#isIdle || mustAct());
-      if (isHistoryLong()) return this.#continueAsNew();
+      if (this.#isDue) return this.#continueAsNew();
       const leftMs = this.#keptUntilMs - Date.now();
       if (mustAct()) continue;
       if (this.#hasFailed && leftMs > 0) {
@@ -127,6 +128,16 @@ class Delivery {
       await condition(allHandlersFinished);
       if (this.#isIdle && !mustAct()) return this.#toResult();
     }
+  }
+
+  /** Whether the run continues as new: with more events than one payload holds, it first waits for deliveries. */
+  get #isDue(): boolean {
+    return isHistoryLong() && fitsNextRun(this.#carried);
+  }
+
+  get #carried(): NonNullable<WebhookDeliveryInput['carried']> {
+    const endpoints = this.#all.map(({ attempt: _, ...carried }) => carried);
+    return { endpoints, processedIds: [...this.#processedIds].slice(-MOST_PROCESSED_IDS) };
   }
 
   get #isIdle(): boolean {
@@ -204,9 +215,7 @@ class Delivery {
     this.#isLeaving = true;
     for (const { attempt } of this.#all) attempt?.cancel();
     await condition(() => allHandlersFinished() && this.#all.every(({ attempt }) => !attempt));
-    const endpoints = this.#all.map(({ attempt: _, ...carried }) => carried);
-    const processedIds = [...this.#processedIds].slice(-MOST_PROCESSED_IDS);
-    return continueAsNew<typeof webhookDelivery>({ ...this.#input, carried: { endpoints, processedIds } });
+    return continueAsNew<typeof webhookDelivery>({ ...this.#input, carried: this.#carried });
   }
 
   #toResult(): WebhookDeliveryResult {
