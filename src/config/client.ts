@@ -104,8 +104,8 @@ const SECRETS_IN_VARIABLES: Readonly<Record<string, string>> = {
   AWS_SECRET_ACCESS_KEY: 'AWS_SHARED_CREDENTIALS_FILE, or give the machine a role',
 };
 
-/** Options of Node that write or show the content of TLS connections or memory. */
-const TELLTALE_OPTIONS = /--(tls-keylog|trace-tls|inspect|heapsnapshot|heap-prof|report-)/;
+/** Options of Node that write or show the content of TLS connections or memory. Node reads `_` in them as `-`. */
+const TELLTALE_OPTIONS = /--(tls[-_]keylog|trace[-_]tls|inspect|heapsnapshot|heap[-_]prof|report[-_])/;
 
 /**
  * Checks settings of the process that would undo the other rules without being part of them (docs/configuration.md,

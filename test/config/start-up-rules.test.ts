@@ -96,6 +96,7 @@ const RULES: readonly Rule[] = [
   ['debugging output of Node', 'NODE_DEBUG', OUTSIDE, { NODE_DEBUG: 'http' }],
   ['a debugger', 'NODE_OPTIONS', PRODUCTION, { NODE_OPTIONS: '--inspect' }],
   ['a file of TLS session keys', 'NODE_OPTIONS', PRODUCTION, { NODE_OPTIONS: '--tls-keylog=x' }],
+  ['such a file by another spelling', 'NODE_OPTIONS', PRODUCTION, { NODE_OPTIONS: '--tls_keylog=x' }],
   ['another environment’s task queue', 'TASK_QUEUE', ['sandbox', 'production'], { TASK_QUEUE: 'credit-journeys-uat' }],
   [
     'a host that two environments share',
