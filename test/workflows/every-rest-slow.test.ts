@@ -13,6 +13,7 @@ import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { runInParallel } from '../../src/base/in-parallel.ts';
 import { interceptActivities } from '../support/intercept-activities.ts';
 import { type Harness, type JourneyHandle, startHarness } from '../support/journey-harness.ts';
+import { untilTaken } from '../support/patiently.ts';
 import { RECORDED_SCENARIOS, type Scenario, type Stage } from '../support/scenarios.ts';
 import { fetchChain, replay } from '../support/temporal.ts';
 
@@ -148,14 +149,23 @@ async function play(harness: Harness, disturber: Disturber, scenario: Scenario):
   if (status.name === 'RUNNING') await sleep(OPEN_FOR_MS);
 }
 
-/** Reads the histories of the disturbed runs, and terminates the open ones. */
-async function* fetchHistories({ client }: Harness, { rests }: Disturber): AsyncGenerator<HistoryAndWorkflowId> {
+/** Reads the histories of the disturbed runs, and terminates the open ones. They answer: no run turns in place for ever. */
+async function* fetchHistories(
+  { client, config }: Harness,
+  { rests }: Disturber,
+): AsyncGenerator<HistoryAndWorkflowId> {
   for (const workflowId of rests.keys()) {
     const handle = client.workflow.getHandle(workflowId);
     const { raw, status } = await handle.describe();
     const { attempt } = raw.pendingWorkflowTask ?? {};
     assert.ok((attempt ?? 0) <= 1, `${workflowId} fails its workflow task again and again`);
     const firstExecutionRunId = raw.workflowExecutionInfo?.firstRunId ?? '';
+    // A scenario has stopped the workers that it started.
+    if (status.name === 'RUNNING' && raw.workflowExecutionInfo?.taskQueue === config.taskQueue) {
+      const isOver = (error: unknown) => error instanceof WorkflowNotFoundError;
+      const ask = () => handle.query('__temporal_workflow_metadata').catch((error) => assert.ok(isOver(error), error));
+      await untilTaken(ask, () => true);
+    }
     yield* fetchChain(client, { workflowId, firstExecutionRunId });
     if (status.name === 'RUNNING') await handle.terminate().catch(() => undefined);
   }
