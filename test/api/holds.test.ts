@@ -315,6 +315,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([seen.status, seen.json], [200, { accepted: true, duplicate: false }], seen.text);
     assert.deepEqual((await rows()).map(({ reason }) => reason).toSorted(), ['PortfolioUnavailable', 'reportChanged']);
     assert.deepEqual((await api.call(path, { body })).json, { accepted: true, duplicate: true });
+    assert.equal((await api.expect(409, path, { body: { ...body, reason: 'something else' } })).code, 'differs');
     assert.equal((await api.expect(409, path, { body: { ...body, decisionId: 'SEEN-BY-ANOTHER' } })).code, 'notListed');
     const { flag: _, ...unnamed } = body;
     await api.expect(422, path, { body: unnamed });

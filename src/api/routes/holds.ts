@@ -1,6 +1,7 @@
 /** Work that needs an operator: listed, counted, decided about one by one or many at once, and marked as seen. */
 import { z } from 'zod';
 import { pick } from '../../base/defined.ts';
+import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { runInParallel } from '../../base/in-parallel.ts';
 import { hasCode } from '../../client/connection/errors.ts';
 import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
@@ -220,16 +221,25 @@ export const holdRoutes: readonly Route[] = [
     body: runSeenBody,
     answer: seenSchema,
     done: TAKEN_OFF,
-    problems: { 409: '`notListed`: no such row is on the list.' },
+    problems: {
+      409: '`notListed`: no such row is on the list. `differs`: `decisionId` was used with other content.',
+    },
     async run({ services, params: { runKey }, body, by }) {
-      const isNew = await markRunSeen(services.journeys, { runKey, ...body, by: by() });
-      const rows = isNew ? [] : await (await services.openLedger()).tasks.of(runKey);
-      const isDuplicate = rows.some(
+      const { flag, ...given } = body;
+      const decision = { ...given, by: by() };
+      if (await markRunSeen(services.journeys, { runKey, flag, ...decision }))
+        return { accepted: true, duplicate: false };
+      const ledger = await services.openLedger();
+      const isSeen = (await ledger.tasks.of(runKey)).some(
         ({ reason, closedHow, closedBy }) =>
-          reason === body.flag && closedHow === 'seen' && closedBy === body.decisionId,
+          reason === flag && closedHow === 'seen' && closedBy === decision.decisionId,
       );
-      if (!isNew && !isDuplicate) throw new Refusal('notListed', 'no such row is on the list');
-      return { accepted: true, duplicate: isDuplicate };
+      if (!isSeen) throw new Refusal('notListed', 'no such row is on the list');
+      for await (const known of ledger.decisionsBetween({ runKey })) {
+        if (findDifferingPaths(pick(known, ['decisionId', 'by', 'reason']), decision).length === 0)
+          return { accepted: true, duplicate: true };
+      }
+      throw new Refusal('differs');
     },
   }),
   defineRoute({
