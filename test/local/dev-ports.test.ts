@@ -26,6 +26,7 @@ test('the port 0 is replaced by three different free ports', async () => {
 test('a requested port that is in use or requested twice is an error', async (t) => {
   const port = await takenPort(t);
   await assert.rejects(choosePorts({ ...FREE, uiPort: port }), PortTakenError);
+  await assert.rejects(choosePorts({ ...FREE, sandboxPort: 99_999 }), /port 99999 cannot be used: .*--sandbox-port/);
   const [free = 0] = await freePorts(1);
   await assert.rejects(choosePorts({ ...FREE, uiPort: free, sandboxPort: free }), PortTakenError);
 });

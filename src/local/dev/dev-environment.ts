@@ -209,7 +209,7 @@ export async function choosePorts(asked: Partial<DevPorts>): Promise<DevPorts> {
     const isFree = port !== 0 && !Object.values(chosen).includes(port) && (await isPortFree(port));
     if (asked[name] && !isFree) {
       const flag = `--${name.replace('Port', '-port')}`;
-      throw new PortTakenError(`port ${port} is taken: free it, or name another with ${flag}`);
+      throw new PortTakenError(`port ${port} cannot be used: free it, or name another with ${flag}`);
     }
     chosen[name] = isFree ? port : (free.pop() as number);
   }
