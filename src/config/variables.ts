@@ -371,9 +371,9 @@ function makeTable(environment: Environment) {
     SUBMIT_TIMEOUT_MS: whole(UP_TO_AN_HOUR).optional(),
     // How soon a killed worker is noticed. A shorter time would mistake a pause of the process for its end.
     HEARTBEAT_TIMEOUT_MS: whole({ min: 500, max: 300_000 }).prefault('10000'),
-    // The server ends a run at 51,200 events and takes 2,000 updates, 4,600 events or more. A fresh run has about
-    // 20 events before its first wait. With fewer than 100 it would do little but continue as new.
-    HAND_OVER_AFTER_EVENTS: whole({ min: 100, max: 10_000 }).prefault('3000'),
+    // The server ends a run at 51,200 events and takes 2,000 updates, which a run counts as 8,000 events. A fresh run has
+    // about 20 events before its first wait. With fewer than 100 it would do little but continue as new.
+    HAND_OVER_AFTER_EVENTS: whole({ min: 100, max: 7_500 }).prefault('3000'),
 
     // Workers.
     RUNBOOK_URL: text(checkRunbookUrl).transform(withoutSlash).optional(),

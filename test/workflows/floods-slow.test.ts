@@ -1,10 +1,18 @@
 /** Floods as large as Temporal allows. The tests take minutes. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { loadConfig } from '../../src/config/config.ts';
 import { startTemporalServer, type TemporalServer } from '../../src/local/temporal/temporal-server.ts';
 import { floodedJourney } from '../support/floods.ts';
 import { connectTo } from '../support/harness-client.ts';
-import { consentMessage, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import {
+  consentMessage,
+  type Harness,
+  journeyInput,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
 import { patiently } from '../support/patiently.ts';
 
 /**
@@ -13,6 +21,8 @@ import { patiently } from '../support/patiently.ts';
  * fewer here; flood-in-one-task-slow.test.ts has a task of 10,000.
  */
 const MOST_SIGNALS_IN_A_RUN = 3_000;
+/** The server's own limit. */
+const MOST_UPDATES_IN_A_RUN = 2_000;
 
 let server: TemporalServer | undefined;
 let harness: Harness;
@@ -49,3 +59,20 @@ test('fifty updates at once are processed, although the server accepts ten in fl
 
 test('a revocation and a decision are processed after 20,000 consents', () =>
   floodedJourney({ harness, consents: 20_000, signals: 0 }));
+
+test('a run of the largest HAND_OVER_AFTER_EVENTS takes more updates than the server accepts in one run', async (t) => {
+  const largest = await startHarness({ server, env: { HAND_OVER_AFTER_EVENTS: '7500' } });
+  t.after(() => largest.close());
+  assert.throws(() => loadConfig({ HAND_OVER_AFTER_EVENTS: '7501' }), /HAND_OVER_AFTER_EVENTS/);
+  const input = journeyInput({ stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'] });
+  const handle = await largest.start(input);
+  await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+  const { journeyId } = input;
+  let left = MOST_UPDATES_IN_A_RUN;
+  const send = async () => {
+    while (left-- > 0) await update(handle, 'advance', { journeyId, to: 'PRECLOSE' });
+  };
+  await Promise.all(Array.from({ length: 8 }, send));
+  await update(handle, 'withdraw', { journeyId, by: 'borrower', reason: 'bought elsewhere' });
+  assert.equal((await handle.result()).outcome, 'withdrawn');
+});
