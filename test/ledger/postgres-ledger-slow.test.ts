@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { after, describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
+import { readAttemptsPage } from '../../src/ledger/audit/inquiry-pages.ts';
+import type { SqlValue, Transaction } from '../../src/ledger/database/sql-session.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import { inspectLedger } from '../../src/ledger/inspect-ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openLedger } from '../../src/ledger/open-ledger.ts';
+import { openEngine, openLedger } from '../../src/ledger/open-ledger.ts';
 import { readAttention } from '../support/open-inquiries.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { ledgerContract } from './contract.ts';
@@ -256,6 +258,37 @@ describe('PostgreSQL: round trips', () => {
     assert.equal(await ledger.inquiry(TRACE), null);
     assert.equal(await trips(() => claimAs(ledger)), 3, 'the connection is used on');
   });
+});
+
+test('PostgreSQL: a page of audited attempts is read in the order of an index, however many attempts there are', async (t) => {
+  const url = await newUrl();
+  await claimAs(await open(t, url));
+  for (const [table, change] of [
+    ['inquiries', { customer_trace_number: "'N' || n", run_key: "'N' || n" }],
+    ['attempts', { customer_trace_number: "'N' || n", position: 'n + 1', claimed_at: 'claimed_at + n' }],
+  ] as const) {
+    const named = await execute(
+      url,
+      `SELECT column_name AS name FROM information_schema.columns WHERE table_name = '${table}'`,
+    );
+    const columns = named.map(({ name }) => String(name));
+    const values = columns.map((name) => (change as Readonly<Record<string, string>>)[name] ?? name);
+    await execute(
+      url,
+      `INSERT INTO ${table} (${columns}) SELECT ${values} FROM ${table}, generate_series(1, 20000) n; ANALYZE ${table}`,
+    );
+  }
+  const engine = await openEngine({ url });
+  t.after(() => engine.close());
+  const plan = await engine.read(async (session) => {
+    const explain = async (text: string, values: SqlValue[]) => {
+      const lines = await session.rows(`EXPLAIN ${text}`, values);
+      throw new Error(lines.map((line) => line['QUERY PLAN']).join('\n'));
+    };
+    const tx = { ...session, read: explain } as unknown as Transaction;
+    return readAttemptsPage(tx, {}).then(String, (error: Error) => error.message);
+  });
+  assert.match(plan, /Incremental Sort.*Index Scan using attempts_by_time/s);
 });
 
 test('PostgreSQL: a claim respects a pause that commits after the claim has read the pauses', async (t) => {

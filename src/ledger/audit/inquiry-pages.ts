@@ -14,7 +14,7 @@ import {
   type DecisionRow,
   type InquiryRow,
   openOutcome,
-  selectAttempts,
+  selectDerived,
 } from '../inquiries/inquiries.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import type { ReportOrigin } from '../records.ts';
@@ -72,9 +72,10 @@ export async function readAttemptsPage(
   const isReached = ['1 = 1', ...withoutForeignRuns('i.run_key', query, place)].join(' AND ');
   // Closed attempts come before the first attempt, and were never sent.
   const { items, end } = await readKeyset<FoundRow>(tx, {
-    columns: `*, CASE WHEN ${isReached} THEN 1 ELSE 0 END AS is_reached,
+    // In a subquery of its own, the clock would keep PostgreSQL from reading the attempts in the order of their index.
+    columns: `*, ${selectDerived(tx.dialect)}, CASE WHEN ${isReached} THEN 1 ELSE 0 END AS is_reached,
       (SELECT min(b.attempt) FROM attempts b WHERE b.customer_trace_number = i.customer_trace_number) AS first_attempt`,
-    from: `(${selectAttempts(tx.dialect)}) a JOIN inquiries i USING (customer_trace_number)`,
+    from: 'attempts a JOIN inquiries i USING (customer_trace_number)',
     where,
     values,
     order: ORDER,

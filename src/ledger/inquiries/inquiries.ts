@@ -54,11 +54,10 @@ export const selectRefusalKept = (alias: string) => `CASE WHEN EXISTS (SELECT 1 
   WHERE b.customer_trace_number = ${alias}.customer_trace_number AND b.attempt = ${alias}.attempt
     AND b.kind = 'refusal' AND b.late = 0 AND b.body IS NOT NULL) THEN 1 END AS refusal_kept`;
 
-/** All attempts, with what the claim's rules need of each. */
-export const selectAttempts = ({ now }: SqlDialect) => `SELECT a.*, a.answer_by - ${now} AS answer_in_ms,
+/** Selects the members of an attempt `a` that the claim's rules need beside its columns. */
+export const selectDerived = ({ now }: SqlDialect) => `a.answer_by - ${now} AS answer_in_ms,
     a.resend_from - ${now} AS resend_in_ms, CASE WHEN a.late_state = 'answered' THEN 1 END AS answered_late,
-    ${selectRefusalKept('a')}
-  FROM attempts a`;
+    ${selectRefusalKept('a')}`;
 
 const CLOSED = "SELECT c.*, 'notSent' AS state, 0 AS answer_in_ms, 1 AS closed FROM closed_attempts c";
 
@@ -133,7 +132,7 @@ async function readAttemptsAndDecisions(
   const read = <Row>(text: string, order: string) =>
     session.read<Row>(`${text} WHERE customer_trace_number IN (${selected}) ORDER BY ${order}`, values);
   const [claimed, closed, decisions] = await Promise.all([
-    read<AttemptRow>(selectAttempts(session.dialect), 'attempt'),
+    read<AttemptRow>(`SELECT a.*, ${selectDerived(session.dialect)} FROM attempts a`, 'attempt'),
     read<AttemptRow>(CLOSED, 'attempt'),
     read<DecisionRow>('SELECT * FROM decisions', 'recorded_at'),
   ]);
