@@ -6,6 +6,10 @@
 -- None makes, changes or drops a table, a trigger or a function. Run it as the ledger's owner or an administrator, in the
 -- ledger's database, after `credit-journey setup` and after each migration. May be run again. Then, for each role:
 -- ALTER ROLE … LOGIN PASSWORD '…'.
+
+-- The policies below wait for every reader of their table, such as a backup, and all programs would wait behind them.
+SET lock_timeout = '5s';
+
 DO $$
 DECLARE role TEXT;
 BEGIN

@@ -79,6 +79,7 @@ const FORBIDDEN_TO_ALL = [
 ];
 
 const INSUFFICIENT_PRIVILEGE = '42501';
+const LOCK_NOT_AVAILABLE = '55P03';
 
 async function refused(role: (typeof LEDGER_ROLES)[number], statements: readonly string[]): Promise<void> {
   for (const statement of [...statements, ...FORBIDDEN_TO_ALL]) {
@@ -280,6 +281,18 @@ describe('the database role of workers', () => {
     await makeLedgerRoles(url);
     await (await openLedger({ ...options, url: address.href, create: true })).close();
   });
+});
+
+test('the roles give up while a backup reads, and no program waits for it behind them', async (t) => {
+  const url = await server.url('backed_up');
+  const open = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
+  t.after(() => open.close());
+  await makeLedgerRoles(url);
+  const backup = await connected(url);
+  t.after(() => backup.end());
+  await backup.query('BEGIN; SELECT count(*) FROM orders');
+  await assert.rejects(makeLedgerRoles(url), (error: { code?: string }) => error.code === LOCK_NOT_AVAILABLE);
+  assert.deepEqual(await open.pauses.list(), []);
 });
 
 describe('compose', () => {
