@@ -22,6 +22,11 @@ END $$;
 -- What an earlier version of this file has granted. Taking a right on a table takes those on its columns, too.
 REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ledger_worker, ledger_api;
 GRANT USAGE ON SCHEMA public TO ledger_worker, ledger_api;
+-- Before PostgreSQL 15 every role may make tables and functions there, and an upgraded database keeps that.
+DO $$ BEGIN
+  EXECUTE format('GRANT CREATE ON SCHEMA public TO %I', (SELECT tableowner FROM pg_tables WHERE tablename = 'ledger_identity'));
+  REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+END $$;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api;
 
 -- ledger_worker ------------------------------------------------------------------------------------------------------

@@ -38,6 +38,10 @@ async function connected(url: string): Promise<pg.Client> {
 before(async () => {
   const url = await server.url('ledger_roles');
   ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
+  // As a database of PostgreSQL 14 has it, and keeps it.
+  const owner = await connected(url);
+  await owner.query('GRANT CREATE ON SCHEMA public TO PUBLIC');
+  await owner.end();
   // The script can run again.
   await makeLedgerRoles(url);
   const urls = await makeLedgerRoles(url);
