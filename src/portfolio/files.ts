@@ -83,7 +83,8 @@ export async function resolveOutputPaths(directory: string, file: string, review
  * @throws PortfolioUnavailableError
  */
 export async function openOutput(path: string): Promise<FileHandle> {
-  return open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(throwUnavailable);
+  // A named pipe without a writer would keep a thread of the worker for ever, and four of them keep the worker.
+  return open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(throwUnavailable);
 }
 
 function checkPath(file: string): string {

@@ -293,6 +293,7 @@ describe('the place of a portfolio file', () => {
     await symlink(join(outside, 'secret.csv'), join(directory, 'link.csv'));
     await symlink(outside, join(directory, 'linked'));
     await mkdir(join(directory, 'folder.csv'));
+    await promisify(execFile)('mkfifo', [join(directory, 'pipe.csv')]);
     for (const file of [
       '../secret.csv',
       '/etc/passwd',
@@ -301,6 +302,7 @@ describe('the place of a portfolio file', () => {
       'a//b',
       'linked/secret.csv',
       'folder.csv',
+      'pipe.csv',
     ]) {
       await assert.rejects(openPortfolio(directory, file), InvalidInputError, file);
     }
