@@ -1,10 +1,11 @@
 /** The activities of events: one hands them to the delivery run, the other sends one of them once. */
-import { activityInfo, cancellationSignal, getClient, log } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, getClient, heartbeat, log } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { parseWith } from '../fields/problems.ts';
 import {
   type AddressedEvent,
   toWebhookDeliveryId,
+  WEBHOOK_BACK_OFF,
   WEBHOOK_DELIVERY,
   WEBHOOK_FAILURES,
   type WebhookDeliveryInput,
@@ -86,13 +87,25 @@ export function createWebhookActivities({ config }: Pick<ActivityDependencies, '
         const body = JSON.stringify(parseWith(webhookEventSchema, { type, timestamp, data }));
         return { httpStatus: await sender.send(endpoint, { id, body }, cancellationSignal()) };
       } catch (error) {
-        throw translateError(error, config.protocol.retryAfterMaxMs);
+        throw translateError(error, config.protocol.retryAfterMaxMs, computeDelayMs(error));
       }
     },
   };
 }
 
-function translateError(error: unknown, retryAfterMaxMs: number): unknown {
+/**
+ * Returns the delay before the next attempt where some attempts sent nothing, since the worker was busy: Temporal would
+ * count them too. Each attempt hands their number to the next one.
+ */
+function computeDelayMs(error: unknown): number | undefined {
+  const { attempt, heartbeatDetails } = activityInfo();
+  const busy = typeof heartbeatDetails === 'number' ? heartbeatDetails : 0;
+  if (error instanceof WebhookError && error.code === 'WebhookBusy') heartbeat(busy + 1);
+  const { firstMs, coefficient, longestMs } = WEBHOOK_BACK_OFF;
+  return busy === 0 ? undefined : Math.min(firstMs * coefficient ** (attempt - busy - 1), longestMs);
+}
+
+function translateError(error: unknown, retryAfterMaxMs: number, delayMs?: number): unknown {
   if (error instanceof CancelledFailure) return error;
   if (error instanceof InvalidInputError) return translateError(new WebhookError('WebhookInvalid'), retryAfterMaxMs);
   if (!(error instanceof WebhookError)) return createRetryableFailure('ActivityFailed');
@@ -102,6 +115,6 @@ function translateError(error: unknown, retryAfterMaxMs: number): unknown {
     message: WEBHOOK_FAILURES[code],
     nonRetryable: code === 'WebhookGone' || code === 'WebhookInvalid',
     details: [{ httpStatus }],
-    nextRetryDelay: retryAfterMs === undefined ? undefined : Math.min(Math.ceil(retryAfterMs), retryAfterMaxMs),
+    nextRetryDelay: retryAfterMs === undefined ? delayMs : Math.min(Math.ceil(retryAfterMs), retryAfterMaxMs),
   });
 }

@@ -27,6 +27,9 @@ export const WEBHOOK_ATTENTION = 'WebhookFailed' as const;
 
 export const WEBHOOK_DELIVERY = 'webhookDelivery';
 
+/** The specification advises steps from 5 s on. A repaired endpoint should wait for an hour at most. */
+export const WEBHOOK_BACK_OFF = { firstMs: 5_000, coefficient: 3, longestMs: 3_600_000 } as const;
+
 /** The workflow id of the delivery run of one journey, or of any other run that has events. */
 export function toWebhookDeliveryId(workflowId: string): string {
   return `webhooks-${workflowId}`;

@@ -13,7 +13,7 @@ import {
 } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
 import type { GatewayActivities, RunActivities, WebhookActivities } from '../../activities/index.ts';
-import type { WebhookSettings } from '../../messages/webhooks/delivery.ts';
+import { WEBHOOK_BACK_OFF, type WebhookSettings } from '../../messages/webhooks/delivery.ts';
 import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { toWebhookQueue } from '../../model/work-class.ts';
 import { findApplicationFailure } from './failures.ts';
@@ -146,10 +146,9 @@ export function deliverWebhookFor(
     // A delivery that has begun ends within its time-out: the same event is never sent twice at once.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: {
-      // The specification advises steps from 5 s on. A repaired endpoint should wait for an hour at most.
-      initialInterval: '5 seconds',
-      backoffCoefficient: 3,
-      maximumInterval: '1 hour',
+      initialInterval: WEBHOOK_BACK_OFF.firstMs,
+      backoffCoefficient: WEBHOOK_BACK_OFF.coefficient,
+      maximumInterval: WEBHOOK_BACK_OFF.longestMs,
       nonRetryableErrorTypes: ['WebhookGone', 'WebhookInvalid'],
     },
     summary,

@@ -1,0 +1,44 @@
+/** An endpoint that is slow, so that the worker has too many messages to it at once, and then refuses them. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { until } from '../hazards/operator-hands.ts';
+import { deliveryOf, playHeld, startWebhookStage, type WebhookStage } from '../support/webhook-scenarios.ts';
+
+/** One more than a worker sends to one endpoint at once. */
+const RUNS = 9;
+
+let stage: WebhookStage;
+before(async () => {
+  stage = await startWebhookStage({ giveUpAfter: 'P1D' });
+});
+after(() => stage?.close());
+
+test('attempts that a busy worker did not send do not make the delay after a refusal longer', async () => {
+  const { receiver } = stage;
+  receiver.answer('/gone', 410);
+  receiver.answer('/hangs', 'hang');
+  const runs = await Promise.all(Array.from({ length: RUNS }, () => playHeld(stage)));
+  /** The attempts, and the delay after the last one, of each event that the endpoint has not taken. */
+  const pending = async (failureType: string) => {
+    const described = await Promise.all(runs.map(({ journeyId }) => deliveryOf(stage, journeyId).describe()));
+    return described.flatMap(({ raw }) =>
+      (raw.pendingActivities ?? []).flatMap(
+        ({ attempt, lastFailure, lastAttemptCompleteTime, nextAttemptScheduleTime }) =>
+          lastFailure?.applicationFailureInfo?.type === failureType
+            ? [
+                {
+                  attempt: attempt ?? 0,
+                  delayS: Number(nextAttemptScheduleTime?.seconds) - Number(lastAttemptCompleteTime?.seconds),
+                },
+              ]
+            : [],
+      ),
+    );
+  };
+  await until(async () => (await pending('WebhookBusy')).some(({ attempt }) => attempt >= 4), 'the worker is not busy');
+  receiver.answer('/hangs', 503);
+  await until(async () => (await pending('WebhookRefused')).some(({ attempt }) => attempt >= 5), 'nothing was refused');
+  for (const { attempt, delayS } of await pending('WebhookRefused')) {
+    assert.ok(delayS <= 16, `attempt ${attempt} is followed by a delay of ${delayS} s`);
+  }
+});
