@@ -5,7 +5,7 @@ import { LedgerChangedError, LedgerRestoredError } from '../../src/ledger/errors
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { HighWaterMark } from '../../src/model/ledger-watch.ts';
 import { attempted, claimOf, closeOf } from './fixtures.ts';
-import type { Open } from './ledger-backend.ts';
+import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const ACCEPTANCE = { acceptanceId: 'A-1', by: 'operator@example.com', reason: 'the disk was lost' };
 
@@ -24,7 +24,7 @@ function lostAfter({ position, claimedAt }: HighWaterMark): HighWaterMark {
   return { position: position + 1, claimedAt };
 }
 
-export function restoreTests(opened: Open): void {
+export function restoreTests(opened: Open, backend: LedgerBackend): void {
   test('attempts are numbered in the order of their commits, also when many commit concurrently', async (t) => {
     const { ledger } = await opened(t);
     assert.deepEqual(await ledger.restoreState(), { newest: undefined, lost: undefined });
@@ -88,6 +88,20 @@ export function restoreTests(opened: Open): void {
       });
     });
   }
+
+  test('an accepted loss permits claims also where the database’s clock was set back since it was found', async (t) => {
+    const { url, ledger, ledgerId } = await opened(t);
+    await claimed(ledger, 1);
+    await backend.execute(
+      url,
+      `INSERT INTO orders (order_id, kind, by, reason, position, claimed_at, recorded_at)
+       VALUES ('found', 'restoreFound', 'credit-journey', 'a test', 9, 1, ${Date.now() + 3_600_000})`,
+    );
+    assert.deepEqual(await ledger.claim(claimOf(ledger, { attempt: 2 })), { kind: 'ledgerRestored' });
+    await ledger.acceptRestore(ledgerId, ACCEPTANCE);
+    assert.equal((await ledger.restoreState()).lost, undefined);
+    await claimed(ledger, 2);
+  });
 
   test('an attempt that an older copy may lack cannot be closed, neither before nor after the loss is accepted', async (t) => {
     const { ledger, ledgerId } = await opened(t);

@@ -50,7 +50,7 @@ export function ledgerContract(backend: LedgerBackend): void {
 
   describe(`${backend.name}: claims`, () => claimTests(opened));
   describe(`${backend.name}: closing of unclaimed attempts`, () => closingTests(opened, backend));
-  describe(`${backend.name}: restored older copies`, () => restoreTests(opened));
+  describe(`${backend.name}: restored older copies`, () => restoreTests(opened, backend));
   describe(`${backend.name}: pauses`, () => pauseTests(opened, backend));
   describe(`${backend.name}: outcomes`, () => outcomeTests(opened, backend));
   describe(`${backend.name}: accept decisions`, () => acceptTests(opened, backend));

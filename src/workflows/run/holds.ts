@@ -19,6 +19,7 @@ import { runUntilRecorded } from './activity-stubs.ts';
 import type { Continuation } from './continuation.ts';
 import type { EventsOut } from './events-out.ts';
 import { isRefused, type Underway, type Verdict } from './message-answers.ts';
+import { OF_ANOTHER_LEDGER } from './run-decisions.ts';
 
 /** A decision, without the id of the run, which each kind of run names in its own way. */
 export type DecisionMessage = Omit<ResolveInquiryMessage, 'journeyId' | 'applicants'> & {
@@ -298,10 +299,11 @@ async function recordDecision(
   const recorded = await CancellationScope.nonCancellable(() => runUntilRecorded('recordDecision', { summary }, args));
   const accepted = { kind: 'recorded', accepted: answer } as const;
   if (recorded === 'ledgerChanged') {
-    // A resend or an abandonment needs no record in another ledger, and the answer says that there is none.
+    // A resend or an abandonment needs no record in another ledger, and the answer says that there is none. Any other
+    // decision is refused, and another hold follows.
     const isTaken = action === 'abandon' || action === 'resend';
     const held = { kind: 'held', failure: { ...failure, failureType: 'LedgerChanged' } } as const;
-    return { verdict: 'inNoLedger', effect: isTaken ? accepted : held };
+    return isTaken ? { verdict: 'inNoLedger', effect: accepted } : { verdict: OF_ANOTHER_LEDGER, effect: held };
   }
   if (recorded.kind === 'recorded') return { verdict: 'recorded', effect: accepted };
   if (recorded.kind === 'refused') return { verdict: refuse(recorded.cause, recorded.reason) };
