@@ -120,6 +120,21 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual(stored.find(({ consent }) => consent.consentId === 'OWNER')?.consent, said[1]);
   });
 
+  test('a refusal to another share of its report stands for a share by itself, also without a run', async (t) => {
+    const { ledger, ledgerId } = await opened(t);
+    await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+    const [own, denied] = [
+      consentOf({ journeyId: 'share:S-9', shareId: 'S-9' }),
+      consentOf({ consentId: 'C-2', decision: 'denied', decidedAt: '2026-01-02T04:00:00Z' }),
+    ];
+    await ledger.recordConsents(ledgerId, [own, denied]);
+    const { applicantId, secondaryUser } = own;
+    const stands = () => ledger.stands({ runKey: 'share:S-9', shareId: 'S-9', applicantId, ...secondaryUser });
+    assert.equal((await stands()).decision, 'granted', 'the ledger does not know whose report it is');
+    await ledger.recordShare(ledgerId, rowOf('REF-1'));
+    assert.equal((await stands()).decision, 'denied');
+  });
+
   test('a grant names the run that posted another share under it, and a late refusal flags a posted share', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await attempted(ledger, {}, { state: 'answered', answer: RECORD });
