@@ -58,6 +58,7 @@ class InquiryRun {
   #begunAtMs = this.#nowMs;
   /** Count of resumptions when the latest attempt began. A later one may be about the pause that the attempt met. */
   #resumptions = 0;
+  #roundsWithoutSlot = 0;
 
   constructor(host: InquiryHost, spec: InquirySpec, inquiry: InquiryDescription) {
     this.#host = host;
@@ -147,10 +148,7 @@ class InquiryRun {
         this.#reportProgress('running');
         return { end: { kind: 'abandoned' } };
       case 'noSlot':
-        this.#isOnWorkflowQueue = false;
-        this.#reportProgress('running', { isQueued: true });
-        throwIfCancelled();
-        // The attempt is made from the gateway queue.
+        await this.#takeNoSlot();
         return {};
       case 'closed':
         return this.#takeClosed(step.attempt);
@@ -165,6 +163,19 @@ class InquiryRun {
       case 'failed':
         return this.#takeFailed(step);
     }
+  }
+
+  /** The next attempt is made from the gateway queue: at once, but after a wait where that queue had no slot either. */
+  async #takeNoSlot(): Promise<void> {
+    const wasQueued = !this.#isOnWorkflowQueue;
+    this.#isOnWorkflowQueue = false;
+    this.#reportProgress('running', { isQueued: true });
+    throwIfCancelled();
+    if (!wasQueued) return;
+    const failures = Math.min(this.#roundsWithoutSlot++, MOST_DOUBLED_WITHOUT_SLOT);
+    const waitMs = computeWaitMs({}, this.#host.accepted.settings, { failures });
+    const summary = 'waiting: each connection to the gateway is in use';
+    await this.#waitForRetry({ atMs: Date.now() + waitMs, summary });
   }
 
   /** Counts as an attempt that was not sent. The next one follows at once, unless activities are lost repeatedly. */
@@ -356,7 +367,7 @@ const PAUSED_MAX_MS = 60 * 60_000;
  * has waited already. Both have a jitter of one half.
  */
 export function computeWaitMs(
-  { retryAfterMs }: InquiryFailure,
+  { retryAfterMs }: Pick<InquiryFailure, 'retryAfterMs'>,
   { backoffInitialMs, backoffMaxMs, retryAfterMaxMs }: RunConfig['settings'],
   { failures, pausedSinceMs }: Pick<InquiryState, 'failures' | 'pausedSinceMs'>,
 ): number {
@@ -376,6 +387,9 @@ function describeRetry({ failureType, httpStatus }: InquiryFailure, waitMs: numb
   const seconds = Math.round(waitMs / 100) / 10;
   return `waiting ${seconds} s: ${why}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}`;
 }
+
+/** A slot is free again within seconds: with the default back-off, no wait for one is longer than 16 s. */
+const MOST_DOUBLED_WITHOUT_SLOT = 4;
 
 /** Most throttled or lost attempts get through within seconds. */
 const LISTED_FROM_MS = 5_000;
