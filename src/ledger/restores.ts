@@ -87,6 +87,11 @@ export async function acceptRestore(
 ): Promise<RestoreState> {
   const state = await readRestore(tx);
   const order = { ...state.newest, ...authorization, orderId, kind: 'restoreAccepted' } as const;
-  await appendToChain(tx, (insert) => insert('orders', order, { orKeep: true }));
+  // The latest of the two kinds counts: a clock that was set back must not make the acceptance the earlier one.
+  const sql = () => ({
+    recorded_at: `(SELECT max(at) FROM (SELECT ${tx.dialect.now} AS at
+      UNION ALL SELECT max(recorded_at) + 1 FROM orders WHERE kind = 'restoreFound') AS times)`,
+  });
+  await appendToChain(tx, (insert) => insert('orders', order, { sql, orKeep: true }));
   return state;
 }
