@@ -82,7 +82,9 @@ class InquiryRun {
       if ('end' in result) return result.end;
       const { continuation } = this.#host;
       // Continues as new before the claim, so that the next run knows every claim.
-      if (!result.next && continuation.isDue) await continuation.wait(() => this.#findStop() !== null);
+      if (!result.next && continuation.isNear) {
+        await continuation.wait(() => this.#findStop() !== null || !continuation.isNear);
+      }
       const step: AttemptStep = result.next ?? (await this.#makeStep());
       // A step that needs no wait is taken without a promise.
       result = step.kind === 'answered' && step.recorded ? this.#takeAnswered(step) : await this.#take(step);
@@ -110,7 +112,7 @@ class InquiryRun {
 
   /** Whether the attempt in flight is to be cancelled: its permission is gone, or the run is to continue as new. */
   #isCalledBack(): boolean {
-    return this.#findStop() !== null || this.#host.continuation.isDue;
+    return this.#findStop() !== null || this.#host.continuation.isNear;
   }
 
   /** Whether a signal about the end of the pause came after the latest attempt began. */

@@ -100,7 +100,7 @@ class SharePosting {
     const { continuation, consents, decided } = run;
     // Consents may have come before the share was requested. A run that is about to continue as new leaves the look-up to
     // the next run.
-    const hasNews = () => !consents.has(share.input.shareId) && !continuation.isDue;
+    const hasNews = () => !consents.has(share.input.shareId) && !continuation.isNear;
     const isRecording = () => decided.isBusy || consents.isRecording(share.input.shareId);
     for (;;) {
       this.#nowMs = Date.now();

@@ -48,6 +48,7 @@ export class Continuation {
   readonly #rests = new Set<{ isOver: () => boolean }>();
   #busy = 0;
   #isLeaving = false;
+  #fits = () => true;
   /** Begins to continue as new; absent once it has. */
   #begin: (() => void) | undefined;
 
@@ -57,9 +58,14 @@ export class Continuation {
     this.#maxEvents = maxEvents;
   }
 
-  /** Whether the run is to continue as new as soon as it can: no part begins anything that the new run could begin. */
+  /** Whether the history is so long that the run is to continue as new, as soon as its state fits. */
   get isDue(): boolean {
     return isHistoryLong(this.#maxEvents());
+  }
+
+  /** Whether it is about to: no part begins anything that the new run could begin. A state that is too large may never fit. */
+  get isNear(): boolean {
+    return this.isDue && this.#fits();
   }
 
   /**
@@ -73,6 +79,7 @@ export class Continuation {
     { state, continueWith }: { state(): State; continueWith(state: State): Promise<never> },
   ): Promise<T> {
     return new Promise((resolve, reject) => {
+      this.#fits = () => fitsNextRun(state());
       this.#begin = () => void this.#leave(state).then(continueWith).catch(reject);
       listen({ onGrown: () => this.leaveIfDue() });
       this.part(body).then(resolve, reject);
@@ -126,7 +133,7 @@ export class Continuation {
       // Calls back attempts that are not on the wire yet: the next run sends them.
       this.#inFlight.recheck();
       for (;;) {
-        await condition(() => this.#isQuiet(root) && fitsNextRun(state()));
+        await condition(() => this.#isQuiet(root) && this.#fits());
         // Lets parts run first whose wait ended in this task, also one after another.
         await waitUntilAtRest(2);
         if (!this.#isQuiet(root)) continue;
