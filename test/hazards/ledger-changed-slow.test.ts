@@ -13,6 +13,7 @@ import {
   type JourneyHandle,
   journeyInput,
   newSsn,
+  refusalOf,
   startHarness,
   untilStatus,
   update,
@@ -187,7 +188,7 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       assert.equal((await harness.received(handle)).length, 2);
     });
 
-    test('that finds an empty ledger stays on hold after an accept decision until its own ledger is back', async () => {
+    test('that finds an empty ledger refuses to accept an answer, and stays on hold until its own ledger is back', async () => {
       const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
       const handle = await harness.start(input);
       const lost = await untilStatus(handle, ({ state }) => state === 'held');
@@ -196,7 +197,8 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
         await store.empty();
       });
       const accept = { action: 'accept', outcome: 'noRecord', providerSaid: 'posted' };
-      await update(handle, 'resolveInquiry', decisionAbout(lost, accept));
+      const refusal = await refusalOf(update(handle, 'resolveInquiry', decisionAbout(lost, accept)));
+      assert.match(refusal, /the ledger is not the one that the run has used/);
       const changed = await untilStatus(handle, ({ holds: [first] }) => first?.failureType === 'LedgerChanged');
       await whileStopped(() => store.restore('own'));
       await update(handle, 'resolveInquiry', decisionAbout(changed, { decisionId: 'D8' }));
