@@ -1,3 +1,6 @@
+import { getClient } from '@temporalio/activity';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { runInParallel } from '../base/in-parallel.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentRecord, GrantFault, ShareStanding } from '../consent/consent-record.ts';
 import { isAhead, refuseFault } from '../consent/refusals.ts';
@@ -9,7 +12,7 @@ import { parseMessage } from '../messages/inputs/parse-message.ts';
 import type { LateConsentResult, Stands } from '../messages/journey/shapes.ts';
 import { InvalidInputError, parseProblem } from '../model/problems.ts';
 import { type RefusalCause, refuse, refusePaths } from '../model/refusals.ts';
-import { parseRunKey } from '../model/run-key.ts';
+import { parseRunKey, toRunKey, toWorkflowId } from '../model/run-key.ts';
 import type { AskingRun, ConsentTaken, LookUpSharesArgs, RecordConsentsArgs, ShareQuestion } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createRetryableFailure, translateErrors } from './failures.ts';
@@ -57,6 +60,25 @@ export async function lookUpShares(
   return Promise.all(shares.map(async (share) => (await judge(ledger, asker, share)).standing));
 }
 
+/**
+ * A share by itself of a journey's report may wait for a consent that the journey has received. It asks the ledger which
+ * consents count.
+ */
+async function wakeSharesByThemselves(runKey: string, consents: readonly ConsentRecord[]): Promise<void> {
+  const shares = new Set(consents.map(({ shareId }) => toRunKey('share', shareId)));
+  shares.delete(runKey);
+  await runInParallel([...shares], SIGNALS_AT_ONCE, async (share) => {
+    try {
+      await getClient().workflow.getHandle(toWorkflowId(share)).signal('lookUpConsents');
+    } catch (error) {
+      // Usually no such run is open.
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  });
+}
+
+const SIGNALS_AT_ONCE = 20;
+
 /** Adds whether the consent, which the ledger did not have before, has changed it. */
 function describeStands(stands: Omit<Stands, 'changed'>, consent: ConsentRecord, isKnown: boolean): Stands {
   const { decision, consentId } = stands;
@@ -85,6 +107,7 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     const verdicts = await ledger.recordConsents(ledgerId, written, { firstRunId, shareIds, faultyGrants });
     const verdictByConsent = new Map(written.map((consent, index) => [consent, verdicts[index]]));
     for (const consent of written) await flagPosted(ledgerId, consent);
+    await wakeSharesByThemselves(args.runKey, written);
     const judged = await Promise.all(shares.map((share) => judge(ledger, args, share)));
     const toTaken = async (item: Proven): Promise<ConsentTaken> => {
       if (!('consent' in item)) return item;

@@ -323,6 +323,17 @@ describe('a share by itself', { concurrency: 6 }, () => {
     assert.equal((await ledger.inquiriesOf(posted.runKey)).length, 1);
   });
 
+  test('receives at once the consent that its report’s open journey gets while it waits', async () => {
+    const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'], sharesOpenFor: 'P1D' }));
+    for await (const { stages } of journey.watch()) if (stages[0]?.state === 'record') break;
+    const share = await journeys.start(shareInput({ journeyId: journey.journeyId, productCode: 'PREQUAL' }));
+    await until(share, 'waitingForConsent');
+    const answer = await journey.recordConsent({ ...consent(), shareId: share.shareId });
+    assert.equal('unmatched' in answer && answer.unmatched, 'share');
+    assert.equal((await share.result()).outcome, 'posted');
+    await journey.withdraw({ by: 'ops', reason: 'only a test' });
+  });
+
   test('ends at once if the consumer has denied that secondary user before, without a later grant', async () => {
     const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'] }));
     await journey.result();
