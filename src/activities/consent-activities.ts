@@ -1,4 +1,5 @@
-import { getClient } from '@temporalio/activity';
+import { getClient, log } from '@temporalio/activity';
+import { isGrpcServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { runInParallel } from '../base/in-parallel.ts';
 import { parseInstantMs } from '../base/instants.ts';
@@ -67,17 +68,28 @@ export async function lookUpShares(
 async function wakeSharesByThemselves(runKey: string, consents: readonly ConsentRecord[]): Promise<void> {
   const shares = new Set(consents.map(({ shareId }) => toRunKey('share', shareId)));
   shares.delete(runKey);
-  await runInParallel([...shares], SIGNALS_AT_ONCE, async (share) => {
-    try {
-      await getClient().workflow.getHandle(toWorkflowId(share)).signal('lookUpConsents');
-    } catch (error) {
-      // Usually no such run is open.
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
-  });
+  await runInParallel([...shares], SIGNALS_AT_ONCE, (share) => signalIfOpen(share, 'lookUpConsents'));
 }
 
 const SIGNALS_AT_ONCE = 20;
+
+/** Passes over a run that has ended, or that takes no more messages. */
+async function signalIfOpen(runKey: string, signal: string, ...content: [] | [ConsentMessage]): Promise<void> {
+  try {
+    await getClient()
+      .workflow.getHandle(toWorkflowId(runKey))
+      .signal(signal, ...content);
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    const code = isGrpcServiceError(cause) ? cause.code : undefined;
+    // Temporal repeats the activity once its server answers again.
+    if (code !== undefined && SERVER_AWAY.includes(code)) throw error;
+    if (!(error instanceof WorkflowNotFoundError)) log.warn('an open run was not told of a consent', { runKey, code });
+  }
+}
+
+/** DEADLINE_EXCEEDED and UNAVAILABLE of gRPC. */
+const SERVER_AWAY: readonly number[] = [4, 14];
 
 /** Adds whether the consent, which the ledger did not have before, has changed it. */
 function describeStands(stands: Omit<Stands, 'changed'>, consent: ConsentRecord, isKnown: boolean): Stands {
@@ -192,6 +204,9 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     if (fault) return { cause: 'noLongerCounts', problems: [parseProblem(refuseFault(fault).reason)] };
     const postedSharesFlagged = await flagPosted(ledgerId, consent);
     const { journeyId: runKey, applicantId, shareId, secondaryUser } = consent;
+    // A journey that was started meanwhile may have asked the ledger a moment too early. It ignores what it knows.
+    await signalIfOpen(runKey, 'consent', given);
+    await wakeSharesByThemselves(runKey, [consent]);
     const found = await ledger.stands({ runKey, applicantId, shareId, ...secondaryUser });
     return { stands: describeStands(found, consent, duplicate), duplicate, postedSharesFlagged, unmatched };
   }
