@@ -8,7 +8,7 @@
 -- ALTER ROLE … LOGIN PASSWORD '…'.
 
 -- The policies below wait for every reader of their table, such as a backup, and all programs would wait behind them.
-SET lock_timeout = '5s';
+SET lock_timeout = '1s';
 
 DO $$
 DECLARE role TEXT;
@@ -24,8 +24,13 @@ REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ledger_worker, ledger_api;
 GRANT USAGE ON SCHEMA public TO ledger_worker, ledger_api;
 -- Before PostgreSQL 15 every role may make tables and functions there, and an upgraded database keeps that.
 DO $$ BEGIN
-  EXECUTE format('GRANT CREATE ON SCHEMA public TO %I', (SELECT tableowner FROM pg_tables WHERE tablename = 'ledger_identity'));
+  EXECUTE format('GRANT CREATE ON SCHEMA public TO %I',
+    (SELECT tableowner FROM pg_tables WHERE schemaname = 'public' AND tablename = 'ledger_identity'));
   REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+  -- Who may not revoke it only gets a warning.
+  IF has_schema_privilege('ledger_api', 'public', 'CREATE') THEN
+    RAISE EXCEPTION 'every role may make tables in schema public: an administrator has to run this file';
+  END IF;
 END $$;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO ledger_worker, ledger_api;
 

@@ -20,6 +20,8 @@ export async function startSession(): Promise<void> {
   // An address with a token that is opened where the page is open already only changes the fragment.
   addEventListener('hashchange', () => void takeTokenOfAddress());
   document.addEventListener('visibilitychange', () => void askWhetherAnother());
+  // Of two windows side by side, both are visible.
+  addEventListener('focus', () => void askWhetherAnother());
   if (!(await takeTokenOfAddress())) await askWhoIsIn();
 }
 

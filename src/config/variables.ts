@@ -143,7 +143,9 @@ export function certificate() {
 
 /** Checks each certificate: TLS ignores one that it cannot read, and then trusts no server that it has signed. */
 function isPem(text: string): boolean {
-  const certificates = text.split(/(?=-----BEGIN CERTIFICATE-----)/).filter((part) => part.startsWith('-----BEGIN'));
+  const certificates = text
+    .split(/(?=-----BEGIN CERTIFICATE-----)/)
+    .filter((part) => part.startsWith('-----BEGIN CERTIFICATE-----'));
   try {
     return certificates.map((pem) => new X509Certificate(pem)).length > 0;
   } catch {

@@ -287,7 +287,7 @@ test('the worker command reports that it is ready, runs a journey, and stops cle
   const journeyId = `J-${randomUUID()}`;
   await done('start', '--sample', '--journey-id', journeyId, '--task-queue', taskQueue);
   assert.equal((await done('status', journeyId)).journeyId, journeyId);
-  worker.kill('SIGTERM');
+  worker.kill('SIGINT');
   // The terminal sends Ctrl-C to the launcher and to the program, and the launcher passes it on.
   await setTimeout(20);
   worker.kill('SIGINT');

@@ -6,6 +6,7 @@ import { inspect } from '../../src/ledger/inspect-ledger.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { losesCommits, requireDurableLedger } from '../../src/worker/start-up.ts';
 import { makeLedgerRoles } from '../support/ledger-roles.ts';
+import { untilTaken } from '../support/patiently.ts';
 import { type ReplicatedPostgres, startReplicatedPostgres } from '../support/postgres-standby.ts';
 import { keyRing } from './fixtures.ts';
 
@@ -64,7 +65,11 @@ test('the durability of a real standby is judged from what an unprivileged role 
 });
 
 test('a ledger on the standby itself is judged as not durable, even when the risk is accepted', async () => {
-  const found = await readFrom(servers.url('standby', 'durable'));
+  // The standby may not have the database yet.
+  const found = await untilTaken(
+    () => readFrom(servers.url('standby', 'durable')),
+    () => true,
+  );
   assert.equal(judgeDurability(found, { kind: 'accepted', by: 'M. Vance' }).kind, 'loses');
 });
 

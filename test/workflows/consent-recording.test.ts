@@ -147,7 +147,7 @@ describe('a consent that a run receives', () => {
   });
 
   test('permits its share if it came in time, although the wait ends before the ledger has it', async () => {
-    const { handle, journeyId } = await startShared({ shares: [{ ...share, awaitConsentFor: 'PT3S' }] });
+    const { handle, journeyId } = await startShared({ shares: [{ ...share, awaitConsentFor: 'PT4S' }] });
     await untilStatus(handle, ({ shares }) => shares[0]?.until !== undefined);
     const unlock = lockLedger(harness);
     try {

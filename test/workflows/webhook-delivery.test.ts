@@ -188,8 +188,8 @@ test('a resend gives no event up whose attempt is on the wire and fails', async 
   const { journeyId } = await playHeld(stage);
   const delivery = deliveryOf(stage, journeyId);
   await until(async () => onTheWire.length > 0, 'nothing was sent');
-  await resendAll(delivery);
   receiver.answer('/hangs', 204);
+  await resendAll(delivery);
   onTheWire[0]?.writeHead(503).end();
   const sent = await receiver.accepted('/hangs', journeyId, 3);
   assert.deepEqual(typesOf(sent), ['inquiry.held', 'hold.resolved', 'journey.ended']);

@@ -219,7 +219,9 @@ export class Run<Kind extends RunKind> {
         const mayHaveClosed = error instanceof WorkflowNotFoundError || isClosedBeforeAnswer(error);
         const run = mayHaveClosed ? await describeRun(this.#context.client, this.workflowId) : undefined;
         // After a reset the next run has the message already, and its answer under this id.
-        if (run && isOpen(run) && isClosedBeforeAnswer(error)) return execute(updateId);
+        if (run && isOpen(run) && isClosedBeforeAnswer(error)) {
+          return sendPatiently(() => execute(updateId), patienceMs, signal);
+        }
         // The server gives the same answer for a closed run and for an unknown one.
         if (run) throw new CallError('journeyFinished', { runKey });
         throw error;
