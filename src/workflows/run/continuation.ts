@@ -49,6 +49,8 @@ export class Continuation {
   #busy = 0;
   #isLeaving = false;
   #fits = () => true;
+  /** Whether the state fits, for those who ask in one round: nothing changes it between two predicates. */
+  #fitsInRound: boolean | undefined;
   /** Begins to continue as new; absent once it has. */
   #begin: (() => void) | undefined;
 
@@ -65,7 +67,14 @@ export class Continuation {
 
   /** Whether it is about to: no part begins anything that the new run could begin. A state that is too large may never fit. */
   get isNear(): boolean {
-    return this.isDue && this.#fits();
+    if (!this.isDue) return false;
+    if (this.#fitsInRound === undefined) {
+      this.#fitsInRound = this.#fits();
+      void Promise.resolve().then(() => {
+        this.#fitsInRound = undefined;
+      });
+    }
+    return this.#fitsInRound;
   }
 
   /**
@@ -133,7 +142,7 @@ export class Continuation {
       // Calls back attempts that are not on the wire yet: the next run sends them.
       this.#inFlight.recheck();
       for (;;) {
-        await condition(() => this.#isQuiet(root) && this.#fits());
+        await condition(() => this.#isQuiet(root) && this.isNear);
         // Lets parts run first whose wait ended in this task, also one after another.
         await waitUntilAtRest(2);
         if (!this.#isQuiet(root)) continue;
