@@ -72,7 +72,7 @@ export const QUERIES = {
 
 /** The purpose of the signal `lookUpConsents`, which callers do not send. */
 export const LOOK_UP_CONSENTS =
-  'Makes the run read its consents from the ledger. recordLateConsent and ledger compare send it. No input.';
+  'Makes the run read its consents from the ledger. Activities that record consents, and ledger compare, send it. No input.';
 
 export const WIRE_NAMES: readonly string[] = [
   'lookUpConsents',

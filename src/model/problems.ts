@@ -12,7 +12,7 @@ export interface Problem {
 
 const MOST_SHOWN = 20;
 
-/** Returns the problems that a hold shows. */
+/** Returns the problems that a hold, a failure or a refusal shows. */
 export function selectShownProblems<P extends Problem | string>(problems: readonly P[]): P[] {
   return problems.slice(0, MOST_SHOWN);
 }

@@ -197,7 +197,7 @@ export function toConsentRecord(row: ConsentRow): ConsentRecord {
 }
 
 /** Reads the messages of one applicant about one share: the rules about refusals need all of them. */
-export function readSaid(
+function readSaid(
   session: SqlSession,
   { journeyId, shareId, applicantId }: Omit<GrantKey, 'consentId'>,
 ): Promise<ConsentRow[]> {

@@ -186,9 +186,7 @@ class PostgresEngine implements SqlEngine {
       query: async (text: string, values?: readonly (SqlValue | undefined)[]) => {
         // `query_timeout` of one query is missing from the driver's types.
         const statement = { text, query_timeout: timeoutMs, values: values && [...values] };
-        const { rows, command } = await client
-          .query<SqlRow>(statement)
-          .catch((error: unknown) => throwTranslated(error));
+        const { rows, command } = await client.query<SqlRow>(statement).catch(throwTranslated);
         return { rows, command, notices };
       },
       /** Closes a connection in an unknown state. The server discards what that had not committed. */

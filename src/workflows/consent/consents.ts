@@ -65,7 +65,7 @@ export interface CarriedConsents {
   lastReceivedMs?: number;
 }
 
-/** The number of consents that one activity writes: at three round trips each, far below the activity's 20 s. */
+/** The number of consents that one activity writes: at some ten round trips for a refusal, below the activity's 20 s. */
 const MOST_AT_ONCE = 500;
 /** Temporal refuses arguments of 2 MB; proofs and evidence make a consent a few kilobytes long at most. */
 const MOST_CHARACTERS = 800_000;
