@@ -105,6 +105,7 @@ describe('a share of a journey', { concurrency: 4 }, () => {
     const { journeyId } = input;
     const handle = await stage.harness.start(input);
     const grant = consentMessage(journeyId, { applicantId: '1A' });
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
     await update(handle, 'recordConsent', grant);
     await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
     const { evidence: _, ...rest } = grant;
@@ -113,7 +114,7 @@ describe('a share of a journey', { concurrency: 4 }, () => {
     await update(handle, 'withdraw', { journeyId, ...WHO });
     const { shares } = await handle.result();
     const { customerTraceNumber } = shares[0] ?? {};
-    const told = await toldOf(journeyId, 5);
+    const told = await toldOf(journeyId, 6);
     assert.deepEqual(told, [
       ['share.posted', { shareId: 'S1', customerTraceNumber }],
       ['share.ended', { shareId: 'S1', outcome: 'posted', customerTraceNumber }],
