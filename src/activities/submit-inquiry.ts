@@ -80,11 +80,7 @@ async function makeOneAttempt(
   endsAt: number,
 ): Promise<SubmitInquiryResult> {
   const args = toSentContent(given.run, given);
-  const { profile, request, accessToken, claim, claimAskedAt, claimAskedAtMs } = await claimAttempt(
-    dependencies,
-    args,
-    endsAt,
-  );
+  const { profile, request, accessToken, claim, limits } = await claimAttempt(dependencies, args, endsAt);
   const { customerTraceNumber } = args.inquiry;
   const say = (level: 'info' | 'warn', message: string, fields: Record<string, unknown>) =>
     tryToSay(level, message, { customerTraceNumber, ...fields });
@@ -115,9 +111,7 @@ async function makeOneAttempt(
     reply = await gateway.submit({
       request: toClaimedRequest(profile, args, { request, claim }),
       accessToken,
-      // Measured from before the claim, so that it ends before the limit in the ledger.
-      sendBy: Math.min(claimAskedAt + args.settings.sendByMs, endsAt),
-      sendByEpochMs: claimAskedAtMs + args.settings.sendByMs,
+      ...limits,
       signal: cancellationSignal(),
       attempt: args.attempt,
       expectedApplicants: args.applicants,
@@ -170,6 +164,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
     cancellationSignal().throwIfAborted();
     const [claimAskedAt, claimAskedAtMs] = [performance.now(), Date.now()];
     const answerWithinMs = Math.max(0, Math.ceil(endsAt - claimAskedAt));
+    const sendByMs = Math.min(args.settings.sendByMs, answerWithinMs);
     const claim: ClaimVerdict = await dependencies.ledger.claim({
       ledgerId: args.run.ledgerId,
       inquiry: args.inquiry,
@@ -178,7 +173,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       run: getCallingRun(),
       resendAfterMs: args.settings.resendAfterMs,
       highWaterMark: args.run.highWaterMark,
-      sendByMs: Math.min(args.settings.sendByMs, answerWithinMs),
+      sendByMs,
       answerWithinMs,
       resendsUnderNewNumber: profile.resendTraceNumber === 'new',
       consents: args.consents,
@@ -186,7 +181,9 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       applicantIds: (args.applicants ?? args.reference?.applicants ?? []).map(({ applicantId }) => applicantId),
       sharedReference: args.reference?.reportReferenceNumber,
     });
-    return { profile, request, accessToken, claim, claimAskedAt, claimAskedAtMs };
+    // Measured from before the claim, so that they end before the limit in the ledger.
+    const limits = { sendBy: claimAskedAt + sendByMs, sendByEpochMs: claimAskedAtMs + sendByMs };
+    return { profile, request, accessToken, claim, limits };
   } catch (error) {
     throw withDetails(translateFailure(error), { attempt: args.attempt, claimed: false, recorded: true });
   }
