@@ -75,8 +75,11 @@ export async function watchForRestore(tx: Transaction, highWaterMark?: HighWater
   if (!state.lost || state.lost !== highWaterMark) return state;
   const { position, claimedAt } = state.lost;
   const order = { orderId: `found-${position}-${claimedAt}`, kind: 'restoreFound', position, claimedAt } as const;
-  const found = { by: 'credit-journey', reason: 'this ledger lacks an attempt that workers have seen' };
-  await appendToChain(tx, (insert) => insert('orders', { ...order, ...found }, { orKeep: true }));
+  await appendOrder(tx, {
+    ...order,
+    by: 'credit-journey',
+    reason: 'this ledger lacks an attempt that workers have seen',
+  });
   return state;
 }
 
@@ -87,11 +90,15 @@ export async function acceptRestore(
 ): Promise<RestoreState> {
   const state = await readRestore(tx);
   const order = { ...state.newest, ...authorization, orderId, kind: 'restoreAccepted' } as const;
-  // The latest of the two kinds counts: a clock that was set back must not make the acceptance the earlier one.
+  await appendOrder(tx, order);
+  return state;
+}
+
+/** Dates the order after all others about a restore: the latest counts, also where a clock was set back. */
+async function appendOrder(tx: Transaction, order: Partial<Row<'orders'>>): Promise<void> {
   const sql = () => ({
     recorded_at: `(SELECT max(at) FROM (SELECT ${tx.dialect.now} AS at
-      UNION ALL SELECT max(recorded_at) + 1 FROM orders WHERE kind = 'restoreFound') AS times)`,
+      UNION ALL SELECT max(recorded_at) + 1 FROM orders WHERE kind IN ('restoreAccepted', 'restoreFound')) AS times)`,
   });
   await appendToChain(tx, (insert) => insert('orders', order, { sql, orKeep: true }));
-  return state;
 }
