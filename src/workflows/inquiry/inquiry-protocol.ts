@@ -86,6 +86,7 @@ class InquiryRun {
         await continuation.wait(() => this.#findStop() !== null || !continuation.isNear);
       }
       const step: AttemptStep = result.next ?? (await this.#makeStep());
+      if (step.kind !== 'noSlot') this.#roundsWithoutSlot = 0;
       // A step that needs no wait is taken without a promise.
       result = step.kind === 'answered' && step.recorded ? this.#takeAnswered(step) : await this.#take(step);
     }
@@ -292,7 +293,6 @@ class InquiryRun {
     });
     delete state.held;
     this.#reportProgress('running');
-    if (recorded.kind === 'held') return { next: { kind: 'failed', recorded: true, failure: recorded.failure } };
     if (recorded.kind === 'overtaken') {
       return { next: await findSupersedingStep(this.#host, this.#toContent(), failure, state.attempt) };
     }

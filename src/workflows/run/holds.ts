@@ -74,8 +74,7 @@ type Judged = Pick<HoldStatus, 'attempts' | 'applicantIds' | 'since'>;
 type DecisionEffect =
   | { kind: 'recorded'; accepted: Outcome }
   /** The ledger already had an answer or another decision, with which the run continues. */
-  | { kind: 'overtaken' }
-  | { kind: 'held'; failure: InquiryFailure };
+  | { kind: 'overtaken' };
 
 export class Holds {
   readonly #run: HoldingRun;
@@ -299,11 +298,9 @@ async function recordDecision(
   const recorded = await CancellationScope.nonCancellable(() => runUntilRecorded('recordDecision', { summary }, args));
   const accepted = { kind: 'recorded', accepted: answer } as const;
   if (recorded === 'ledgerChanged') {
-    // A resend or an abandonment needs no record in another ledger, and the answer says that there is none. Any other
-    // decision is refused, and another hold follows.
+    // A resend or an abandonment needs no record in another ledger, and the answer says that there is none.
     const isTaken = action === 'abandon' || action === 'resend';
-    const held = { kind: 'held', failure: { ...failure, failureType: 'LedgerChanged' } } as const;
-    return isTaken ? { verdict: 'inNoLedger', effect: accepted } : { verdict: OF_ANOTHER_LEDGER, effect: held };
+    return isTaken ? { verdict: 'inNoLedger', effect: accepted } : { verdict: OF_ANOTHER_LEDGER };
   }
   if (recorded.kind === 'recorded') return { verdict: 'recorded', effect: accepted };
   if (recorded.kind === 'refused') return { verdict: refuse(recorded.cause, recorded.reason) };
