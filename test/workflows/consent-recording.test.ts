@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { UpdateAnswer } from '../../src/messages/answers.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
@@ -54,7 +55,7 @@ async function runUntilRecorded(runKey: string, count: number): Promise<string[]
     const found = recorded(runKey);
     if (found.length >= count) return found;
     if (performance.now() > endsAt) throw new Error(`waited in vain; the ledger has ${found}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await setTimeout(50);
   }
 }
 
@@ -159,31 +160,65 @@ describe('a consent that a run receives', () => {
     assert.equal((await handle.result()).shares[0]?.state, 'posted');
   });
 
-  test('permits its share although the ledger was restored, and has fewer entries than the run has seen', async () => {
-    const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
-    const early = consentMessage(journeyId, { applicantId: '2A' });
-    assert.equal((await update(handle, 'recordConsent', early)).recorded, true);
-    const file = harness.config.ledger.url.slice('file:'.length);
-    {
-      using copied = database();
-      copied.exec(`VACUUM INTO '${file}-older'`);
+  test('does not permit its share if it came too late, although one that came in time is on its way', async () => {
+    const applicants = [applicant('1A'), applicant('2A')];
+    const { handle, journeyId } = await startShared({ applicants, shares: [{ ...share, awaitConsentFor: 'PT3S' }] });
+    const { shares } = await untilStatus(handle, ({ shares }) => shares[0]?.until !== undefined);
+    const unlock = lockLedger(harness);
+    try {
+      await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
+      await setTimeout(Date.parse(shares[0]?.until ?? '') - Date.now() + 1);
+      await handle.signal('consent', consentMessage(journeyId, { applicantId: '2A' }));
+    } finally {
+      unlock();
     }
-    for (let index = 0; index < 3; index++) await lateRefusal(harness, refusal(`T-${randomUUID().slice(0, 13)}`));
-    assert.equal((await update(handle, 'recordConsent', early)).duplicate, true);
-    await harness.stopWorker();
-    for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
-    renameSync(`${file}-older`, file);
-    const ledger = await openLedgerOf(harness);
-    const acceptance = { acceptanceId: randomUUID(), by: 'ops@example.com', reason: 'the disk was lost' };
-    await ledger.acceptRestore(ledger.identity.ledgerId, acceptance);
-    await ledger.close();
-    await harness.startWorker();
-    const { recorded, stands } = await update(
-      handle,
-      'recordConsent',
-      consentMessage(journeyId, { applicantId: '1A' }),
-    );
-    assert.deepEqual([recorded, stands?.decision], [true, 'granted']);
-    assert.equal((await handle.result()).shares[0]?.state, 'posted');
+    assert.equal((await handle.result()).shares[0]?.state, 'expired');
+  });
+
+  describe('after a restore of the ledger, which has fewer entries than the run has seen,', () => {
+    test('permits its share', async () => {
+      const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
+      const early = consentMessage(journeyId, { applicantId: '2A' });
+      assert.equal((await update(handle, 'recordConsent', early)).recorded, true);
+      await restoreOlderCopy(async () => {
+        assert.equal((await update(handle, 'recordConsent', early)).duplicate, true);
+      });
+      const last = consentMessage(journeyId, { applicantId: '1A' });
+      const { recorded, stands } = await update(handle, 'recordConsent', last);
+      assert.deepEqual([recorded, stands?.decision], [true, 'granted']);
+      assert.equal((await handle.result()).shares[0]?.state, 'posted');
+    });
+
+    test('flags the posted share that it revokes', async () => {
+      const { handle, journeyId } = await startShared({ sharesOpenFor: 'P1D' });
+      const grant = consentMessage(journeyId, { applicantId: '1A' });
+      await update(handle, 'recordConsent', grant);
+      await untilStatus(handle, ({ shares }) => shares[0]?.state === 'posted');
+      await restoreOlderCopy(async () => {
+        assert.equal((await update(handle, 'recordConsent', grant)).duplicate, true);
+      });
+      await update(handle, 'recordConsent', refusal(journeyId, { consentId: grant.consentId, decision: 'revoked' }));
+      await untilStatus(handle, ({ shares }) => shares[0]?.attention === 'revokedAfterPosting');
+      await handle.terminate();
+    });
   });
 });
+
+/** Replaces the ledger by a copy that lacks several consents, and accepts the loss. The run sees the consents before. */
+async function restoreOlderCopy(see: () => Promise<void>): Promise<void> {
+  const file = harness.config.ledger.url.slice('file:'.length);
+  {
+    using copied = database();
+    copied.exec(`VACUUM INTO '${file}-older'`);
+  }
+  for (let index = 0; index < 3; index++) await lateRefusal(harness, refusal(`T-${randomUUID().slice(0, 13)}`));
+  await see();
+  await harness.stopWorker();
+  for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+  renameSync(`${file}-older`, file);
+  const ledger = await openLedgerOf(harness);
+  const acceptance = { acceptanceId: randomUUID(), by: 'ops@example.com', reason: 'the disk was lost' };
+  await ledger.acceptRestore(ledger.identity.ledgerId, acceptance);
+  await ledger.close();
+  await harness.startWorker();
+}

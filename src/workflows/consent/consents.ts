@@ -5,6 +5,7 @@
  */
 import { CancellationScope, condition, defineSignal, log, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { ConsentTaken, RecordConsentsArgs, ShareQuestion } from '../../activities/contract.ts';
+import { parseInstantMs } from '../../base/instants.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type {
   ApplicantStanding,
@@ -194,7 +195,7 @@ export class Consents {
     const args = { ...this.#asker, shares: [this.#askAbout(share)], shareIds };
     // News during the look-up may be too late for it.
     this.#stale.delete(shareId);
-    const before = this.#standings.get(shareId);
+    const before = new Map(this.#standings);
     const summary = `looking up the consents to share ${shareId}`;
     const standings = await runUntilRecorded('lookUpShares', { summary }, args);
     if (standings === 'ledgerChanged') {
@@ -204,19 +205,20 @@ export class Consents {
       await this.#host.continuation.waitFor(sleep(ASK_AGAIN_AFTER_MS, { summary }));
       return;
     }
-    // A restored ledger has fewer entries than before. Its answer counts unless another one came meanwhile.
-    if (this.#standings.get(shareId) === before) this.#standings.delete(shareId);
-    this.updateStandings(standings);
+    this.updateStandings(standings, before);
   }
 
   /**
-   * Stores the ledger's answers about shares. An answer with fewer entries than the known one was overtaken, or comes
-   * from a restored ledger: the share asks again.
+   * Stores the ledger's answers about shares. A restored ledger has fewer entries than before. Where another answer came
+   * meanwhile, the one with fewer entries was overtaken: the share asks again.
+   *
+   * @param before the answers that the run knew when it asked
    */
-  updateStandings(standings: readonly ShareStanding[]): void {
+  updateStandings(standings: readonly ShareStanding[], before?: ReadonlyMap<string, ShareStanding>): void {
     for (const standing of standings) {
       const { shareId, position } = standing;
-      if ((this.#standings.get(shareId)?.position ?? 0) > position) {
+      const known = this.#standings.get(shareId);
+      if (known && known !== before?.get(shareId) && known.position > position) {
         this.#stale.add(shareId);
         continue;
       }
@@ -298,9 +300,12 @@ export class Consents {
     return [...this.#refusals.values()].some(({ record }) => record.shareId === shareId);
   }
 
-  /** Whether a consent to the share is on its way to the ledger, and the run's own ledger answers. */
-  isRecording(shareId: string): boolean {
-    return this.#waiting.some(({ record, verdict }) => record.shareId === shareId && verdict !== 'inNoLedger');
+  /** Whether a consent to the share that came in time is on its way to the ledger, and the run's own ledger answers. */
+  isRecording({ input: { shareId }, until = '' }: ShareRecord): boolean {
+    const isInTime = (receivedAt: string) => Date.parse(receivedAt) <= (parseInstantMs(until) ?? 0);
+    return this.#waiting.some(
+      ({ record, verdict }) => record.shareId === shareId && verdict !== 'inNoLedger' && isInTime(record.receivedAt),
+    );
   }
 
   standing(share: ShareRecord, applicantId: string, nowMs: number): ApplicantStanding {
@@ -360,6 +365,7 @@ export class Consents {
     const questions = known.map((share) => this.#askAbout(share));
     const args: RecordConsentsArgs = { ...this.#asker, consents, faultyGrants: [...faultyGrants], shares: questions };
     const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
+    const before = new Map(this.#standings);
     const recorded = await runUntilRecorded('recordConsents', { summary }, args);
     this.#faults = this.#faults.slice(args.faultyGrants.length);
     if (recorded === 'ledgerChanged') {
@@ -372,7 +378,7 @@ export class Consents {
       return false;
     }
     for (const [index, waitingConsent] of batch.entries()) this.#settle(waitingConsent, recorded.taken[index]);
-    this.updateStandings(recorded.standings);
+    this.updateStandings(recorded.standings, before);
     return batch.length === 0 || batch.some((item) => item.taken !== undefined || this.#unjudged.has(item));
   }
 

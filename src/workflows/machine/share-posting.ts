@@ -101,7 +101,7 @@ class SharePosting {
     // Consents may have come before the share was requested. A run that is about to continue as new leaves the look-up to
     // the next run.
     const hasNews = () => !consents.has(share.input.shareId) && !continuation.isNear;
-    const isRecording = () => decided.isBusy || consents.isRecording(share.input.shareId);
+    const isRecording = () => decided.isBusy || consents.isRecording(share);
     for (;;) {
       this.#nowMs = Date.now();
       changeShare(share, 'awaitingConsent');
