@@ -3,7 +3,7 @@
  * since an attempt needs them.
  */
 
-import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey, ShareObjection } from '../consent/consent-record.ts';
+import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { DecisionRecord, OutcomeRecord, RunWithdrawal } from '../ledger/records.ts';
 import type { SealedRefusal } from '../ledger/reports/reports.ts';
@@ -120,7 +120,7 @@ export type SubmitInquiryResult =
   /** The ledger has a withdrawal of the run. The activity claimed and sent nothing. */
   | ({ kind: 'withdrawn' } & RunWithdrawal)
   /** A consent or another row in the ledger does not permit the share. The activity claimed and sent nothing. */
-  | ({ kind: 'notPermitted' } & ShareObjection);
+  | { kind: 'notPermitted' };
 
 /** `details[0]` of every failure that `submitInquiry` throws. */
 export interface SubmitFailureDetails {

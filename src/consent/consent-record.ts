@@ -48,9 +48,3 @@ export interface ShareStanding {
   /** The report was disposed of, or is about to be, or is under a legal hold. */
   reportGone?: true;
 }
-
-/** Why the ledger did not take a share's claim. It wrote nothing. */
-export interface ShareObjection extends Pick<ShareStanding, 'withdrawn' | 'reportGone'> {
-  /** The grants of the claim that permit nothing. */
-  grants: { applicantId: string; consentId: string; fault: GrantFault }[];
-}

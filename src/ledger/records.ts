@@ -1,11 +1,11 @@
 /** The input and output of the ledger (types). Nothing here is a row; ledger.ts leads to the functions that use them. */
 
-import type { GrantKey, ShareObjection } from '../consent/consent-record.ts';
+import type { GrantKey } from '../consent/consent-record.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription, LATE_NEWS } from '../model/inquiry.ts';
 import type { HighWaterMark } from '../model/ledger-watch.ts';
 import type { MessageRefusal } from '../model/refusals.ts';
-import type { ClaimDecision } from './claim.ts';
+import type { ClaimDecision, KnownShare } from './claim.ts';
 import type { Row, RunDecisionAction } from './database/tables.ts';
 
 export type LedgerIdentity = Pick<Row<'ledger_identity'>, 'ledgerId' | 'environment' | 'createdAt' | 'schemaVersion'>;
@@ -51,7 +51,8 @@ export type ClaimVerdict =
   /** The caller must not send. `latest` is the state of the latest attempt (never `sending` past its time). */
   | { kind: 'latest'; latest: AttemptView }
   | ({ kind: 'withdrawn' } & RunWithdrawal)
-  | ({ kind: 'notPermitted' } & ShareObjection)
+  /** `share` says why. */
+  | { kind: 'notPermitted'; share?: KnownShare | undefined }
   | Exclude<ClaimDecision, { kind: 'claim' | 'latest' | 'withdrawn' | 'notPermitted' }>;
 
 /** An attempt whose activity was lost or cancelled. The ledger may have nothing of it. */

@@ -85,7 +85,7 @@ export function claimTests(opened: Open): void {
     await ledger.recordConsents(ledgerId, against);
     const verdict = await claim();
     assert.ok(verdict.kind === 'notPermitted');
-    assert.deepEqual(verdict.grants, [{ applicantId: '01', consentId: 'C-1', fault: 'refused' }]);
+    assert.deepEqual(verdict.share?.grants, [{ applicantId: '01', consentId: 'C-1', worth: 'refused' }]);
     assert.equal(await ledger.lookUp(ledgerId, String(SHARE.customerTraceNumber)), null);
     assert.deepEqual(await ledger.inquiriesOf(String(SHARE.runKey)), []);
     // The refusals do not affect a later grant.

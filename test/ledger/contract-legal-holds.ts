@@ -200,7 +200,7 @@ export function legalHoldTests(opened: Open): void {
     const claim = async (shareId: string, customerTraceNumber: string) => {
       const inquiry = { ...SHARE, runKey: `share:${shareId}`, shareId, customerTraceNumber };
       const verdict = await claimAs(ledger, { inquiry, sharedReference: 'REF-1' });
-      return verdict.kind === 'notPermitted' ? verdict.reportGone : verdict.kind;
+      return verdict.kind === 'notPermitted' ? verdict.share?.reportIsGone : verdict.kind;
     };
     assert.deepEqual([await reportIsGone(), await claim('S-1', 'SUAAAAAAAAAAAAAAAAAAAAAAAA00')], [true, true]);
     await retention.setLegalHold(`${REVIEW}/A-2`, OTHER);

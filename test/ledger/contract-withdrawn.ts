@@ -47,7 +47,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
 
     const verdict = await claimAs(ledger, { inquiry: SHARE });
     assert.ok(verdict.kind === 'notPermitted');
-    assert.equal(verdict.withdrawn, true);
+    assert.equal(verdict.share?.isWithdrawn, true);
     assert.equal(await ledger.inquiry(customerTraceNumber), null, 'nothing of a refused claim is kept');
     const others = { run: { workflowId: 'journey-J-1', runId: 'run-2' } };
     assert.equal(await claimed(ledger, others), 'notPermitted');
@@ -66,7 +66,7 @@ export function withdrawnShareTests(opened: Open, backend: LedgerBackend): void 
     const inquiry = { ...SHARE, workflowType: 'shareReport', runKey: 'share:S-9', shareId: 'S-9' };
     const consents = [consentOf({ shareId: 'S-9' })];
     const verdict = await claimAs(ledger, { inquiry, consents, sharedReference: 'REF-1' });
-    assert.ok(verdict.kind === 'notPermitted' && verdict.withdrawn);
+    assert.ok(verdict.kind === 'notPermitted' && verdict.share?.isWithdrawn);
     const other = { ...inquiry, runKey: 'share:S-8', shareId: 'S-8' };
     const ofOther = [consentOf({ shareId: 'S-8' })];
     const claim = await claimAs(ledger, { inquiry: other, consents: ofOther, sharedReference: 'REF-1' });

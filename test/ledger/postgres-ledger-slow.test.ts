@@ -99,7 +99,7 @@ describe('PostgreSQL: claims of shares concurrent with other writes', () => {
     await refusing;
     const verdict = await claiming;
     assert.ok(verdict.kind === 'notPermitted');
-    assert.deepEqual(verdict.grants, [{ applicantId: '01', consentId: 'C-1', fault: 'refused' }]);
+    assert.deepEqual(verdict.share?.grants, [{ applicantId: '01', consentId: 'C-1', worth: 'refused' }]);
     assert.equal(await ledger.flagPostedShares(ledger.identity.ledgerId, revocation), 0);
   });
 
@@ -125,7 +125,7 @@ describe('PostgreSQL: claims of shares concurrent with other writes', () => {
     const [one, other] = await Promise.all(claims);
     assert.deepEqual([one?.kind, other?.kind].sort(), ['claimed', 'notPermitted']);
     const refused = [one, other].find((verdict) => verdict?.kind === 'notPermitted');
-    assert.equal(refused?.kind === 'notPermitted' && refused.grants[0]?.fault, 'spent');
+    assert.equal(refused?.kind === 'notPermitted' && refused.share?.grants[0]?.worth, 'spent');
   });
 
   for (const [name, begin] of [
@@ -141,7 +141,7 @@ describe('PostgreSQL: claims of shares concurrent with other writes', () => {
       await blocker.query('COMMIT');
       await holding;
       const verdict = await claiming;
-      assert.equal(verdict.kind === 'notPermitted' && verdict.reportGone, true);
+      assert.equal(verdict.kind === 'notPermitted' && verdict.share?.reportIsGone, true);
     });
   }
 

@@ -123,7 +123,7 @@ test('the next run of a journey restores each member of its state', () => {
       {
         ...{ input: { shareId: 'S1', endUserCode: 'EU999' }, report: REFERENCE, state: 'held' },
         ...{ customerTraceNumber: TRACE, reportReferenceNumber: 'R2', attention: 'revokedAfterPosting', since: AT },
-        ...{ until: AT, reportIsGone: true, plannedTraceNumber: TRACE, toldMissing: ['1A'], inquiry: INQUIRY },
+        ...{ until: AT, plannedTraceNumber: TRACE, toldMissing: ['1A'], inquiry: INQUIRY },
         withdrawal: { by: 'ops', reason: 'typed wrong', isAnswered: true },
         withdrawn: { by: 'ops', reason: 'typed wrong' },
       },

@@ -34,7 +34,7 @@ import { computeConsumerDigest, computeReferenceDigest, indexReference } from '.
 import { insertBodies, type NewBodies } from '../reports/reports.ts';
 import { readDoubt, readRestore } from '../restores.ts';
 import { readWithdrawal } from '../run-decisions.ts';
-import { flagIfRefused, readClaimedShare, recordShare, toObjection } from '../shares/shares.ts';
+import { flagIfRefused, readClaimedShare, recordShare } from '../shares/shares.ts';
 import {
   ATTEMPT_KEY,
   type AttemptRow,
@@ -91,7 +91,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
     case 'withdrawn':
       return rollBack({ ...decision, ...(await readWithdrawal(tx, request.inquiry.runKey)) });
     case 'notPermitted':
-      return rollBack({ ...decision, ...toObjection(share) });
+      return rollBack({ ...decision, share });
     case 'latest':
       return new Ending(await settleOverdue(tx, state), {
         kind: 'latest',

@@ -1,7 +1,7 @@
 /** Shares: the report of each, the consents about it, what its claim depends on, its withdrawal, and late refusals. */
 
 import { pick } from '../../base/defined.ts';
-import type { ConsentRecord, GrantKey, ShareObjection } from '../../consent/consent-record.ts';
+import type { ConsentRecord, GrantKey } from '../../consent/consent-record.ts';
 import { findEnds } from '../../consent/refusals.ts';
 import { judgeGrants, judgeShare, mayMean, type StoredConsent, toConsentStanding } from '../../consent/standing.ts';
 import type { Stands } from '../../messages/journey/shapes.ts';
@@ -130,19 +130,6 @@ export async function readClaimedShare(tx: Transaction, request: ClaimRequest) {
   const terms = { shareId, owners, ...toSecondaryUser(inquiry), validForMs: consentValidForMs };
   const grants = judgeGrants(stored, terms, { grants: consents, applicantIds, nowMs });
   return { reportIsGone, isWithdrawn, grants };
-}
-
-/** The answer to a run whose share was not claimed. */
-export function toObjection(share: Awaited<ReturnType<typeof readClaimedShare>>): ShareObjection {
-  if (!share) throw new Error('an objection to what is no share');
-  const { reportIsGone, isWithdrawn, grants } = share;
-  return {
-    withdrawn: isWithdrawn ? true : undefined,
-    reportGone: reportIsGone ? true : undefined,
-    grants: grants.flatMap(({ applicantId, consentId, worth }) =>
-      worth === 'stands' ? [] : [{ applicantId, consentId, fault: worth }],
-    ),
-  };
 }
 
 // Withdrawals of shares are orders: such shares are never posted again, under any number and by any run.

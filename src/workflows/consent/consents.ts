@@ -7,13 +7,7 @@ import { CancellationScope, condition, defineSignal, log, setHandler, sleep, wor
 import type { ConsentTaken, RecordConsentsArgs, ShareQuestion } from '../../activities/contract.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { isRecord } from '../../base/is-record.ts';
-import type {
-  ApplicantStanding,
-  ConsentRecord,
-  FaultyGrant,
-  ShareObjection,
-  ShareStanding,
-} from '../../consent/consent-record.ts';
+import type { ApplicantStanding, ConsentRecord, FaultyGrant, ShareStanding } from '../../consent/consent-record.ts';
 import { GRANT_FAULTS, isAhead, refuseFault } from '../../consent/refusals.ts';
 import { LOOK_UP_CONSENTS } from '../../messages/all-messages.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
@@ -228,17 +222,14 @@ export class Consents {
     }
   }
 
-  /** Applies the ledger's objection to the share's claim. Then the share asks the ledger again for the consents in force. */
-  applyObjection(share: ShareRecord, { withdrawn, reportGone, grants }: ShareObjection): void {
-    for (const { applicantId, consentId, fault } of grants) {
-      const known = this.standing(share, applicantId, 0);
-      // An applicant who has refused needs no notice.
-      if (fault === 'refused' || known.stands !== 'granted' || known.grant.consentId !== consentId) continue;
-      this.#fault({ ...known.grant, fault });
-    }
-    if (withdrawn) share.withdrawn = {};
-    if (reportGone) share.reportIsGone = true;
-    this.#standings.delete(share.input.shareId);
+  /** Called when the ledger does not permit what its last answer permits: the share asks it again. */
+  forget({ input: { shareId } }: ShareRecord): void {
+    this.#standings.delete(shareId);
+  }
+
+  /** Whether the report was disposed of, or came under a legal hold, by the ledger's last answer. */
+  isReportGone({ input: { shareId } }: ShareRecord): boolean {
+    return this.#standings.get(shareId)?.reportGone === true;
   }
 
   /** Applies the ledger's last answer to a share, also once its report is known. */
@@ -246,7 +237,6 @@ export class Consents {
     const standing = this.#standings.get(share.input.shareId);
     if (!standing) return;
     if (standing.withdrawn) share.withdrawn ??= {};
-    share.reportIsGone = standing.reportGone ?? false;
     standing.applicants = standing.applicants.map((applicant) => {
       const faulty = this.#findFaulty(share, applicant);
       if (!faulty) return applicant;

@@ -26,8 +26,6 @@ export interface ShareRecord {
   since?: string;
   /** The end of the wait for consent, once the report exists. */
   until?: string;
-  /** The report was disposed of, or came under a legal hold, before the share was posted. */
-  reportIsGone?: boolean;
   /** Its trace number to be, in the search attributes while it waits, so that its posting costs no upsert of its own. */
   plannedTraceNumber?: string;
   /** The applicants that the last event named as missing, without those who have granted their consent since. */

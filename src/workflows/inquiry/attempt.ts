@@ -11,7 +11,6 @@ import type {
   SubmitInquiryArgs,
   SubmitInquiryResult,
 } from '../../activities/contract.ts';
-import type { ShareObjection } from '../../consent/consent-record.ts';
 import type { OutcomeRecord } from '../../ledger/records.ts';
 import { FAILURES, type FailureType, isFailureType } from '../../model/failure-types.ts';
 import {
@@ -228,7 +227,7 @@ export type AttemptStep =
   /** Not claimed: the attempt must go to the gateway queue. */
   | { kind: 'noSlot' }
   /** Not claimed: a consent or another row in the ledger does not permit the share. */
-  | ({ kind: 'notPermitted' } & ShareObjection)
+  | { kind: 'notPermitted' }
   | { kind: 'stop'; end: InquiryEnd };
 
 export function toFailureStep(

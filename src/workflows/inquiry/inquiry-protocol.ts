@@ -156,8 +156,7 @@ class InquiryRun {
       case 'closed':
         return this.#takeClosed(step.attempt);
       case 'notPermitted':
-        this.#spec.onObjection?.(step);
-        return { end: { kind: 'notPermitted' } };
+        return { end: step };
       case 'wait':
         return { next: await waitOut(this.#host, this.#toContent(), step) };
       case 'answered':

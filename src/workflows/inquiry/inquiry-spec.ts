@@ -1,6 +1,6 @@
 /** Types of an inquiry: its content, what it needs of its run, and how it may end. */
 import type { ComparedReport, InquiryFailure } from '../../activities/contract.ts';
-import type { GrantKey, ShareObjection } from '../../consent/consent-record.ts';
+import type { GrantKey } from '../../consent/consent-record.ts';
 import type { StageChanges } from '../../messages/journey/change-summary.ts';
 import type { FailsafeApplicant } from '../../model/applicant.ts';
 import type { InquiryContent, InquiryDescription, InquiryTerms, Outcome } from '../../model/inquiry.ts';
@@ -32,11 +32,6 @@ export interface InquirySpec
   grantsEndInMs?(nowMs: number): number | undefined;
   /** How old those grants may be when the attempt is claimed. Default: any age. */
   consentValidForMs?: number;
-  /**
-   * Called with the reason why the ledger does not permit it. From then on `findGrants` must say the same, or bring other
-   * grants.
-   */
-  onObjection?(objection: ShareObjection): void;
 }
 
 /** State of an inquiry. Plain data for continue-as-new. */

@@ -2,6 +2,7 @@
 
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
+import type { GrantKey } from '../../consent/consent-record.ts';
 import type { RunWithdrawal } from '../../ledger/records.ts';
 import type { ShareState } from '../../messages/journey/shapes.ts';
 import { toConsentValidForMs } from '../../messages/request-share.ts';
@@ -67,7 +68,9 @@ class SharePosting {
       const unposted = isBegun ? null : await this.#awaitConsent();
       let end = unposted ?? (await this.#post());
       if (end === 'notPermitted') {
-        if (!share.reportIsGone || isTakenBack(share)) continue;
+        // The ledger's last answer permits it, and the claim does not: the ledger knows more by now.
+        if (this.#findGrants(Date.now()) !== null) this.#run.consents.forget(share);
+        if (!this.#run.consents.isReportGone(share) || isTakenBack(share)) continue;
         end = 'reportGone';
       }
       if (this.#report && WITHOUT_AN_ATTEMPT.has(end) && (await this.#wasPosted(this.#report))) end = 'posted';
@@ -170,12 +173,7 @@ class SharePosting {
     const share = this.#share;
     const end = await runInquiry(this.#run, {
       ...this.#toSpec(),
-      onObjection: (objection) => this.#run.consents.applyObjection(share, objection),
-      findGrants: (nowMs) => {
-        const consent = this.#judgeConsent(nowMs);
-        const isPermitted = consent.kind === 'granted' && !share.reportIsGone && !isTakenBack(share);
-        return isPermitted ? consent.grants : null;
-      },
+      findGrants: (nowMs) => this.#findGrants(nowMs),
       grantsEndInMs: (nowMs) => this.#judgeConsent(nowMs).endsInMs,
     });
     delete share.inquiry;
@@ -214,6 +212,13 @@ class SharePosting {
 
   #judgeConsent(nowMs = this.#nowMs): JointConsent {
     return this.#run.consents.judge(this.#share, nowMs);
+  }
+
+  /** The grants that permit the share, as far as the run knows; `null` if it may not be posted. */
+  #findGrants(nowMs: number): GrantKey[] | null {
+    const { kind, grants } = this.#judgeConsent(nowMs);
+    const isBarred = this.#run.consents.isReportGone(this.#share) || isTakenBack(this.#share);
+    return kind === 'granted' && !isBarred ? grants : null;
   }
 
   #toSpec(): InquirySpec {
