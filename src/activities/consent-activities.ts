@@ -14,7 +14,7 @@ import type { LateConsentResult, Stands } from '../messages/journey/shapes.ts';
 import { InvalidInputError, parseProblem } from '../model/problems.ts';
 import { type RefusalCause, refuse, refusePaths } from '../model/refusals.ts';
 import { parseRunKey, toRunKey, toWorkflowId } from '../model/run-key.ts';
-import type { AskingRun, ConsentTaken, LookUpSharesArgs, RecordConsentsArgs, ShareQuestion } from './contract.ts';
+import type { AskingRun, ConsentTaken, RecordConsentsArgs, ShareQuestion } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createRetryableFailure, translateErrors } from './failures.ts';
 
@@ -36,7 +36,6 @@ async function judge(
     standing: {
       shareId,
       applicants: judged.applicants.filter(({ applicantId }) => applicantIds.includes(applicantId)),
-      position: facts.position,
       reportGone: facts.reportIsGone || isLost ? true : undefined,
       withdrawn: facts.isWithdrawn ? true : undefined,
     },
@@ -44,21 +43,26 @@ async function judge(
 }
 
 /**
- * Reads which consents are in force for shares of a run. This start then owns the grants that no start has received.
- * The ledger takes consents off the list of unmatched consents if this start knows their shares.
- *
- * @param shareIds all shares that the run knows
+ * Judges the consents of shares. A start that names its shares then owns the grants that no start has received. The
+ * ledger takes consents to these shares off the list of unmatched consents.
  */
+async function judgeShares(ledger: Ledger, asker: AskingRun, shares: readonly ShareQuestion[]) {
+  const { ledgerId = ledger.identity.ledgerId, runKey, firstRunId, applicantIds, shareIds } = asker;
+  if (shareIds) {
+    const reportRunKey = shares.find((share) => share.reportRunKey !== undefined)?.reportRunKey;
+    await ledger.consents.adopt(ledgerId, { runKey, firstRunId, shareIds, applicantIds, reportRunKey });
+  }
+  return Promise.all(shares.map((share) => judge(ledger, asker, share)));
+}
+
+/** Reads which consents are in force for the shares of a run that starts. */
 export async function lookUpShares(
   ledger: Ledger,
   asker: AskingRun,
   shares: readonly ShareQuestion[],
-  shareIds = shares.map(({ shareId }) => shareId),
 ): Promise<ShareStanding[]> {
-  const { ledgerId = ledger.identity.ledgerId, runKey, firstRunId, applicantIds } = asker;
-  const reportRunKey = shares.find((share) => share.reportRunKey !== undefined)?.reportRunKey;
-  await ledger.consents.adopt(ledgerId, { runKey, firstRunId, shareIds, applicantIds, reportRunKey });
-  return Promise.all(shares.map(async (share) => (await judge(ledger, asker, share)).standing));
+  const shareIds = shares.map(({ shareId }) => shareId);
+  return (await judgeShares(ledger, { ...asker, shareIds }, shares)).map(({ standing }) => standing);
 }
 
 /**
@@ -120,7 +124,7 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     const verdictByConsent = new Map(written.map((consent, index) => [consent, verdicts[index]]));
     for (const consent of written) await flagPosted(ledgerId, consent);
     await wakeSharesByThemselves(args.runKey, written);
-    const judged = await Promise.all(shares.map((share) => judge(ledger, args, share)));
+    const judged = await judgeShares(ledger, args, shares);
     const toTaken = async (item: Proven): Promise<ConsentTaken> => {
       if (!('consent' in item)) return item;
       const { consent, doubt } = item;
@@ -212,11 +216,11 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
   }
 
   return translateErrors({
-    /** Checks the proofs, writes the consents, and returns which consents are then in force for their shares. */
+    /**
+     * Checks the proofs, writes the consents, and returns which consents are then in force for the shares. A grant that
+     * another start of a journey has received does not count.
+     */
     recordConsents: record,
-
-    /** Reads which consents are in force for shares. A grant that another start has received does not count. */
-    lookUpShares: (args: LookUpSharesArgs) => lookUpShares(ledger, args, args.shares, args.shareIds),
 
     /**
      * Refuses a grant if its proof is invalid, or missing where a profile that may apply requires one. Refuses any

@@ -78,12 +78,8 @@ export interface AskingRun {
   applicantIds: readonly string[];
   /** Default: `namespace`. */
   consentTrust?: GatewayProfile['consentTrust'];
-}
-
-export interface LookUpSharesArgs extends AskingRun {
-  shares: readonly ShareQuestion[];
-  /** All shares that the run knows. */
-  shareIds: string[];
+  /** All shares that the run knows, where it asks about some without an answer: then it gets consents that came before. */
+  shareIds?: readonly string[];
 }
 
 export interface SubmitInquiryArgs extends InquiryContent {
@@ -182,7 +178,7 @@ export interface RecordDecisionArgs {
 
 export interface RecordConsentsArgs extends AskingRun {
   consents: ConsentRecord[];
-  /** The shares of the consents and grants, as far as the run knows them. */
+  /** The shares of the consents and grants, as far as the run knows them, and those that it asks about. */
   shares: readonly ShareQuestion[];
   /** Grants that the run has found invalid. */
   faultyGrants: readonly FaultyGrant[];

@@ -170,7 +170,7 @@ export function createStartActivities(dependencies: ActivityDependencies) {
       // If the ledger does not answer, the journey asks for each share when it waits for consent.
       const standings =
         facts?.hasConsents === false
-          ? questions.map(({ shareId }) => ({ shareId, applicants: [], position: 0 }))
+          ? questions.map(({ shareId }) => ({ shareId, applicants: [] }))
           : await nullIfUnanswered(lookUpShares(ledger, asker, questions));
       return { ...(await fixRun(dependencies, profile, facts)), standings: standings ?? [] };
     },

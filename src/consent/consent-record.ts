@@ -41,8 +41,6 @@ export interface ShareStanding {
   shareId: string;
   /** The applicants who have consented to the share or refused it. */
   applicants: ApplicantStanding[];
-  /** The number of entries in the audit chain that this is based on, or more: of two answers the later one counts. */
-  position: number;
   /** The share was withdrawn. */
   withdrawn?: true;
   /** The report was disposed of, or is about to be, or is under a legal hold. */

@@ -92,7 +92,6 @@ function consentsTo(journeyId: string, shareId: string): Required<CarriedConsent
           { applicantId: '2A', stands: 'denied', since, consentId: 'C2' },
           { applicantId: '3A', stands: 'none', fault: 'tooOld', grant: key },
         ],
-        position: 7,
         withdrawn: true,
         reportGone: true,
       },

@@ -48,14 +48,13 @@ export function readShareFacts(tx: Transaction, { reportReferenceNumber, ...shar
 /** @param digest of the report's reference number; empty where the report is not known */
 async function readFacts(tx: Transaction, { runKey, shareId }: { runKey: string; shareId: string }, digest: string) {
   // The inquiries that the report came from; one row without an inquiry where the ledger knows of none.
-  const reports = await tx.read<{ now: number; position: number; runKey?: string; disposedAt?: string }>(
-    `SELECT ${tx.dialect.now} AS now, (SELECT coalesce(max(position), 0) FROM audit_chain) AS position, i.run_key, i.disposed_at
+  const reports = await tx.read<{ now: number; runKey?: string; disposedAt?: string }>(
+    `SELECT ${tx.dialect.now} AS now, i.run_key, i.disposed_at
      FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
        SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
     [digest],
   );
-  // Reads these rows first, so that every later row is as new as the position, or newer.
-  const [{ now: nowMs, position } = { now: Date.now(), position: 0 }] = reports;
+  const [{ now: nowMs } = { now: Date.now() }] = reports;
   const found = reports.flatMap(({ runKey: owner }) => owner ?? []);
   const owners = [...new Set([runKey, ...found])];
   const rows = await readAboutReport(tx, { shareId, owners, digest });
@@ -75,7 +74,7 @@ async function readFacts(tx: Transaction, { runKey, shareId }: { runKey: string;
   // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
   const isWithdrawal = { kind: 'withdrawShare', shareId, runKey: isIn(owners) } as const;
   const withdrawn = await readRows(tx, 'orders', isWithdrawal, 'LIMIT 1');
-  return { owners, stored, position, reportIsGone, isWithdrawn: withdrawn.length > 0, nowMs };
+  return { owners, stored, reportIsGone, isWithdrawn: withdrawn.length > 0, nowMs };
 }
 
 /**

@@ -68,8 +68,6 @@ const MOST_CHARACTERS = 800_000;
 const MOST_WAITING_GRANTS = 1_000;
 const OF_ANOTHER_LEDGER = 'the ledger is not the one that the run has used: the run keeps it until its own answers';
 const TOO_MANY_WAIT = refuse('notNow', `${MOST_WAITING_GRANTS} grants wait to be recorded: send it again later`);
-/** Another ledger answers than the one that the run has used. */
-const ASK_AGAIN_AFTER_MS = 60_000;
 
 export class Consents {
   readonly #host: ConsentHost;
@@ -77,8 +75,10 @@ export class Consents {
   readonly #refusals = new Map<string, WaitingConsent>();
   readonly #grants = new Map<string, WaitingConsent>();
   readonly #standings: Map<string, ShareStanding>;
-  /** Shares whose consents another run may have recorded since the last look-up. */
+  /** Shares whose consents another run may have recorded since the ledger's last answer. */
   readonly #stale = new Set<string>();
+  /** Counts such news: an answer on its way may be too early for the latest. */
+  #news = 0;
   #faults: FaultyGrant[];
   /** Grants whose proof's keys could not be read. They go to the ledger again after a wait. */
   readonly #unjudged = new Set<WaitingConsent>();
@@ -90,7 +90,10 @@ export class Consents {
   #failedWrites = 0;
   /** When the latest message came: ahead of the clock by a millisecond for each other message of its task. */
   lastReceivedMs: number;
-  /** Writes messages and faults, for as long as there are some. Called also once the run has a configuration. */
+  /**
+   * Writes messages and faults, and asks about shares, for as long as there are some. Called also once the run has a
+   * configuration, and when a share begins to wait.
+   */
   readonly write = createBackgroundWork(
     () => this.#isReady,
     () => this.#writeBatch(),
@@ -163,12 +166,11 @@ export class Consents {
     return this.#standings.has(shareId) && !this.#stale.has(shareId);
   }
 
-  /**
-   * Called when another run has recorded consents. A waiting share asks the ledger again, also after a look-up in
-   * flight.
-   */
+  /** Called when another run has recorded consents. The run asks the ledger again about the shares that wait. */
   markAllStale(): void {
     for (const shareId of this.#host.shares.keys()) this.#stale.add(shareId);
+    this.#news++;
+    this.write();
   }
 
   /** The run as the ledger's questions name it. An unprepared run has no ledger yet. */
@@ -182,42 +184,17 @@ export class Consents {
     return { ...toShareTerms(share.input), ...this.#host.toReportTerms(share) };
   }
 
-  /** Asks the ledger which consents are in force for the share. */
-  async lookUp(share: ShareRecord): Promise<void> {
-    const { shareId } = share.input;
-    const shareIds = [...this.#host.shares.keys()];
-    const args = { ...this.#asker, shares: [this.#askAbout(share)], shareIds };
-    // News during the look-up may be too late for it.
-    this.#stale.delete(shareId);
-    const before = new Map(this.#standings);
-    const summary = `looking up the consents to share ${shareId}`;
-    const standings = await runUntilRecorded('lookUpShares', { summary }, args);
-    if (standings === 'ledgerChanged') {
-      // The next run asks, too.
-      this.#stale.add(shareId);
-      const summary = 'until the ledger of the run may answer';
-      await this.#host.continuation.waitFor(sleep(ASK_AGAIN_AFTER_MS, { summary }));
-      return;
-    }
-    this.updateStandings(standings, before);
+  /** Shares that wait for consent without the ledger's answer, as of the latest news. */
+  get #unanswered(): string[] {
+    const waiting = [...this.#host.shares.values()].filter(({ state }) => state === 'awaitingConsent');
+    return waiting.map(({ input }) => input.shareId).filter((shareId) => !this.has(shareId));
   }
 
-  /**
-   * Stores the ledger's answers about shares. A restored ledger has fewer entries than before. Where another answer came
-   * meanwhile, the one with fewer entries was overtaken: the share asks again.
-   *
-   * @param before the answers that the run knew when it asked
-   */
-  updateStandings(standings: readonly ShareStanding[], before?: ReadonlyMap<string, ShareStanding>): void {
+  /** Stores the ledger's answers about shares. One writer asks at a time, so no answer overtakes another one. */
+  updateStandings(standings: readonly ShareStanding[]): void {
     for (const standing of standings) {
-      const { shareId, position } = standing;
-      const known = this.#standings.get(shareId);
-      if (known && known !== before?.get(shareId) && known.position > position) {
-        this.#stale.add(shareId);
-        continue;
-      }
-      this.#standings.set(shareId, standing);
-      const share = this.#host.shares.get(shareId);
+      this.#standings.set(standing.shareId, standing);
+      const share = this.#host.shares.get(standing.shareId);
       if (share) this.applyStanding(share);
     }
   }
@@ -327,7 +304,8 @@ export class Consents {
   /** An unprepared run does not know which grants count. It asks the ledger about their shares later. */
   get #isReady(): boolean {
     if (this.#refusals.size > 0) return true;
-    return this.#host.config !== undefined && (this.#grants.size > this.#unjudged.size || this.#faults.length > 0);
+    if (this.#host.config === undefined) return false;
+    return this.#grants.size > this.#unjudged.size || this.#faults.length > 0 || this.#unanswered.length > 0;
   }
 
   /** Waits if the ledger can take nothing, and the run keeps no grant back for its keys. */
@@ -349,13 +327,21 @@ export class Consents {
     const batch = selectNextBatch(unwritten.filter((waitingConsent) => !this.#unjudged.has(waitingConsent)));
     const consents = batch.map(({ record }) => record);
     const faultyGrants = config ? this.#faults : [];
-    const shareIds = [...new Set([...consents, ...faultyGrants].map(({ shareId }) => shareId))];
-    const known = config ? shareIds.flatMap((shareId) => shares.get(shareId) ?? []) : [];
-    if (!config) for (const shareId of shareIds) this.#stale.add(shareId);
-    const questions = known.map((share) => this.#askAbout(share));
-    const args: RecordConsentsArgs = { ...this.#asker, consents, faultyGrants: [...faultyGrants], shares: questions };
-    const summary = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
-    const before = new Map(this.#standings);
+    const unanswered = config ? this.#unanswered : [];
+    const told = [...consents, ...faultyGrants].map(({ shareId }) => shareId);
+    const about = [...new Set([...told, ...unanswered])];
+    const known = config ? about.flatMap((shareId) => shares.get(shareId) ?? []) : [];
+    if (!config) for (const shareId of about) this.#stale.add(shareId);
+    const args: RecordConsentsArgs = {
+      ...this.#asker,
+      consents,
+      faultyGrants: [...faultyGrants],
+      shares: known.map((share) => this.#askAbout(share)),
+      shareIds: unanswered.length > 0 ? [...shares.keys()] : undefined,
+    };
+    const recording = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;
+    const summary = told.length > 0 ? recording : `looking up the consents to share ${unanswered.join(', ')}`;
+    const news = this.#news;
     const recorded = await runUntilRecorded('recordConsents', { summary }, args);
     this.#faults = this.#faults.slice(args.faultyGrants.length);
     if (recorded === 'ledgerChanged') {
@@ -368,7 +354,8 @@ export class Consents {
       return false;
     }
     for (const [index, waitingConsent] of batch.entries()) this.#settle(waitingConsent, recorded.taken[index]);
-    this.updateStandings(recorded.standings, before);
+    if (this.#news === news) for (const shareId of unanswered) this.#stale.delete(shareId);
+    this.updateStandings(recorded.standings);
     return batch.length === 0 || batch.some((item) => item.taken !== undefined || this.#unjudged.has(item));
   }
 

@@ -101,13 +101,13 @@ class SharePosting {
     const run = this.#run;
     const share = this.#share;
     const { continuation, consents, decided } = run;
-    // Consents may have come before the share was requested. A run that is about to continue as new leaves the look-up to
-    // the next run.
-    const hasNews = () => !consents.has(share.input.shareId) && !continuation.isNear;
-    const isRecording = () => decided.isBusy || consents.isRecording(share);
+    // Consents may have come before the share was requested.
+    const isAnswered = () => consents.has(share.input.shareId);
+    const isRecording = () => !isAnswered() || decided.isBusy || consents.isRecording(share);
     for (;;) {
       this.#nowMs = Date.now();
       changeShare(share, 'awaitingConsent');
+      consents.write();
       if (isTakenBack(share)) {
         if (await settleWithdrawal(run, share)) return 'withdrawn';
         continue;
@@ -119,8 +119,7 @@ class SharePosting {
         if (report === null) return 'nothingToShare';
         // A repeat of its stage brings another one.
         delete share.until;
-        if (hasNews()) await consents.lookUp(share);
-        await continuation.wait(() => isOver() || hasNews());
+        await continuation.wait(isOver);
         continue;
       }
       if (report !== this.#report || share.until === undefined) this.#takeReport(report);
@@ -135,11 +134,9 @@ class SharePosting {
         return null;
       }
       const leftMs = (parseInstantMs(share.until ?? '') ?? 0) - this.#nowMs;
-      const isDisturbed = () => isOver() || this.#judgeConsent().kind !== 'waiting' || hasNews();
-      // A share does not expire before it has the ledger's answer, even in a run that is about to continue as new.
-      if (hasNews() || (leftMs <= 0 && !consents.has(share.input.shareId))) await consents.lookUp(share);
-      else if (leftMs > 0) await this.#waitForConsent(leftMs, isDisturbed);
-      // The ledger may not have recorded yet that the share's wait was extended, or a consent that came in time.
+      const isDisturbed = () => isOver() || this.#judgeConsent().kind !== 'waiting';
+      if (leftMs > 0 && isAnswered()) await this.#waitForConsent(leftMs, () => isDisturbed() || !isAnswered());
+      // The ledger may not have answered yet, or not recorded that the wait was extended, or a consent that came in time.
       else if (isRecording()) await continuation.wait(() => isDisturbed() || !isRecording());
       // Silence means no.
       else return 'expired';
