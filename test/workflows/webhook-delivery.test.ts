@@ -5,6 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import type { ConsentMessage } from '../../src/messages/consent.ts';
+import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
 import { webhookEventSchema } from '../../src/messages/webhooks/schemas.ts';
 import { parseWorkflowId, toWorkflowId } from '../../src/model/run-key.ts';
@@ -30,7 +32,7 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { openLedgerOf } from '../support/ledger-access.ts';
+import { lockLedger, openLedgerOf } from '../support/ledger-access.ts';
 import { failsafeApplicant, failsafePull, firstHold, reportPull, startPull } from '../support/pull-scenarios.ts';
 import { waitingRows } from '../support/timeline-rows.ts';
 import { typesOf } from '../support/webhook-receiver.ts';
@@ -378,6 +380,32 @@ test('consents that arrive while the last events are handed to the delivery reac
   );
 });
 
+test('an event that a message causes while the last events are handed over is handed over, too', async () => {
+  const { handle, journeyId, grant, refuse } = await waitingForConsent({ sharesOpenFor: 'P1D' });
+  await grant();
+  await stage.receiver.accepted('/steady', journeyId, 4);
+  let unlock = () => {};
+  await whileProfileIsUnknown('mixed', async () => {
+    await update(handle, 'withdraw', { journeyId, by: 'platform@example.com', reason: 'bought elsewhere' });
+    await untilStatus(handle, ({ state }) => state === 'withdrawn');
+    unlock = lockLedger(stage.harness);
+    assert.equal((await refuse('revoked')).recorded, false);
+  });
+  try {
+    await stage.receiver.accepted('/steady', journeyId, 5);
+  } finally {
+    unlock();
+  }
+  await handle.result();
+  const told = await stage.receiver.accepted('/steady', journeyId, 6);
+  assert.deepEqual(typesOf(told).slice(2), [
+    'share.posted',
+    'share.ended',
+    'journey.ended',
+    'share.revokedAfterPosting',
+  ]);
+});
+
 test('events reach the delivery although an operator limits their hand-over to one attempt, or to one second', async () => {
   const hands: ((commands: ReturnType<typeof activityCommands>) => Promise<unknown>)[] = [
     (commands) => commands.boundRetries(),
@@ -405,16 +433,17 @@ test('events reach the delivery although an operator limits their hand-over to o
 });
 
 /** Starts a journey of the profile `mixed`, and waits until its first two events were delivered. */
-async function waitingForConsent() {
+async function waitingForConsent(more: Partial<LendingJourneyInput> = {}) {
   const { harness, receiver } = stage;
   const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
-  const input = journeyInput({ stages: ['PREQUAL'], profile: 'mixed', shares });
+  const input = journeyInput({ stages: ['PREQUAL'], profile: 'mixed', shares, ...more });
   const { journeyId } = input;
   const handle = await harness.start(input);
   await receiver.accepted('/steady', journeyId, 2);
-  const refuse = (decision: 'denied' | 'revoked') =>
+  const send = (decision: ConsentMessage['decision']) =>
     update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', decision }));
-  return { handle, journeyId, refuse };
+  const refuse = (decision: 'denied' | 'revoked') => send(decision);
+  return { handle, journeyId, grant: () => send('granted'), refuse };
 }
 
 /** Removes the profile from the worker meanwhile, as during a deployment, so no event reaches the delivery. */

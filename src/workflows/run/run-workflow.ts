@@ -163,14 +163,15 @@ async function runToEnd<R extends AnyRun>(
   };
   const finish = async (outcome: Outcome<R> | TerminalState) => {
     run.emitEnded(outcome);
-    // Waits until Temporal has the event, never for an endpoint.
-    if (!run.events.areOut) {
-      await CancellationScope.nonCancellable(() => condition(() => run.events.areOut));
-      await waitUntilUpdatesTaken();
-    }
-    // Messages after this event do not change the end that it names.
-    if (!run.isIdle || !areMessagesAnswered()) await drainMessages();
-    if (run.state.mayLeaveRows) {
+    for (let isFirst = true; isFirst || !run.events.areOut; isFirst = false) {
+      // Waits until Temporal has the events, never for an endpoint.
+      if (!run.events.areOut) {
+        await CancellationScope.nonCancellable(() => condition(() => run.events.areOut));
+        await waitUntilUpdatesTaken();
+      }
+      // Messages after the event of the end do not change what it names. They may cause further events.
+      if (!run.isIdle || !areMessagesAnswered()) await drainMessages();
+      if (!isFirst || !run.state.mayLeaveRows) continue;
       await closeRows(run);
       await drainMessages();
     }
