@@ -122,7 +122,7 @@ test('the next run of a journey restores each member of its state', () => {
       {
         ...{ input: { shareId: 'S1', endUserCode: 'EU999' }, report: REFERENCE, state: 'held' },
         ...{ customerTraceNumber: TRACE, reportReferenceNumber: 'R2', attention: 'revokedAfterPosting', since: AT },
-        ...{ until: AT, plannedTraceNumber: TRACE, toldMissing: ['1A'], inquiry: INQUIRY },
+        ...{ until: AT, toldMissing: ['1A'], inquiry: INQUIRY },
         withdrawal: { by: 'ops', reason: 'typed wrong', isAnswered: true },
         withdrawn: { by: 'ops', reason: 'typed wrong' },
       },
@@ -141,7 +141,6 @@ test('the next run of a journey restores each member of its state', () => {
     ],
     consents: consentsTo(input.journeyId, 'S1'),
     withdrawal,
-    stageWasAbandoned: true,
     isClosing: true,
     gate: { before: 'PREAPP', since: AT, until: AT, tooOld: 'PREQUAL' },
     extensions: [{ gate: 'PREAPP', until: AT, by: 'ops', reason: 'late' }],

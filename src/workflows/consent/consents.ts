@@ -263,7 +263,7 @@ export class Consents {
   }
 
   /** Whether one of the share's refusals is on its way to the ledger. */
-  isBlocked(shareId: string): boolean {
+  #isBlocked(shareId: string): boolean {
     return [...this.#refusals.values()].some(({ record }) => record.shareId === shareId);
   }
 
@@ -275,17 +275,11 @@ export class Consents {
     );
   }
 
-  standing(share: ShareRecord, applicantId: string, nowMs: number): ApplicantStanding {
-    const { applicants = [] } = this.#standings.get(share.input.shareId) ?? {};
-    const found = applicants.find((applicant) => applicant.applicantId === applicantId);
-    if (!found) return { applicantId, stands: 'none' };
-    const isTooOld = found.stands === 'granted' && nowMs > (found.youngUntilMs ?? nowMs);
-    return isTooOld ? { applicantId, stands: 'none', fault: 'tooOld', grant: found.grant } : found;
-  }
-
   /** Judges the consents of every applicant of the report that is shared. */
   judge(share: ShareRecord, nowMs: number): JointConsent {
-    return judgeConsents(this, share, this.#host.listApplicants(share), nowMs);
+    const { shareId } = share.input;
+    const { applicants = [] } = this.#standings.get(shareId) ?? {};
+    return judgeConsents(applicants, this.#host.listApplicants(share), { isBlocked: this.#isBlocked(shareId), nowMs });
   }
 
   /** Flags a posted share that was refused while its attempt was on the wire: a person must see it. */

@@ -26,8 +26,6 @@ export interface ShareRecord {
   since?: string;
   /** The end of the wait for consent, once the report exists. */
   until?: string;
-  /** Its trace number to be, in the search attributes while it waits, so that its posting costs no upsert of its own. */
-  plannedTraceNumber?: string;
   /** The applicants that the last event named as missing, without those who have granted their consent since. */
   toldMissing?: string[];
   /** State of the inquiry while the share is being posted or held. */
@@ -47,13 +45,6 @@ export function changeShare(share: ShareRecord, state: ShareState): void {
   share.state = state;
 }
 
-/** The ledger's answers that the run keeps (consents.ts). */
-interface LedgerAnswers {
-  standing(share: ShareRecord, applicantId: string, nowMs: number): ApplicantStanding;
-  /** Whether a refusal of the share is on its way to the ledger. */
-  isBlocked(shareId: string): boolean;
-}
-
 /** The consents of all applicants, judged together: one refusal refuses the share. */
 export interface JointConsent {
   /** `waiting` also while a refusal is on its way to the ledger. */
@@ -66,21 +57,24 @@ export interface JointConsent {
 }
 
 /**
+ * @param known the ledger's answers about applicants
+ * @param isBlocked whether a refusal of the share is on its way to the ledger
  * @param nowMs the instant at which the age of grants is judged. A predicate takes it from the code that waits
  *   (docs/decisions/journeys.md, 54)
  */
 export function judgeConsents(
-  told: LedgerAnswers,
-  share: ShareRecord,
+  known: readonly ApplicantStanding[],
   applicantIds: readonly string[],
-  nowMs: number,
+  { isBlocked, nowMs }: { isBlocked: boolean; nowMs: number },
 ): JointConsent {
-  const standings = applicantIds.map((applicantId) => told.standing(share, applicantId, nowMs));
-  const granted = standings.flatMap((standing) => (standing.stands === 'granted' ? [standing] : []));
-  const missing = applicantIds.filter((_, index) => standings[index]?.stands !== 'granted');
-  const refusal = (['denied', 'revoked'] as const).find((kind) => standings.some(({ stands }) => stands === kind));
-  const isGranted = granted.length > 0 && missing.length === 0 && !told.isBlocked(share.input.shareId);
+  const standings = known.filter(({ applicantId }) => applicantIds.includes(applicantId));
   // A grant is valid up to and including its last millisecond.
+  const granted = standings.flatMap((standing) =>
+    standing.stands === 'granted' && nowMs <= (standing.youngUntilMs ?? nowMs) ? [standing] : [],
+  );
+  const missing = applicantIds.filter((id) => !granted.some(({ applicantId }) => applicantId === id));
+  const refusal = (['denied', 'revoked'] as const).find((kind) => standings.some(({ stands }) => stands === kind));
+  const isGranted = granted.length > 0 && missing.length === 0 && !isBlocked;
   const leftMs = granted.map(({ youngUntilMs = Number.POSITIVE_INFINITY }) => youngUntilMs + 1 - nowMs);
   return {
     kind: refusal ?? (isGranted ? 'granted' : 'waiting'),

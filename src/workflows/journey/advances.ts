@@ -56,7 +56,6 @@ function takeSkip(journey: Journey, message: PassGateMessage): boolean {
     if (stage.status.productCode !== productCode) continue;
     // Includes a repeat of the stage that was requested early.
     journey.changeStage(stage, { state: 'skipped' });
-    delete stage.plannedTraceNumber;
   }
   if (gate?.before === productCode) delete journey.state.gate;
   journey.events.emit('stage.skipped', [productCode], { stage: productCode });

@@ -1,5 +1,6 @@
 /** State of one `lendingJourney` run: its input, its stages and shares so far, and the messages to it. No waiting. */
 
+import { workflowInfo } from '@temporalio/workflow';
 import type { RunConfig } from '../../activities/contract.ts';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
@@ -16,6 +17,7 @@ import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import type { WaitsFor } from '../../model/search-attributes.ts';
 import { toSecondaryUser } from '../../model/stage-end-user.ts';
+import { deriveTraceNumber } from '../../model/trace-number.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import type { InquiryProgress } from '../inquiry/inquiry-spec.ts';
 import { CreditRun, type CreditRunState, createCreditRunState, type StepRecord } from '../machine/credit-run.ts';
@@ -29,8 +31,6 @@ export interface JourneyRunState extends CreditRunState<RunConfig, StageRecord> 
   skips: Partial<Record<StageCode, Skip>>;
   applicants: Applicant[];
   persons: NamedPerson[];
-  /** A stage's inquiry was abandoned: the journey ends with it. */
-  stageWasAbandoned?: true;
   /** The journey accepts no further share, because it is about to complete. */
   isClosing?: true;
   /** The closed gate at which the journey waits. `tooOld`: the stage whose report is too old for a plain `advance`. */
@@ -64,8 +64,9 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
     this.events.emit('journey.ended', [outcome], { outcome, shares: shares.length > 0 ? shares : undefined });
   }
 
+  /** A stage that was abandoned ends the journey. After an abandoned repeat, the report before it counts. */
   override get isEnding(): boolean {
-    return super.isEnding || this.state.stageWasAbandoned === true;
+    return super.isEnding || this.stages.some(({ status, repeat }) => status.state === 'abandoned' && !repeat);
   }
 
   override findWaiting(wait: Wait): { until?: string } | undefined {
@@ -254,6 +255,15 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
   protected override get openStateAndWait() {
     const { gate } = this.state;
     return gate && !this.isEnding ? { state: 'waitingAtGate', waitingFor: gate.before } : super.openStateAndWait;
+  }
+
+  /** Inquiries are found by their numbers before they begin. A repeat's follows from the pulls before it. */
+  protected override planTraceNumber(part: StageRecord | ShareRecord): string | undefined {
+    if ('status' in part && (part.repeat || this.state.skips[part.status.productCode])) return undefined;
+    const { workflowType } = workflowInfo();
+    const { productCode } = 'status' in part ? part.status : ({ productCode: 'SECONDUSE' } as const);
+    const shareId = 'status' in part ? undefined : part.input.shareId;
+    return deriveTraceNumber({ ...this.accepted, workflowType, runKey: this.runKey, productCode, shareId, ordinal: 0 });
   }
 
   protected override get waitsFor(): WaitsFor | null {

@@ -2,7 +2,6 @@ import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shapes.ts';
-import { deriveTraceNumber } from '../../model/trace-number.ts';
 import { changeShare, isOpen, type ShareRecord } from '../consent/share-record.ts';
 import { drainShares, executeShare } from '../machine/share-posting.ts';
 import { runActivities } from '../run/activity-stubs.ts';
@@ -64,7 +63,6 @@ async function runParts(journey: Journey): Promise<void> {
   const hasNews = () => mustRunStages(journey) || journey.shares.size > started.size;
   try {
     for (;;) {
-      planInquiries(journey);
       if (mustRunStages(journey)) begin(() => runStages(journey));
       for (const share of state.shares) {
         const { shareId } = share.input;
@@ -102,20 +100,4 @@ async function runShare(journey: Journey, share: ShareRecord): Promise<void> {
   const { shareId } = share.input;
   const { customerTraceNumber } = share;
   journey.events.emit('share.ended', [shareId, outcome], { shareId, outcome, customerTraceNumber });
-}
-
-// The trace numbers that a journey's inquiries will have: they are found by them before anything was sent.
-
-/** Plans the trace numbers of pending stages and of shares. A repeat's follows from the pulls before it, so it has none yet. */
-function planInquiries({ stages, state: { shares }, runKey, accepted }: Journey): void {
-  const run = { ...accepted, workflowType: workflowInfo().workflowType, runKey, ordinal: 0 };
-  for (const stage of stages) {
-    const { productCode, state } = stage.status;
-    if (stage.ordinal !== undefined || stage.repeat || state === 'skipped') continue;
-    stage.plannedTraceNumber ??= deriveTraceNumber({ ...run, productCode });
-  }
-  for (const share of shares) {
-    const { shareId } = share.input;
-    share.plannedTraceNumber ??= deriveTraceNumber({ ...run, productCode: 'SECONDUSE', shareId });
-  }
 }

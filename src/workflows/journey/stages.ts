@@ -114,7 +114,6 @@ function endStage(journey: Journey, stage: StageRecord, end: InquiryEnd): Journe
       journey.changeStage(stage, { state: 'abandoned' });
       // The journey keeps the report that the repeat was to replace, and continues.
       if (stage.repeat) return undefined;
-      journey.state.stageWasAbandoned = true;
       journey.inFlight.recheck();
       return 'abandoned';
     case 'stopped':

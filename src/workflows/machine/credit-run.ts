@@ -37,8 +37,6 @@ export interface StepRecord<Code extends ProductCode = StageCode, Flag extends A
   since?: string;
   /** Its latest trace number's; `undefined` until it has begun. */
   ordinal?: number;
-  /** The trace number of the inquiry before it begins. */
-  plannedTraceNumber?: string;
   /** State of the inquiry in progress. */
   inquiry?: InquiryState;
 }
@@ -284,6 +282,11 @@ export abstract class CreditRun<
     return this.stages.findLast(({ ordinal }) => ordinal !== undefined)?.status.productCode;
   }
 
+  /** The trace number of a part that has not begun, where the run lists it: its beginning then costs no upsert. */
+  protected planTraceNumber(_: State['stages'][number] | ShareRecord): string | undefined {
+    return undefined;
+  }
+
   protected override get attributes(): RunAttributes {
     const { shares } = this.state;
     type EndUsers = { endUserCode?: string; endUserCodes?: Partial<Record<ProductCode, string>> };
@@ -295,8 +298,8 @@ export abstract class CreditRun<
       ...[...shares, ...this.stages.map(({ status }) => status)].flatMap((part) => part.attention ?? []),
     ];
     const traceNumbers = [
-      ...this.stages.map(({ status, plannedTraceNumber }) => status.customerTraceNumber ?? plannedTraceNumber),
-      ...shares.map((share) => share.customerTraceNumber ?? share.plannedTraceNumber),
+      ...this.stages.map((stage) => stage.status.customerTraceNumber ?? this.planTraceNumber(stage)),
+      ...shares.map((share) => share.customerTraceNumber ?? this.planTraceNumber(share)),
     ].filter((traceNumber) => traceNumber !== undefined);
     return {
       NeedsAttention: attention[0] ?? null,
