@@ -9,7 +9,6 @@ import { readStartInput } from '../client/runs/start-run.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
-import type { MadeFor } from '../ledger/reports/reports.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import {
   parseRunKey,
@@ -188,8 +187,7 @@ export function createReachFinder(client: Client, openLedger: () => Promise<Ledg
       required = { ...required, endUsers: report?.endUsers ?? null };
     }
     if (input !== undefined) found.push(required);
-    if (ofLedger.status === 'fulfilled' && ofLedger.value.length > 0)
-      found.push(readLedgerReach(ofLedger.value, runKey));
+    if (ofLedger.status === 'fulfilled' && ofLedger.value.profiles.length > 0) found.push(ofLedger.value);
     if (found.length > 0) {
       const profiles = found.flatMap((reach) => reach.profiles);
       const endUsers = found.flatMap((reach) => reach.endUsers ?? []);
@@ -263,20 +261,6 @@ function readRequiredReach(input: unknown): RequiredReach {
   const names = [endUserCode, endUser, ...others].filter((name) => name !== undefined);
   const isKnown = names.every((name) => typeof name === 'string');
   return createReach(typeof profile === 'string' ? [profile] : [], isKnown ? (names as string[]) : []);
-}
-
-/**
- * A share names another end user than the journey that it belongs to. One by itself is whose report it passes on: its
- * input tells, and the ledger where its start has named them.
- */
-function readLedgerReach(inquiries: readonly MadeFor[], runKey: string): RequiredReach {
-  const isShare = parseRunKey(runKey).kind === 'share';
-  const names = inquiries.flatMap(({ productCode, endUserCode, endUser, reportEndUserCode }) => {
-    if (isShare) return reportEndUserCode ?? [];
-    return productCode === 'SECONDUSE' ? [] : (endUserCode ?? endUser ?? []);
-  });
-  const profiles = inquiries.map(({ profile }) => profile);
-  return createReach(profiles, names);
 }
 
 /** @param endUsers none if they are not known */

@@ -1,6 +1,7 @@
 /** Selects rows by their owner: those of one owner or of a whole review, and those that a reader may see. */
 import { parseRunKey } from '../model/run-key.ts';
 import { type Condition, isIn, type Place } from './database/rows.ts';
+import type { SqlSession } from './database/sql-session.ts';
 
 /** The SQL condition that `run_key` is this one, or a row of this review. */
 export function writeOwnerCondition(runKey: string, place = '$1', column = 'run_key'): string {
@@ -40,15 +41,27 @@ export interface ReadersReach {
 }
 
 /**
- * Selects the `name` of everybody whom the ledger knows a run to be for. A share names its secondary user, who is none of
- * them: a share by itself is for whom its report was pulled.
+ * Selects each `profile` and `end_user` that the ledger knows a run to be for. A share names its secondary user, who is none
+ * of them: a share by itself is for whom its report was pulled.
  *
  * @param owner the SQL of the run's run key
  */
-export function readEndUsers(owner: string): string {
-  return `SELECT coalesce(ri.end_user_code, ri.end_user) AS name FROM inquiries ri
-      WHERE ri.run_key = ${owner} AND ri.product_code <> 'SECONDUSE'
-    UNION ALL SELECT rs.report_end_user_code FROM report_shares rs WHERE rs.run_key = ${owner}`;
+export function selectMadeFor(owner: string): string {
+  const ofRows = (table: string) => `SELECT m.profile,
+      CASE WHEN coalesce(m.product_code, '') <> 'SECONDUSE' THEN coalesce(m.end_user_code, m.end_user) END AS end_user
+    FROM ${table} m WHERE m.run_key = ${owner}`;
+  return `${ofRows('inquiries')} UNION ALL ${ofRows('operator_tasks')}
+    UNION ALL SELECT NULL, m.report_end_user_code FROM report_shares m WHERE m.run_key = ${owner}`;
+}
+
+/** Reads only: the profiles and the end users of a run, as far as the ledger knows them. */
+export async function readMadeFor(session: SqlSession, runKey: string) {
+  const statement = `SELECT DISTINCT profile, end_user FROM (${selectMadeFor('$1')}) known`;
+  const known = await session.read<{ profile?: string; endUser?: string }>(statement, [runKey]);
+  return {
+    profiles: known.flatMap(({ profile }) => profile ?? []),
+    endUsers: known.flatMap(({ endUser }) => endUser ?? []),
+  };
 }
 
 /**
@@ -56,19 +69,12 @@ export function readEndUsers(owner: string): string {
  * ledger lacks passes: only Temporal knows its owner.
  */
 export function withoutForeignRuns(owner: string, { profiles, endUsers }: ReadersReach, place: Place): string[] {
-  const conditions = profiles || endUsers ? [`${owner} IS NOT NULL`] : [];
-  if (profiles) {
-    const isOurs = isIn(profiles)('rp.profile', place);
-    conditions.push(
-      `NOT EXISTS (SELECT 1 FROM inquiries rp WHERE rp.run_key = ${owner} AND NOT (${isOurs}))`,
-      `NOT EXISTS (SELECT 1 FROM operator_tasks rp WHERE rp.run_key = ${owner} AND NOT (${isOurs}))`,
-    );
-  }
-  if (endUsers) {
-    const isOurs = isIn(endUsers)('f.name', place);
-    conditions.push(
-      `NOT EXISTS (SELECT 1 FROM (${readEndUsers(owner)}) f WHERE f.name IS NOT NULL AND NOT (${isOurs}))`,
-    );
-  }
-  return conditions;
+  const exclude = (column: string, ours: readonly string[] | undefined) =>
+    ours
+      ? [
+          `${owner} IS NOT NULL`,
+          `NOT EXISTS (SELECT 1 FROM (${selectMadeFor(owner)}) f WHERE f.${column} IS NOT NULL AND NOT (${isIn(ours)(`f.${column}`, place)}))`,
+        ]
+      : [];
+  return [...exclude('profile', profiles), ...exclude('end_user', endUsers)];
 }

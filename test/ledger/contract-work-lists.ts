@@ -54,18 +54,18 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await names({ endUsers: ['EU1'], runKey: 'J-1' }), 'AS');
     assert.equal(await names({ endUserCode: 'EU2' }), 'STU');
 
-    const madeFor = async (runKey: string) =>
-      (await ledger.reading.madeFor(runKey)).map((one) => [one.productCode, one.endUserCode, one.reportEndUserCode]);
-    assert.deepEqual(await madeFor('share:S-9'), [['SECONDUSE', 'EU2', 'EU3']]);
-    assert.deepEqual(await madeFor('share:S-8'), [['SECONDUSE', 'EU2', undefined]]);
-    assert.deepEqual(await madeFor('J-1').then((all) => all.toSorted()), [
-      ['PREQUAL', 'EU1', undefined],
-      ['SECONDUSE', 'EU2', undefined],
-    ]);
+    const madeFor = async (runKey: string) => {
+      const { profiles, endUsers } = await ledger.reading.madeFor(runKey);
+      return [new Set(profiles), new Set(endUsers)].map((names) => [...names].sort().join());
+    };
+    assert.deepEqual(await madeFor('share:S-9'), ['default', 'EU3']);
+    assert.deepEqual(await madeFor('share:S-8'), ['default', '']);
+    assert.deepEqual(await madeFor('J-1'), ['default', 'EU1'], 'without the secondary user of its share');
+    assert.deepEqual(await madeFor('J-3'), ['default', 'EU1,EU3']);
     // A run that is held before its first claim.
     await openHolds(ledger, [{ inquiry: { customerTraceNumber: 'Y', runKey: 'J-EARLY', endUserCode: 'EU7' } }]);
-    assert.deepEqual(await madeFor('J-EARLY'), [['PREQUAL', 'EU7', undefined]]);
-    assert.deepEqual(await madeFor('J-NOBODY'), []);
+    assert.deepEqual(await madeFor('J-EARLY'), ['default', 'EU7']);
+    assert.deepEqual(await madeFor('J-NOBODY'), ['', '']);
   });
 
   test('with ten thousand open rows, a page and the counts are read by indexes, and no row can be deleted', async (t) => {

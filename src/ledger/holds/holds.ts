@@ -27,7 +27,7 @@ import {
 import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { insertInquiry, lockInquiry, readUndecided, selectRefusalKept } from '../inquiries/inquiries.ts';
-import { findReviewOfRow, isOfOwner, type ReadersReach, readEndUsers } from '../owners.ts';
+import { findReviewOfRow, isOfOwner, type ReadersReach, selectMadeFor } from '../owners.ts';
 import type { DecisionRecord, OpenInquiry, RunDecision, SeenRecord } from '../records.ts';
 import { recordRunDecisions } from '../run-decisions.ts';
 
@@ -301,24 +301,15 @@ function condition(filters: TaskFilters) {
   const { sql, values, place } = hasMembers(omitUndefined(wanted), 'w.');
   const terms = [sql || '1 = 1'];
   if (profiles) terms.push(isIn(profiles)('w.profile', place));
-  if (endUsers) terms.push(isForThese(isIn(endUsers)('f.name', place)));
+  // All known end users are ours. Of none the maximum is NULL, which is no match.
+  const isOurs = endUsers && isIn(endUsers)('f.end_user', place);
+  const ofRun = `FROM (${selectMadeFor('w.run_key')}) f WHERE f.end_user IS NOT NULL`;
+  if (isOurs) terms.push(`(SELECT max(CASE WHEN ${isOurs} THEN 0 ELSE 1 END) ${ofRun}) = 0`);
   return { sql: terms.join(' AND '), values, place };
 }
 
 function isSince(instant: string): Condition {
   return (column, place) => `${column} >= CAST(${place(Date.parse(instant))} AS BIGINT)`;
-}
-
-/** The end users of the run of a row `w`. The row's own end user counts too, since a review's flag has no inquiry. */
-const RUN_IS_FOR = [
-  `SELECT coalesce(w.end_user_code, w.end_user) AS name WHERE coalesce(w.product_code, '') <> 'SECONDUSE'`,
-  readEndUsers('w.run_key'),
-].join(' UNION ALL ');
-
-/** At least one end user `f` is known, and all of them are ours. */
-function isForThese(isOurs: string): string {
-  const known = `FROM (${RUN_IS_FOR}) f WHERE f.name IS NOT NULL`;
-  return `EXISTS (SELECT 1 ${known}) AND NOT EXISTS (SELECT 1 ${known} AND NOT (${isOurs}))`;
 }
 
 /**

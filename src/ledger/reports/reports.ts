@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { pick } from '../../base/defined.ts';
 import type { ComparisonGap } from '../../messages/journey/change-summary.ts';
 import { OtherEndUserError } from '../../model/credit-journey-error.ts';
-import type { InquiryDescription, RefusalBody } from '../../model/inquiry.ts';
+import type { RefusalBody } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
@@ -249,28 +249,6 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
       return giveOut(reader, `i.run_key = $1 AND b.kind = 'changes' ORDER BY ${NEWEST}`, [runKey], []);
     },
   };
-}
-
-/** The facts that decide who may see a run. A share's end user is the secondary user. */
-export interface MadeFor extends Pick<InquiryDescription, 'profile' | 'endUserCode' | 'endUser'> {
-  /** Absent for work that is about no inquiry. */
-  productCode?: ProductCode;
-  /** For a share by itself: the end user for whom its report was pulled, if the share's start named one. */
-  reportEndUserCode?: string;
-}
-
-/**
- * Reads only: whose an owner's inquiries and holds are, each combination once. Includes flags: every listed row must be
- * for some end user, even before its inquiry is a row.
- */
-export function readMadeFor(session: SqlSession, runKey: string): Promise<MadeFor[]> {
-  return session.read(
-    `SELECT profile, product_code, end_user_code, end_user,
-       (SELECT max(s.report_end_user_code) FROM report_shares s WHERE s.run_key = $1) AS report_end_user_code
-     FROM (SELECT profile, product_code, end_user_code, end_user FROM inquiries WHERE run_key = $1
-       UNION SELECT profile, product_code, end_user_code, end_user FROM operator_tasks WHERE run_key = $1) known`,
-    [runKey],
-  );
 }
 
 /** Whether it may be given out, and that it was. */
