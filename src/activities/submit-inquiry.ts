@@ -173,7 +173,6 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       run: getCallingRun(),
       resendAfterMs: args.settings.resendAfterMs,
       highWaterMark: args.run.highWaterMark,
-      sendByMs,
       answerWithinMs,
       resendsUnderNewNumber: profile.resendTraceNumber === 'new',
       consents: args.consents,
@@ -181,7 +180,7 @@ async function claimAttempt(dependencies: ActivityDependencies, args: SubmitInqu
       applicantIds: (args.applicants ?? args.reference?.applicants ?? []).map(({ applicantId }) => applicantId),
       sharedReference: args.reference?.reportReferenceNumber,
     });
-    // Measured from before the claim, so that they end before the limit in the ledger.
+    // Measured from before the claim, so that no time of the claim's own is added.
     const limits = { sendBy: claimAskedAt + sendByMs, sendByEpochMs: claimAskedAtMs + sendByMs };
     return { profile, request, accessToken, claim, limits };
   } catch (error) {

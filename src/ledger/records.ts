@@ -21,14 +21,12 @@ export interface ClaimRequest {
   run: { workflowId: string; runId: string };
   /** The newest attempt that the run has seen. Where it is missing, this ledger is an older copy. */
   highWaterMark?: HighWaterMark;
-  /** Time after the claim within which the first byte may be written. */
-  sendByMs: number;
   /**
    * Time after the claim within which the request may still arrive. Until then the ledger refuses a `resend` after an
    * unknown outcome.
    */
   resendAfterMs?: number;
-  /** Time after the claim within which an answer may arrive: `sendBy` and every time-out of the attempt. */
+  /** Time after the claim within which an answer may arrive: every time-out of the attempt. */
   answerWithinMs: number;
   /** The grants that permit this attempt: the ledger has them. Only SECONDUSE has any. */
   consents: readonly GrantKey[];

@@ -118,7 +118,6 @@ function attemptsOf(tables: Tables, views: readonly InquiryView[]): LedgerAttemp
       written: row.state,
       state: isOverdue ? 'unknown' : row.state,
       claimedAtMs: instantOf(row.claimed_at),
-      sendByMs: instantOf(row.send_by),
       answerByMs: instantOf(row.answer_by),
       runId: row.run_id,
       permittedBy: row.permitted_by,

@@ -119,7 +119,6 @@ export interface LedgerAttempt {
   /** The state by now, which is not `sending` after its time-out. */
   state: AttemptState;
   claimedAtMs: number;
-  sendByMs: number;
   answerByMs: number;
   runId: string;
   /** The decision that it spent. */

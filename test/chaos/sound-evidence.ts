@@ -87,7 +87,7 @@ class Storm {
     const state = more.state ?? 'answered';
     const attempt: LedgerAttempt = {
       ...{ customerTraceNumber, attempt: before + 1, written: state, state },
-      ...{ claimedAtMs: at(seconds), sendByMs: at(seconds + 1), answerByMs: at(seconds + 5) },
+      ...{ claimedAtMs: at(seconds), answerByMs: at(seconds + 5) },
       ...{ recordedAtMs: at(seconds + 1), runId: 'run-1', consents: [], hasReport: false },
       ...more,
     };
@@ -346,7 +346,7 @@ function ask(
   ledger.inquiries.push({ ...{ customerTraceNumber, runKey, workflowType, productCode, ordinal: 0 } });
   ledger.attempts.push({
     ...{ customerTraceNumber, attempt: 1, written: 'answered', state: 'answered', claimedAtMs: at(1) },
-    ...{ sendByMs: at(2), answerByMs: at(3), runId: 'run-other', answerKind: 'outcome', outcome: 'record' },
+    ...{ answerByMs: at(3), runId: 'run-other', answerKind: 'outcome', outcome: 'record' },
     consents: productCode === 'SECONDUSE' ? [{ shareId: 'S-1', applicantId: '1A', consentId: 'C-1A' }] : [],
     hasReport: true,
   });

@@ -296,7 +296,7 @@ export function consentTests(opened: Open, backend: LedgerBackend): void {
 
   test('a denial flags an overdue share at once, and never one that was granted again after the denial', async (t) => {
     const { ledger, ledgerId } = await opened(t);
-    await claimAs(ledger, { inquiry: SHARE, consents: [consentOf()], sendByMs: 0, answerWithinMs: 0 });
+    await claimAs(ledger, { inquiry: SHARE, consents: [consentOf()], answerWithinMs: 0 });
     const later = consentOf({ decision: 'denied', consentId: 'C-9' });
     await ledger.recordConsents(ledgerId, [later]);
     assert.equal(await ledger.flagPostedShares(ledgerId, { ...later, decidedAt: '2026-01-01T00:00:00Z' }), 0);

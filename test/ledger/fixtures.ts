@@ -84,7 +84,6 @@ export function claimOf(ledger: Ledger, { inquiry, request = 'a request', ...cha
     attempt: 1,
     digest: ledger.digest(request),
     run: { workflowId: 'journey-J-1', runId: 'run-1' },
-    sendByMs: 5_000,
     answerWithinMs: 60_000,
     consents: described.productCode === 'SECONDUSE' ? [grantFor(described)] : [],
     ...change,

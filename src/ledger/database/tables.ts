@@ -146,7 +146,6 @@ export const TABLES = {
       position: int(),
       state: text<AttemptState>(),
       claimed_at: instant(),
-      send_by: int(),
       answer_by: int(),
       // When an attempt of unknown outcome may be sent again: until then its bytes may still arrive.
       resend_from: optional(instant()),

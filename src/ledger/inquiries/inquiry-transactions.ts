@@ -450,7 +450,7 @@ async function readRepeat(session: SqlSession, inquiry: InquiryDescription): Pro
  */
 async function insertAttempt(
   session: SqlSession,
-  { inquiry, attempt, run, sendByMs, answerWithinMs, resendAfterMs = 0 }: ClaimRequest,
+  { inquiry, attempt, run, answerWithinMs, resendAfterMs = 0 }: ClaimRequest,
   spent: { permittedBy: string | undefined; sentTraceNumber: string | undefined },
 ): Promise<Row<'attempts'>> {
   const { customerTraceNumber } = inquiry;
@@ -468,7 +468,6 @@ async function insertAttempt(
           // A pause takes the counter's lock too, and so does a withdrawal: one that came since the rules were asked is
           // seen here, and the column takes no NULL.
           claimed_at: `CASE WHEN EXISTS (${selectPauses(place(inquiry.profile))}) OR EXISTS (${selectWithdrawals(place(owner), place(runOwner))}) THEN NULL ELSE ${session.dialect.now} END`,
-          send_by: after(sendByMs),
           answer_by: after(answerWithinMs),
           ...(resendAfterMs > 0 ? { resend_from: after(resendAfterMs) } : {}),
         };

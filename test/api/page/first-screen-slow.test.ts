@@ -23,8 +23,8 @@ const ROWS = [
      ordinal, end_user_code, created_at)
    SELECT 'N' || i, 'sandbox', CASE WHEN i % 4 = 0 THEN 'east' ELSE 'default' END, 'C1', 'lendingJourney', 'J-' || i, 'PREQUAL',
      0, CASE WHEN i % 4 = 0 THEN 'EU2' ELSE 'EU1' END, i FROM n`,
-  `INSERT INTO attempts (customer_trace_number, attempt, position, state, claimed_at, send_by, answer_by, workflow_id, run_id, failure_type)
-   SELECT customer_trace_number, 1, created_at, 'unknown', created_at, created_at, created_at, 'w', 'r', 'OutcomeUnknown' FROM inquiries`,
+  `INSERT INTO attempts (customer_trace_number, attempt, position, state, claimed_at, answer_by, workflow_id, run_id, failure_type)
+   SELECT customer_trace_number, 1, created_at, 'unknown', created_at, created_at, 'w', 'r', 'OutcomeUnknown' FROM inquiries`,
   `INSERT INTO operator_tasks (work_id, run_key, kind, reason, since, profile, end_user_code, product_code,
      customer_trace_number, attempt, held_since, closed_at, closed_how)
    SELECT 'w' || created_at, run_key, 'held', CASE WHEN created_at % 2 = 0 THEN 'OutcomeUnknown' ELSE 'GatewayUnreachable' END,
