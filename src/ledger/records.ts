@@ -2,7 +2,7 @@
 
 import type { GrantKey } from '../consent/consent-record.ts';
 import type { FailureType } from '../model/failure-types.ts';
-import type { Answer, AttemptState, AttemptView, InquiryDescription, LATE_NEWS } from '../model/inquiry.ts';
+import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { HighWaterMark } from '../model/ledger-watch.ts';
 import type { MessageRefusal } from '../model/refusals.ts';
 import type { ClaimDecision, KnownShare } from './claim.ts';
@@ -103,14 +103,9 @@ export type InquiryView = Omit<Row<'inquiries'>, 'digest'> & {
   decisions: DecisionRecord[];
 };
 
-/** Reasons why an inquiry needs an operator although no run waits for it. */
-export type AttentionReason = (typeof LATE_NEWS)[number];
-
 export type OpenInquiry = InquiryView & {
   /** The latest attempt needs a decision for this reason, and has none. */
   undecided?: { attempt: number; failureType: FailureType };
-  /** The late news that no operator has acknowledged. */
-  attention: AttentionReason[];
 };
 
 export interface SeenRecord

@@ -1,7 +1,7 @@
 /** Consents and revocations around a share's attempts, and across a reset. Counted at the gateway. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { AttentionReason, InquiryView } from '../../src/ledger/records.ts';
+import type { InquiryView } from '../../src/ledger/records.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { ShareStatus } from '../../src/messages/journey/shapes.ts';
 import {
@@ -147,7 +147,7 @@ describe('a share', { concurrency: 4 }, () => {
     assert.equal(await share(journeyId), undefined);
   });
 
-  function attentionOf(customerTraceNumber: string | undefined): Promise<AttentionReason[]> {
+  function attentionOf(customerTraceNumber: string | undefined) {
     return withLedger(harness, (ledger) => readAttention(ledger, customerTraceNumber));
   }
 

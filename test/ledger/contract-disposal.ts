@@ -5,6 +5,7 @@ import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { AgeQuery } from '../../src/ledger/retention/disposal.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
+import { readAttention } from '../support/open-inquiries.ts';
 import { retentionEvents } from '../support/retention-events.ts';
 import {
   attempted,
@@ -213,7 +214,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     const record = outcomeOf(ledger, ANSWERED);
     assert.equal(await ledger.recordOutcome(record, '{"report":1}'), 'late');
     assert.deepEqual(await counts(url), [0, 0, 0, 0, 0, 0, 0]);
-    assert.deepEqual((await ledger.inquiry(TRACE))?.attention, ['lateAnswer']);
+    assert.deepEqual(await readAttention(ledger, TRACE), ['lateAnswer']);
     assert.equal(await ledger.recordOutcome(outcomeOf(ledger, {})), 'already');
   });
 

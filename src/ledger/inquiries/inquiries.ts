@@ -4,7 +4,6 @@ import {
   type Answer,
   type AttemptView,
   type InquiryDescription,
-  LATE_NEWS,
   type Outcome,
   REASON_OF_STATE,
 } from '../../model/inquiry.ts';
@@ -25,7 +24,7 @@ import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/
 import { listColumns, type Row } from '../database/tables.ts';
 import { isInForce } from '../orders.ts';
 import { findReviewOfRow, toOwner } from '../owners.ts';
-import type { AttentionReason, DecisionRecord, InquiryView, OpenInquiry, ReportOrigin } from '../records.ts';
+import type { DecisionRecord, InquiryView, OpenInquiry, ReportOrigin } from '../records.ts';
 import { findDecisionDifferences } from './rules.ts';
 
 /** The members that identify an inquiry and say whom it is for. No later transaction changes them. */
@@ -325,19 +324,10 @@ export function selectDoubtful({ now }: SqlDialect, within: string): string {
       OR (a.state = 'answered' AND coalesce(a.answer_kind, '') <> 'outcome'))`;
 }
 
-/** An open flag `w` for late news that no operator has acknowledged. */
-export const IS_LATE_NEWS = `w.kind = 'flagged' AND w.closed_at IS NULL AND w.reason IN (${listWords(LATE_NEWS)})`;
-
 /** Reads one inquiry, whether or not it needs a person; or returns `null`. */
 export async function readInquiry(tx: Transaction, customerTraceNumber: string): Promise<OpenInquiry | null> {
   const state = await readState(tx, customerTraceNumber);
-  if (!state.inquiry) return null;
-  const flags = await tx.read<{ reason: AttentionReason }>(
-    `SELECT reason FROM operator_tasks w WHERE ${IS_LATE_NEWS} AND customer_trace_number = $1 ORDER BY reason`,
-    [customerTraceNumber],
-  );
-  const attention = flags.map(({ reason }) => reason);
-  return { ...toInquiryView(state.inquiry, state, tx.cipher), undecided: findUndecided(state), attention };
+  return state.inquiry ? { ...toInquiryView(state.inquiry, state, tx.cipher), undecided: findUndecided(state) } : null;
 }
 
 /** A list of words for `IN`. */

@@ -12,18 +12,13 @@
  * between two steps stops the disposal there.
  */
 
+import { LATE_NEWS } from '../../model/inquiry.ts';
 import { appendToChain, type InsertChained } from '../audit/audit-chain.ts';
 import type { AuditedDisposal } from '../audit/audited.ts';
 import { readKeyset } from '../database/pages.ts';
 import { rollBack, type SqlSession, type Transaction, type Written } from '../database/sql-session.ts';
 import { closeRows } from '../holds/holds.ts';
-import {
-  type InquiryRow,
-  IS_LATE_NEWS,
-  isDisposalBegun,
-  readUndecided,
-  selectDoubtful,
-} from '../inquiries/inquiries.ts';
+import { type InquiryRow, isDisposalBegun, listWords, readUndecided, selectDoubtful } from '../inquiries/inquiries.ts';
 import { type Authorization, appendOrder, type OrderRow } from '../orders.ts';
 import { isOfOwner, toOwner, writeOwnerCondition } from '../owners.ts';
 import { countDestroyed, type LegalHold, readHolds } from './legal-holds.ts';
@@ -100,8 +95,8 @@ async function readNeeds(tx: Transaction, runKey: string): Promise<Obstacle[]> {
     `SELECT 'sending' AS reason, customer_trace_number FROM attempts
      WHERE state = 'sending' AND answer_by > ${tx.dialect.now} AND customer_trace_number IN (${undisposed})
      UNION SELECT 'undecided', customer_trace_number FROM (${selectDoubtful(tx.dialect, undisposed)}) doubtful
-     UNION SELECT 'attention', w.customer_trace_number FROM operator_tasks w
-     WHERE ${IS_LATE_NEWS} AND w.customer_trace_number IN (${undisposed})
+     UNION SELECT 'attention', customer_trace_number FROM operator_tasks WHERE kind = 'flagged' AND closed_at IS NULL
+       AND reason IN (${listWords(LATE_NEWS)}) AND customer_trace_number IN (${undisposed})
      ORDER BY 2, 1`,
     [runKey],
   );
