@@ -140,7 +140,7 @@ export class SqlLedger extends SealedReports {
   }
 
   async claim(request: records.ClaimRequest): Promise<records.ClaimVerdict> {
-    const verdict = await this.transactions.write((tx) => claimAttempt(tx, request), { byAnyVersion: true });
+    const verdict = await this.transactions.write((tx) => claimAttempt(tx, request));
     // This has a transaction of its own, since nothing of the claim is kept. One run's finding counts for all.
     if (verdict.kind === 'ledgerRestored') {
       await this.transactions.writeTo(request.ledgerId, (tx) => watchForRestore(tx, request.highWaterMark));
@@ -162,9 +162,7 @@ export class SqlLedger extends SealedReports {
     refusal?: SealedRefusal,
   ): Promise<records.RecordVerdict> {
     const sealed = report === undefined ? undefined : await this.seal('report', record, report);
-    return this.transactions.write((tx) => recordAttempt(tx, record, { report: sealed, refusal }), {
-      byAnyVersion: true,
-    });
+    return this.transactions.write((tx) => recordAttempt(tx, record, { report: sealed, refusal }));
   }
 
   rewrapDataKeys() {

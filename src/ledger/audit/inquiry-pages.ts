@@ -6,8 +6,8 @@ import { type AttemptState, NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { effectiveState, HELD_STATES } from '../claim.ts';
 import { type Page, readKeyset, selectPeriod } from '../database/pages.ts';
-import { isIn, readRows } from '../database/rows.ts';
-import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
+import { hasMembers, isIn, readRows } from '../database/rows.ts';
+import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import {
   type AttemptRow,
@@ -112,13 +112,14 @@ async function describeAttempts(
     await readRows(tx, 'decisions', { customerTraceNumber: isIn(related) }, 'ORDER BY recorded_at, decision_id'),
     (row) => row.customerTraceNumber,
   );
+  const permitted = hasMembers({ customerTraceNumber: isIn(numbers) }, 'l.');
   const grants = Map.groupBy(
     await tx.read<Grant>(
       `SELECT l.*, l.journey_id AS run_key, c.decided_at, c.evidence FROM attempt_consents l
        LEFT JOIN consents c ON c.journey_id = l.journey_id AND c.share_id = l.share_id
          AND c.applicant_id = l.applicant_id AND c.consent_id = l.consent_id AND c.decision = 'granted'
-       WHERE l.customer_trace_number IN (${listPlaceholders(numbers)}) ORDER BY l.applicant_id, l.consent_id`,
-      numbers,
+       WHERE ${permitted.sql} ORDER BY l.applicant_id, l.consent_id`,
+      permitted.values,
     ),
     toAttemptKey,
   );
@@ -254,7 +255,8 @@ async function readReports(
   session: SqlSession,
   shares: readonly AuditedAttempt[],
 ): Promise<ReadonlyMap<string, ReportRow>> {
-  const traceNumbers = [...new Set(shares.map(({ customerTraceNumber }) => customerTraceNumber))];
+  const numbers = [...new Set(shares.map(({ customerTraceNumber }) => customerTraceNumber))];
+  const { sql, values } = hasMembers({ customerTraceNumber: isIn(numbers) }, 'i.');
   const rows = await session.read<ReportRow>(
     `SELECT i.customer_trace_number AS share_trace_number, s.reference_digest, s.report_end_user_code,
        o.customer_trace_number AS customer_trace_number, o.run_key, o.product_code, o.end_user_code
@@ -262,8 +264,8 @@ async function readReports(
      LEFT JOIN (report_references r JOIN inquiries o
        ON o.customer_trace_number = r.customer_trace_number AND o.product_code <> 'SECONDUSE')
        ON r.reference_digest = s.reference_digest
-     WHERE i.customer_trace_number IN (${listPlaceholders(traceNumbers)})`,
-    traceNumbers,
+     WHERE ${sql}`,
+    values,
   );
   return new Map(rows.map((row) => [row.shareTraceNumber, row]));
 }

@@ -2,7 +2,7 @@
 import { pick } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { type Condition, encode, hasMembers, toColumnName } from './rows.ts';
-import { listPlaceholders, type SqlSession, type SqlValue } from './sql-session.ts';
+import type { SqlSession, SqlValue } from './sql-session.ts';
 
 /** A page of a list; `end` is its place, where another page may follow. */
 export interface Page<Item, Place> {
@@ -37,7 +37,7 @@ export async function readKeyset<Row>(
 ): Promise<Page<Row, Row>> {
   const ordered = order.map(toColumnName);
   const last = after ? order.map((member, index) => encode(ordered[index] ?? '', after[member])) : [];
-  const places = listPlaceholders(last, values.length + 1);
+  const places = last.map((_, index) => `$${values.length + index + 1}`).join(', ');
   const conditions = ['1 = 1', ...where, ...(after ? [`(${ordered.join(', ')}) > (${places})`] : [])];
   const items = await session.read<Row>(
     `SELECT ${columns} FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${ordered.join(', ')} LIMIT ${limit}`,

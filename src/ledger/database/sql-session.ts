@@ -20,11 +20,6 @@ export interface SqlSession {
   read<Row>(text: string, values?: readonly (SqlValue | undefined)[]): Promise<Row[]>;
 }
 
-/** The places of a list of values, from `$first` on: `$1, $2`. For an empty list, what no value is in: PostgreSQL takes no `IN ()`. */
-export function listPlaceholders(values: readonly unknown[], first = 1): string {
-  return values.map((_, index) => `$${index + first}`).join(', ') || 'NULL';
-}
-
 export interface SqlDialect {
   /** The database's clock at this statement, in milliseconds since the epoch. */
   readonly now: string;

@@ -66,29 +66,26 @@ export class Transactions {
     for await (const items of pages) yield* items;
   }
 
-  /** @throws WriterTooOldError unless `byAnyVersion`: claims return that, and outcomes are recorded all the same */
-  write<T>(work: Work<Written<T>>, { byAnyVersion = false } = {}): Promise<T> {
-    return this.#write(work, byAnyVersion ? undefined : requireWritable);
-  }
-
   /**
-   * Writes in the ledger of this id. Reads the id from the database each time: another database may answer at the same
+   * Writes in the ledger of this id, as programs of this version may. Claims and outcomes use `write`: they are judged by
+   * their own rules. Reads the id from the database each time: another database may answer at the same
    * address by now.
    *
    * @throws LedgerChangedError, WriterTooOldError
    */
   writeTo<T>(ledgerId: string, work: Work<Written<T>>, isLong = false): Promise<T> {
-    return this.#write(work, async (tx) => requireSameLedger(ledgerId, await requireWritable(tx)), isLong);
+    const checkAndWork = async (tx: Transaction) => {
+      requireSameLedger(ledgerId, await requireWritable(tx));
+      return work(tx);
+    };
+    return this.write(checkAndWork, isLong);
   }
 
-  async #write<T>(work: Work<Written<T>>, check?: Work<unknown>, isLong = false): Promise<T> {
+  /** Writes with any version of the program. */
+  async write<T>(work: Work<Written<T>>, isLong = false): Promise<T> {
     for (let races = 0; races < MAX_RACES; races++) {
       try {
-        return await this.engine.write(async (session) => {
-          const tx = { ...session, cipher: this.cipher };
-          await check?.(tx);
-          return work(tx);
-        }, isLong);
+        return await this.engine.write((session) => work({ ...session, cipher: this.cipher }), isLong);
       } catch (error) {
         if (!(error instanceof LostRaceError)) throw error;
       }

@@ -71,7 +71,7 @@ export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrappe
       }
     }
     // Writes only where the row is unchanged: a data key that was destroyed meanwhile stays destroyed.
-    reports += await transactions.write(async (session) => {
+    reports += await transactions.writeTo(ledgerId, async (session) => {
       let written = 0;
       for (const [row, change] of writes) written += await updateRows(session, 'sealed_bodies', row, change);
       return written;
@@ -86,5 +86,5 @@ async function rewrapSecret(transactions: Transactions, keys: KeyWrapper, ledger
   const secret = pick(await transactions.read((session) => requireIdentity(session)), ['keyId', 'wrappedKey']);
   if (secret.keyId === keyId) return false;
   const change = await rewrap(keys, secret, toBinding(ledgerId));
-  return (await transactions.write((session) => updateRows(session, 'ledger_identity', secret, change))) > 0;
+  return (await transactions.writeTo(ledgerId, (tx) => updateRows(tx, 'ledger_identity', secret, change))) > 0;
 }

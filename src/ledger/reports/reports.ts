@@ -217,7 +217,7 @@ export function makeReadings(sealed: SealedReports, transactions: Transactions) 
     if (!row) return null;
     const found = { ...pick(row, [...ATTEMPT_KEY, ...members]), ...(await sealed.open(row)) };
     // A reading is no claim: programs of any version write it.
-    await transactions.write((tx) => noteAccess(tx, row, reader), { byAnyVersion: true });
+    await transactions.write((tx) => noteAccess(tx, row, reader));
     return found;
   }
   return {

@@ -10,8 +10,8 @@ import { toRunKey } from '../../model/run-key.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
 import { type ConsentRow, readSpentGrants, toConsentRecord, wasPosted } from '../consents/consents.ts';
-import { insertRow, isIn, readRows } from '../database/rows.ts';
-import { listPlaceholders, type SqlSession, type Transaction } from '../database/sql-session.ts';
+import { hasMembers, insertRow, isIn, readRows } from '../database/rows.ts';
+import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import { openTask } from '../holds/holds.ts';
 import { isDisposalBegun, listWords, lockInquiry } from '../inquiries/inquiries.ts';
 import { appendOrder, type OrderRow } from '../orders.ts';
@@ -97,14 +97,15 @@ function readAboutReport(
   session: SqlSession,
   { shareId, owners, digest }: { shareId: string; owners: readonly string[]; digest: string },
 ): Promise<ConsentRow[]> {
+  const { sql, values, place } = hasMembers({ journeyId: isIn(owners) }, 'c.');
   return session.read<ConsentRow>(
-    `SELECT c.* FROM consents c WHERE c.journey_id IN (${listPlaceholders(owners, 3)}) AND (c.share_id = $1 OR EXISTS (
+    `SELECT c.* FROM consents c WHERE ${sql} AND (c.share_id = ${place(shareId)} OR EXISTS (
          SELECT 1 FROM consents r WHERE r.journey_id = c.journey_id AND r.share_id = c.share_id
            AND r.applicant_id = c.applicant_id AND r.decision <> 'granted'))
      UNION SELECT c.* FROM report_shares s
        JOIN consents c ON c.journey_id = s.run_key AND c.share_id = s.share_id
-     WHERE s.reference_digest = $2`,
-    [shareId, digest, ...owners],
+     WHERE s.reference_digest = ${place(digest)}`,
+    values,
   );
 }
 
