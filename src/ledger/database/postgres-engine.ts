@@ -89,17 +89,17 @@ const DIALECT: SqlDialect = {
      FOR EACH ${event === 'DELETE' ? 'STATEMENT' : 'ROW'} ${when} EXECUTE FUNCTION ledger_keep_rows()`,
 };
 
-// Local to the transaction, because connection poolers refuse start-up parameters.
-const begin = (mode: string, lockMs: number, statementMs: number, idleMs: number) =>
+// Local to the transaction, because connection poolers refuse start-up parameters. A long statement has no limit of the
+// server's own: the driver's one ends the connection, and with it the transaction.
+const begin = (mode: string, isLong: boolean, lockMs = LOCK_TIMEOUT_MS) =>
   `BEGIN ISOLATION LEVEL ${mode}; SELECT set_config('lock_timeout', '${lockMs}', true),
-  set_config('statement_timeout', '${statementMs}', true), set_config('idle_in_transaction_session_timeout', '${idleMs}', true)`;
+  set_config('statement_timeout', '${isLong ? 0 : STATEMENT_TIMEOUT_MS}', true),
+  set_config('idle_in_transaction_session_timeout', '${ANSWER_TIMEOUT_MS}', true)`;
+const READS = 'REPEATABLE READ READ ONLY';
 // A commit must be on disk with any default of the server, and the row locks require this isolation level.
 const WRITES = 'READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on';
-const beginWrite = (statementMs: number) =>
-  `${begin(WRITES, LOCK_TIMEOUT_MS, statementMs, ANSWER_TIMEOUT_MS)}; SELECT pg_advisory_xact_lock_shared(${MIGRATION_LOCK})`;
-const BEGIN_MIGRATION = `${begin(WRITES, MIGRATION_LOCK_TIMEOUT_MS, 0, 0)}; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;
-const beginRead = (statementMs: number) =>
-  begin('REPEATABLE READ READ ONLY', LOCK_TIMEOUT_MS, statementMs, ANSWER_TIMEOUT_MS);
+const BESIDE_WRITERS = `SELECT pg_advisory_xact_lock_shared(${MIGRATION_LOCK})`;
+const WITHOUT_WRITERS = `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;
 
 /**
  * Makes a pool for the database that the address names; the first transaction connects. An administrator makes the
@@ -136,31 +136,20 @@ class PostgresEngine implements SqlEngine {
   }
 
   read<T>(work: (session: SqlSession) => Promise<T>, isLong = false): Promise<T> {
-    return this.#limited(beginRead, async (session) => rollBack(await work(session)), isLong);
+    return this.#transaction(begin(READS, isLong), async (session) => rollBack(await work(session)), isLong);
   }
 
   write<T>(work: (session: SqlSession) => Promise<Written<T>>, isLong = false): Promise<T> {
-    return this.#limited(beginWrite, work, isLong);
-  }
-
-  #limited<T>(
-    begin: (statementMs: number) => string,
-    work: (session: SqlSession) => Promise<Written<T>>,
-    isLong: boolean,
-  ): Promise<T> {
-    // No limit of the server's own: the driver's one ends the connection, and with it the transaction.
-    return isLong
-      ? this.#transaction(begin(0), work, SLOW_ANSWER_TIMEOUT_MS)
-      : this.#transaction(begin(STATEMENT_TIMEOUT_MS), work, ANSWER_TIMEOUT_MS);
+    return this.#transaction(`${begin(WRITES, isLong)}; ${BESIDE_WRITERS}`, work, isLong);
   }
 
   migrate<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return this.#transaction(BEGIN_MIGRATION, work, SLOW_ANSWER_TIMEOUT_MS);
+    return this.#transaction(`${begin(WRITES, true, MIGRATION_LOCK_TIMEOUT_MS)}; ${WITHOUT_WRITERS}`, work, true);
   }
 
   /** Frees the space of old row versions. Without the right to vacuum a table, the server sends a warning. */
   async scrub(): Promise<boolean> {
-    const { query, release } = await this.#connect(SLOW_ANSWER_TIMEOUT_MS);
+    const { query, release } = await this.#connect(true);
     try {
       const { notices } = await query('VACUUM inquiries, attempts, sealed_bodies');
       release();
@@ -175,8 +164,8 @@ class PostgresEngine implements SqlEngine {
     if (!this.#pool.ending) await this.#pool.end();
   }
 
-  /** @param timeoutMs how long a statement waits for its answer */
-  async #connect(timeoutMs: number) {
+  /** @param isLong a statement may wait long for its answer */
+  async #connect(isLong: boolean) {
     if (this.#pool.ending) throw new LedgerUnavailableError('the ledger is closed');
     const client = await this.#pool.connect().catch((error: unknown) => throwTranslated(error, NO_CONNECTION));
     const notices: { severity: string | undefined; routine: string | undefined }[] = [];
@@ -185,7 +174,11 @@ class PostgresEngine implements SqlEngine {
     return {
       query: async (text: string, values?: readonly (SqlValue | undefined)[]) => {
         // `query_timeout` of one query is missing from the driver's types.
-        const statement = { text, query_timeout: timeoutMs, values: values && [...values] };
+        const statement = {
+          text,
+          query_timeout: isLong ? SLOW_ANSWER_TIMEOUT_MS : ANSWER_TIMEOUT_MS,
+          values: values && [...values],
+        };
         const { rows, command } = await client.query<SqlRow>(statement).catch(throwTranslated);
         return { rows, command, notices };
       },
@@ -200,9 +193,9 @@ class PostgresEngine implements SqlEngine {
   async #transaction<T>(
     begin: string,
     work: (session: SqlSession) => Promise<Written<T>>,
-    timeoutMs: number,
+    isLong: boolean,
   ): Promise<T> {
-    const { query, release } = await this.#connect(timeoutMs);
+    const { query, release } = await this.#connect(isLong);
     let isEnded = false;
     try {
       // By itself: without it, each statement that follows would be a transaction of its own.

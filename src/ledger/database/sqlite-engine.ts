@@ -63,8 +63,6 @@ export function translateError(error: unknown): unknown {
 
 /** Writers take about a millisecond each. A writer that gets no turn in this time faces a process that hangs. */
 const BUSY_TIMEOUT_MS = 2_000;
-/** How long a migration waits for a process that copies the file. */
-const MIGRATION_PATIENCE_MS = 10 * 60_000;
 
 const REFUSED = "BEGIN SELECT RAISE(ABORT, 'rows of this table are kept as they are'); END";
 
@@ -172,11 +170,7 @@ class SqliteEngine implements SqlEngine {
   }
 
   write<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return this.#enqueue(work, BUSY_TIMEOUT_MS);
-  }
-
-  #enqueue<T>(work: (session: SqlSession) => Promise<Written<T>>, patienceMs: number): Promise<T> {
-    const until = performance.now() + patienceMs;
+    const until = performance.now() + BUSY_TIMEOUT_MS;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#writes.push({ work, until, resolve: resolve as QueuedWrite['resolve'], reject });
     if (this.#writes.length === 1) void this.#inTurn(() => this.#commitWrites());
@@ -185,7 +179,7 @@ class SqliteEngine implements SqlEngine {
 
   /** No other process writes meanwhile, as in every write here. */
   migrate<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return this.#enqueue(work, MIGRATION_PATIENCE_MS);
+    return this.write(work);
   }
 
   /**
