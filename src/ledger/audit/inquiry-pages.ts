@@ -15,11 +15,12 @@ import {
   type InquiryRow,
   openOutcome,
   selectDerived,
+  toClaimOwners,
 } from '../inquiries/inquiries.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import type { ReportOrigin } from '../records.ts';
 import { computeReferenceDigest } from '../reports/report-references.ts';
-import { readHoldsByOwner } from '../retention/legal-holds.ts';
+import { readHoldsOn } from '../retention/legal-holds.ts';
 import {
   type AuditDecision,
   type AuditedAttempt,
@@ -123,8 +124,9 @@ async function describeAttempts(
     ),
     toAttemptKey,
   );
-  const holdsOn = await readHoldsByOwner(tx, rows);
+  const holds = await readHoldsOn(tx, [...new Set(rows.flatMap(({ runKey }) => toClaimOwners(runKey)))]);
   return rows.map((row) => {
+    const owners = toClaimOwners(row.runKey);
     const own = decisions.get(row.customerTraceNumber) ?? [];
     const judging = own.filter(({ attempt, failureType }) => attempt === row.attempt && judgesAttempts(failureType));
     return {
@@ -137,7 +139,7 @@ async function describeAttempts(
       applicants: row.applicantIds?.length,
       late: row.lateNews && { at: row.lateAt ?? '', ...readAnswer(tx.cipher, row, 'lateAnswer', row.lateNews) },
       consents: (grants.get(toAttemptKey(row)) ?? []).map((grant) => pick(grant, ofGrants)),
-      legalHolds: holdsOn(row.runKey),
+      legalHolds: holds.filter((hold) => owners.includes(hold.runKey)),
     };
   });
 }

@@ -33,15 +33,9 @@ function readRows(session: SqlSession, runKey?: string): Promise<OrderRow[]> {
   return readOrders(session, { kind: 'legalHoldSet', runKey: isCovered });
 }
 
-/** Reads the holds that cover the owner of each inquiry of a list. */
-export async function readHoldsByOwner(
-  session: SqlSession,
-  inquiries: readonly { runKey: string }[],
-): Promise<(runKey: string) => LegalHold[]> {
-  const held = new Set(inquiries.flatMap(({ runKey }) => [runKey, toOwner(runKey)]));
-  const rows = await readOrders(session, { kind: 'legalHoldSet', runKey: isIn([...held]) });
-  const byScope = Map.groupBy(rows.map(toLegalHold), ({ runKey }) => runKey);
-  return (runKey) => [...new Set([runKey, toOwner(runKey)])].flatMap((scope) => byScope.get(scope) ?? []);
+/** Reads the holds in force on these ids, the oldest first. */
+export async function readHoldsOn(session: SqlSession, runKeys: readonly string[]): Promise<LegalHold[]> {
+  return (await readOrders(session, { kind: 'legalHoldSet', runKey: isIn(runKeys) })).map(toLegalHold);
 }
 
 /** Reads the hold of this matter on this id, and the others that cover it. */
