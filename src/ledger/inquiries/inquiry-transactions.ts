@@ -462,7 +462,7 @@ async function insertAttempt(
       // This statement reads the clock itself, after the wait for every lock: no claim looks older than it is.
       sql: (place) => {
         // A value: with the number in its text, each claim's statement would be another one, which SQLite keeps prepared.
-        const after = (ms: number) => `${session.dialect.now} + ${place(roundMs(ms))}`;
+        const after = (ms: number) => `${session.dialect.now} + ${place(ms)}`;
         return {
           position: '(SELECT last_position FROM attempt_counter)',
           // A pause takes the counter's lock too, and so does a withdrawal: one that came since the rules were asked is
@@ -523,12 +523,6 @@ async function writeLate(tx: Transaction, record: OutcomeRecord, withAnswer: boo
 
 function toNews({ failureType, httpStatus, requestedAt, answer }: OutcomeRecord) {
   return { failureType, httpStatus, requestedAt, ...toReadable(answer) };
-}
-
-/** The columns take whole milliseconds alone. */
-function roundMs(ms: number): number {
-  if (!Number.isFinite(ms) || ms < 0) throw new RangeError('must be a span of time in milliseconds');
-  return Math.ceil(ms);
 }
 
 /**
