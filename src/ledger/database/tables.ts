@@ -173,7 +173,6 @@ export const TABLES = {
       'UNIQUE INDEX attempts_by_position ON attempts (position)',
       'INDEX attempts_by_state ON attempts (state, claimed_at)',
       'INDEX attempts_by_time ON attempts (claimed_at)',
-      "INDEX attempts_in_doubt ON attempts (claimed_at) WHERE state = 'answered' AND answer_kind <> 'outcome'",
     ],
   },
   /**
@@ -186,8 +185,6 @@ export const TABLES = {
       attempt: int('CHECK (attempt >= 1)'),
       closed_at: stamp(),
       ...run,
-      // The resend that it would have spent: the next attempt is made under the same.
-      permitted_by: optional(text()),
     },
     key: ['customer_trace_number', 'attempt'],
     constraints: [OF_INQUIRY],

@@ -235,9 +235,8 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
     case 'ledgerRestored':
       throw new LedgerRestoredError('an older copy of the ledger may lack the attempt');
     case 'close': {
-      const closing = { customerTraceNumber, attempt, ...run, permittedBy: decision.permittedBy };
       await updateRows(tx, 'inquiries', { customerTraceNumber }, { digest: ifUnset(request.digest) });
-      const closed = await insertRow(tx, 'closed_attempts', closing);
+      const closed = await insertRow(tx, 'closed_attempts', { customerTraceNumber, attempt, ...run });
       return { attempt, state: 'notSent', closedAt: closed?.closedAt, runId: run.runId };
     }
     default:

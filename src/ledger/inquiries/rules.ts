@@ -154,9 +154,8 @@ function toContent({ attempt, action, by, reason, providerSaid, answer }: Decisi
 // Decides about an attempt whose activity was lost. A look-up that finds no claim of it closes it, so that a worker without contact
 // can no longer claim it. Not on an older copy, which may lack the claim.
 
-type CloseDecision =
-  /** Write that it was not sent; `permittedBy` is the decision that it would have spent. */
-  { kind: 'close'; permittedBy?: string } | Exclude<ClaimDecision, { kind: 'claim' }>;
+/** `close`: write that it was not sent. */
+type CloseDecision = { kind: 'close' } | Exclude<ClaimDecision, { kind: 'claim' }>;
 
 /**
  * The rules that keep an attempt from being closed: those about the attempts themselves, and about the writer. An
@@ -196,7 +195,7 @@ export function decideClose(
   // A missing attempt proves nothing here. Once the copy is accepted, a person must decide.
   if (known.isRestored) return { kind: 'ledgerRestored' };
   if (known.mayLackAttempt) return { kind: 'ledgerChanged' };
-  return { kind: 'close', ...(verdict.permittedBy === undefined ? {} : { permittedBy: verdict.permittedBy }) };
+  return { kind: 'close' };
 }
 
 // The numbers that one inquiry has under several customers. Pure.
