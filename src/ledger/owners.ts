@@ -5,7 +5,8 @@ import type { SqlSession } from './database/sql-session.ts';
 
 /** The SQL condition that `run_key` is this one, or a row of this review. */
 export function writeOwnerCondition(runKey: string, place = '$1', column = 'run_key'): string {
-  if (!isReview(runKey)) return `${column} = ${place}`;
+  const { kind, accountId } = parseRunKey(runKey);
+  if (kind !== 'portfolio' || accountId !== undefined) return `${column} = ${place}`;
   // No index: disposals and holds of reviews are rare, and collations differ in how they sort a slash.
   return `(${column} = ${place} OR substr(${column}, 1, length(${place}) + 1) = ${place} || '/')`;
 }
@@ -15,21 +16,10 @@ export function isOfOwner(runKey: string): Condition {
   return (column, place) => writeOwnerCondition(runKey, place(runKey), column);
 }
 
-/** The review that a row belongs to; `null` where it belongs to no portfolio. */
-export function findReviewOfRow(runKey: string): string | null {
-  const { kind, id, accountId } = parseRunKey(runKey);
-  return accountId === undefined ? null : `${kind}:${id}`;
-}
-
 /** The owner of everything that the id's runs are about: the rows of a review have their runs in common. */
 export function toOwner(runKey: string): string {
-  return findReviewOfRow(runKey) ?? runKey;
-}
-
-/** Whether it is the id of a whole portfolio review. */
-export function isReview(runKey: string): boolean {
-  const { kind, accountId } = parseRunKey(runKey);
-  return kind === 'portfolio' && accountId === undefined;
+  const { kind, id, accountId } = parseRunKey(runKey);
+  return accountId === undefined ? runKey : `${kind}:${id}`;
 }
 
 // Limits the rows that a reader may see. An absent field sets no limit, and an empty list finds nothing.

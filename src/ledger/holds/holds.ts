@@ -27,7 +27,7 @@ import {
 import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { insertInquiry, lockInquiry, readUndecided, selectRefusalKept } from '../inquiries/inquiries.ts';
-import { findReviewOfRow, isOfOwner, type ReadersReach, selectMadeFor } from '../owners.ts';
+import { isOfOwner, type ReadersReach, selectMadeFor, toOwner } from '../owners.ts';
 import type { DecisionRecord, OpenInquiry, RunDecision, SeenRecord } from '../records.ts';
 import { recordRunDecisions } from '../run-decisions.ts';
 
@@ -250,8 +250,8 @@ export async function flagReport(
 ): Promise<void> {
   const [inquiry] = await readRows(tx, 'inquiries', { customerTraceNumber });
   if (!inquiry) return;
-  const review = findReviewOfRow(inquiry.runKey);
-  const about = review === null ? { runKey: inquiry.runKey, customerTraceNumber } : { runKey: review };
+  const runKey = toOwner(inquiry.runKey);
+  const about = runKey === inquiry.runKey ? { runKey, customerTraceNumber } : { runKey };
   const known = await readRows(tx, 'operator_tasks', { kind: 'flagged', reason, ...about });
   if (known.length === 0) await insertTask(tx, { ...pick(inquiry, OF_INQUIRY), ...about, kind: 'flagged', reason });
 }

@@ -23,7 +23,7 @@ import { hasMembers, insertRow, isIn, type Members, readRows, toMemberName } fro
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import { listColumns, type Row } from '../database/tables.ts';
 import { isInForce } from '../orders.ts';
-import { findReviewOfRow, toOwner } from '../owners.ts';
+import { toOwner } from '../owners.ts';
 import type { DecisionRecord, InquiryView, OpenInquiry, ReportOrigin } from '../records.ts';
 import { findDecisionDifferences } from './rules.ts';
 
@@ -107,7 +107,7 @@ export async function readState(
   if (!row) throw new Error('a ledger without identity');
   const { ledgerId, oldestWriter, disposalsBegun, pauses, withdrawals, ...found } = row;
   const inquiry = found.customerTraceNumber === undefined ? undefined : (found as InquiryRow);
-  const isOfReview = inquiry !== undefined && findReviewOfRow(inquiry.runKey) !== null;
+  const isOfReview = inquiry !== undefined && toOwner(inquiry.runKey) !== inquiry.runKey;
   const isBegun = disposalsBegun > 0 || (isOfReview && (await isDisposalBegun(tx, inquiry.runKey)));
   return {
     ledgerId,
