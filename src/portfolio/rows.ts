@@ -3,6 +3,7 @@
 import { parse } from 'csv-parse/sync';
 import { isRecord } from '../base/is-record.ts';
 import { parseJson, surveyJson } from '../base/json-safety.ts';
+import { findAccentProblems, spellApplicants } from '../fields/accents.ts';
 import { findMadeUpProblems } from '../gateway/made-up-applicants.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import { parseApplicants } from '../messages/inputs/parse-message.ts';
@@ -13,7 +14,7 @@ import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { type Line, MAX_LINE_BYTES } from './files.ts';
 
 /** The parts of the profile that decide which rows are valid. */
-export type RowProfile = Pick<GatewayProfile, 'environment' | 'ssnsWithNine'> & {
+export type RowProfile = Pick<GatewayProfile, 'environment' | 'ssnsWithNine' | 'accents'> & {
   limits: Pick<GatewayProfile['limits'], 'maxApplicants'>;
 };
 
@@ -70,7 +71,12 @@ function checkRow(
   try {
     const checked = parseApplicants('report', applicants, profile?.limits);
     const row = { accountId: accountId as string, ...place, applicants: checked };
-    if (profile) problems.push(...findMadeUpProblems(profile, row.applicants));
+    if (profile) {
+      const spelled = spellApplicants(checked, profile.accents);
+      problems.push(...findMadeUpProblems(profile, checked), ...findAccentProblems(spelled, profile.accents));
+      // A letter may become two, and the text too long.
+      if (problems.length === 0 && profile.accents === 'transliterate') parseApplicants('report', spelled);
+    }
     return problems.length > 0 ? { problems } : { row };
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;

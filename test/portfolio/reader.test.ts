@@ -30,7 +30,12 @@ import { findColumn, type RowProfile } from '../../src/portfolio/rows.ts';
 import { APPLICANT_MEMBERS } from '../support/applicant-members.ts';
 import { csvText, FOLDER, formatCsvLine, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
 
-const PROFILE: RowProfile = { environment: 'sandbox', ssnsWithNine: 'refuse', limits: { maxApplicants: 2 } };
+const PROFILE: RowProfile = {
+  environment: 'sandbox',
+  ssnsWithNine: 'refuse',
+  accents: 'refuse',
+  limits: { maxApplicants: 2 },
+};
 
 let portfolios: string;
 /** The end user's folder. */
@@ -158,6 +163,27 @@ describe('a portfolio file', () => {
         [4, '/applicants/0/ssn'],
       ],
     );
+  });
+
+  test('has as bad rows those whose names or addresses the profile would not send', async () => {
+    const named = (index: number, last: string) => jsonlLine(index).replace(/"last":"[^"]*"/, `"last":"${last}"`);
+    const text = [jsonlLine(1), named(2, 'Muñoz'), named(3, 'ß'.repeat(20))].map((line) => `${line}\n`).join('');
+    for (const [accents, lines, rule] of [
+      ['refuse', [2, 3], /^must be printable ASCII, by the profile's setting accents/],
+      ['transliterate', [3], /^must have at most 30 characters$/],
+      ['pass', [], undefined],
+    ] as const) {
+      const { bad } = await examined(text, { format: 'jsonl', profile: { ...PROFILE, accents } });
+      assert.deepEqual(
+        bad.map(({ line }) => line),
+        lines,
+        accents,
+      );
+      for (const { problems } of bad) {
+        assert.equal(problems[0]?.path, '/applicants/0/names/0/last');
+        assert.match(problems[0]?.rule ?? '', rule ?? /never/);
+      }
+    }
   });
 
   test('is refused without a valid header, and the error does not quote the file', async () => {

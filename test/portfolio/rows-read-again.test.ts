@@ -12,7 +12,12 @@ import { createPortfolioActivities } from '../../src/activities/portfolio-activi
 import type { RowProfile } from '../../src/portfolio/rows.ts';
 import { jointLine, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
 
-const WIDE: RowProfile = { environment: 'sandbox', ssnsWithNine: 'refuse', limits: { maxApplicants: 2 } };
+const WIDE: RowProfile = {
+  environment: 'sandbox',
+  ssnsWithNine: 'refuse',
+  accents: 'pass',
+  limits: { maxApplicants: 2 },
+};
 const NARROW: RowProfile = { ...WIDE, limits: { maxApplicants: 1 } };
 const SENDS_ALL: RowProfile = { ...WIDE, environment: 'uat', ssnsWithNine: 'send' };
 const SENDS_NONE_WITH_NINE: RowProfile = { ...SENDS_ALL, ssnsWithNine: 'refuse' };
@@ -37,6 +42,7 @@ function issuedLine(index: number): string {
 const PAIRS: [RowProfile, RowProfile, string][] = [
   [WIDE, NARROW, jointLine(1)],
   [SENDS_ALL, SENDS_NONE_WITH_NINE, ofNoSample(jsonlLine(1))],
+  [WIDE, { ...WIDE, accents: 'refuse' }, jsonlLine(1).replace('Street', 'Stréet')],
 ];
 
 function activitiesOf(profile: RowProfile) {
