@@ -130,7 +130,11 @@ export function listApplicantProblems(
 ): readonly Problem[] {
   const table = productCode === 'FAILSAFE' ? 'failsafe' : 'report';
   try {
-    return findApplicantProblems(profile, parseApplicants(table, applicants, profile.limits));
+    const parsed = parseApplicants(table, applicants, profile.limits);
+    const problems = findApplicantProblems(profile, parsed);
+    // A letter may become two, and the text too long.
+    if (problems.length === 0) parseApplicants(table, spellApplicants(parsed, profile.accents));
+    return problems;
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     return error.problems;

@@ -1,7 +1,7 @@
 /** Names and addresses with accents. The interface says AN without listing its characters (2.3), so the profile decides. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildRequest, toSentContent } from '../../src/activities/inquiry-request.ts';
+import { buildRequest, listApplicantProblems, toSentContent } from '../../src/activities/inquiry-request.ts';
 import { checkRequestCanBeBuilt } from '../../src/activities/prepared-run.ts';
 import type { Accents } from '../../src/fields/accents.ts';
 import type { ReportRequest } from '../../src/gateway/requests.ts';
@@ -81,6 +81,17 @@ test('2.3: a letter without an ASCII spelling, and a name whose ASCII spelling i
     const [problem] = problemsWith('transliterate', named(last));
     assert.equal(problem?.path, '/applicants/0/names/0/last');
     assert.match(problem?.rule ?? '', rule);
+  }
+});
+
+test('2.3: applicants of a message whose ASCII spelling is too long are refused with the message', () => {
+  const profile = profileFor('http://127.0.0.1', { accents: 'transliterate' });
+  const named = (last: string) => [applicant({ names: [{ first: 'Ada', last }] })];
+  for (const productCode of ['PREQUAL', 'FAILSAFE'] as const) {
+    assert.deepEqual(listApplicantProblems(profile, productCode, named('ß'.repeat(15))), []);
+    assert.deepEqual(listApplicantProblems(profile, productCode, named('ß'.repeat(16))), [
+      { path: '/applicants/0/names/0/last', rule: 'must have at most 30 characters' },
+    ]);
   }
 });
 
