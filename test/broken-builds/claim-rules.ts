@@ -232,7 +232,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/ledger/inquiries/inquiry-transactions.ts',
-        find: "const closed = await insertRow(tx, 'closed_attempts', closing);",
+        find: "const closed = await insertRow(tx, 'closed_attempts', { customerTraceNumber, attempt, ...run });",
         replace: 'const closed = { closedAt: new Date().toISOString() };',
       },
     ],
