@@ -4,7 +4,14 @@
  */
 import { z } from 'zod';
 import { getMessageFields } from '../../fields/fields.ts';
-import { applicantOutcomeFields, standsSchema, UNMATCHED } from '../../messages/journey/shapes.ts';
+import {
+  applicantOutcomeFields,
+  count,
+  instant,
+  optionalText,
+  standsSchema,
+  UNMATCHED,
+} from '../../messages/journey/shapes.ts';
 import { FAILURE_TYPES, FAILURES, type FailureType } from '../../model/failure-types.ts';
 import { ATTEMPT_STATES } from '../../model/inquiry.ts';
 import { ENVIRONMENTS, PRODUCTS } from '../../model/products.ts';
@@ -14,9 +21,6 @@ import { checkRunKey } from '../../model/run-key.ts';
 import type { ReadersReach } from '../owners.ts';
 
 const text = z.string();
-const instant = z.string().meta({ format: 'date-time' });
-const count = z.int().min(0);
-const optionalText = text.optional();
 
 /** An instant in a query. */
 export const instantText = getMessageFields().instant;
