@@ -176,7 +176,7 @@ export function createReachFinder(client: Client, openLedger: () => Promise<Ledg
   async function findReach(runKey: string, depth = 0, isTemporalAway = false): Promise<RequiredReach | undefined> {
     const [ofRun, ofLedger] = await Promise.allSettled([
       isTemporalAway ? undefined : readInput(client, runKey),
-      openLedger().then((ledger) => ledger.reading.madeFor(runKey)),
+      openLedger().then((ledger) => ledger.madeFor(runKey)),
     ]);
     const found: RequiredReach[] = [];
     const input = ofRun.status === 'fulfilled' ? ofRun.value : undefined;

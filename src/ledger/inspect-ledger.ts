@@ -41,7 +41,7 @@ export async function inspectLedger(url: string) {
  * @throws LedgerNotFoundError, LedgerUnavailableError
  */
 export async function inspect<T>(url: string, work: (read: SqlSession) => Promise<T>): Promise<T> {
-  const engine = await openEngine({ url });
+  const engine = await openEngine(url);
   try {
     return await engine.read(work);
   } finally {

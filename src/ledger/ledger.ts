@@ -27,7 +27,7 @@ import { readMadeFor } from './owners.ts';
 import * as pauses from './pauses.ts';
 import type * as records from './records.ts';
 import { readReferredInquiries } from './reports/report-references.ts';
-import { makeReadings, type SealedRefusal, SealedReports } from './reports/reports.ts';
+import { type SealedRefusal, SealedReports } from './reports/reports.ts';
 import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
 import * as disposal from './retention/disposal.ts';
 import { readHolds, releaseLegalHold, setLegalHold } from './retention/legal-holds.ts';
@@ -37,14 +37,14 @@ import * as shares from './shares/shares.ts';
 export type Ledger = ReturnType<typeof makeLedger>;
 
 export function makeLedger(transactions: Transactions, identity: records.LedgerIdentity, keys: KeyWrapper) {
-  const ledger = new SqlLedger(identity, transactions, keys);
-  return Object.assign(ledger, {
+  return Object.assign(new SqlLedger(identity, transactions, keys), {
     ...transactions.bindReads({
       lookUp,
       inquiriesOf: readInquiriesOfOwner,
       inquiry: readInquiry,
       inquiriesReferredTo: readReferredInquiries,
       recordsNamed: readNamed,
+      madeFor: readMadeFor,
       shareFacts: shares.readShareFacts,
       stands: shares.readStands,
       hasEndingMessage,
@@ -111,10 +111,6 @@ export function makeLedger(transactions: Transactions, identity: records.LedgerI
         identity.ledgerId,
       ),
       scrub: () => transactions.engine.scrub(),
-    },
-    reading: {
-      ...makeReadings(ledger, transactions),
-      ...transactions.bindReads({ madeFor: readMadeFor }),
     },
   });
 }

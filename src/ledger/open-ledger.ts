@@ -44,7 +44,7 @@ type IdentityRow = Row<'ledger_identity'>;
 export async function openLedger(options: OpenLedgerOptions): Promise<Ledger> {
   // No empty ledger takes the place of a known one that is away, such as on a volume that is not mounted.
   const create = options.create === true && options.expectedId === undefined;
-  const engine = await openEngine({ url: options.url, create });
+  const engine = await openEngine(options.url, create);
   try {
     const row = await engine.read(readIdentity);
     // Checks the owner at once, so that a wrong address never migrates another environment's ledger.
@@ -93,10 +93,7 @@ async function makeIdentity(keyRing: KeyWrapper) {
 }
 
 /** @throws LedgerNotFoundError, LedgerUnavailableError; TypeError where the address has neither form */
-export async function openEngine({
-  url,
-  create = false,
-}: Pick<OpenLedgerOptions, 'url' | 'create'>): Promise<SqlEngine> {
+export async function openEngine(url: string, create = false): Promise<SqlEngine> {
   if (url.startsWith('file:')) return openSqlite(parsePath(url), create);
   if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url);
   // Without the address itself, which may hold a password.

@@ -83,7 +83,7 @@ function bound(target: Ledger, name: string | symbol): unknown {
 }
 
 const kept = (ledger: Ledger) =>
-  ledger.reading.refusal({ customerTraceNumber: TRACE, attempt: 1 }, { by: 'ops', via: 'ledger' });
+  ledger.readRefusal({ customerTraceNumber: TRACE, attempt: 1 }, { by: 'ops', via: 'ledger' });
 
 test('a refusal is recorded with the body that the gateway sent', async (t) => {
   const { ledger, details } = await refused(t);

@@ -58,7 +58,7 @@ export async function readLedger({
 }
 
 async function readTables(url: string) {
-  const engine = await openEngine({ url });
+  const engine = await openEngine(url);
   try {
     // One transaction: no row refers to what another statement has not seen.
     return await engine.read(async (session: SqlSession) => {

@@ -32,7 +32,7 @@ after(async () => {
 
 /** A `setup` that locks the tables until `finish` is called. It changes nothing. */
 async function beginSetup(t: TestContext) {
-  const engine = await openEngine({ url: harness.config.ledger.url });
+  const engine = await openEngine(harness.config.ledger.url);
   const [has, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const work = async () => {
     has.resolve();

@@ -108,7 +108,7 @@ describe('an unreachable ledger', { concurrency: 3 }, () => {
     const { holds: [hold] = [] } = await untilStatus(handle, ({ state }) => state === 'held');
     const { customerTraceNumber = '', attempts: attempt = 0 } = hold ?? {};
     assert.deepEqual([hold?.failureType, hold?.refusalKept], ['RequestRefused', true]);
-    const kept = await world.ledger.reading.refusal({ customerTraceNumber, attempt }, { by: 'ops', via: 'ledger' });
+    const kept = await world.ledger.readRefusal({ customerTraceNumber, attempt }, { by: 'ops', via: 'ledger' });
     assert.match(kept?.body ?? '', /The sandbox was told to answer/);
     await handle.terminate();
   });

@@ -291,7 +291,7 @@ export function auditTests(opened: Open, backend: LedgerBackend): void {
     await backend.execute(url, "UPDATE attempts SET claimed_at = 1000 WHERE customer_trace_number <> 'D'");
     const expected = ['A/1', 'A/2', 'B/1', 'B/2', 'C/1', 'D/1', 'D/2'];
     assert.deepEqual(await traces(ledger, {}), expected);
-    const engine = await openEngine({ url });
+    const engine = await openEngine(url);
     t.after(() => engine.close());
     const cipher = new LedgerCipher(ledger.identity.ledgerId, new Uint8Array(32));
     const transactions = new Transactions(engine, cipher);

@@ -57,25 +57,25 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await ledger.inquiry(TRACE))?.attempts[0]?.refusalKept, true);
     const verdict = await ledger.claim(claimOf(ledger, { attempt: 2 }));
     assert.ok(verdict.kind === 'latest' && verdict.latest.refusalKept);
-    const { storedAt, ...found } = (await ledger.reading.refusal(ATTEMPT, OPERATOR)) ?? assert.fail();
+    const { storedAt, ...found } = (await ledger.readRefusal(ATTEMPT, OPERATOR)) ?? assert.fail();
     assert.deepEqual(found, { ...ATTEMPT, productCode: 'PREQUAL', httpStatus: 422, isWhole: true, body: BODY });
     assert.ok(Math.abs(Date.now() - Date.parse(storedAt)) < 600_000);
     const rows = (await backend.execute(url, 'SELECT body FROM sealed_bodies')) as { body: Uint8Array }[];
     assert.equal(rows.length, 1);
     assert.ok(!Buffer.from(rows[0]?.body ?? []).includes('SENTINEL'));
-    assert.equal(await ledger.reading.refusal({ ...ATTEMPT, attempt: 2 }, OPERATOR), null);
-    assert.equal(await ledger.reading.report({ runKey: 'J-1', productCode: 'PREQUAL' }, OPERATOR), null);
+    assert.equal(await ledger.readRefusal({ ...ATTEMPT, attempt: 2 }, OPERATOR), null);
+    assert.equal(await ledger.readReport({ runKey: 'J-1', productCode: 'PREQUAL' }, OPERATOR), null);
   });
 
   test('an outcome can be recorded without a body, and a body that arrives late is kept beside it', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     await ledger.claim(claimOf(ledger));
     assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'unknown', httpStatus: 503 })), 'recorded');
-    assert.equal(await ledger.reading.refusal(ATTEMPT, OPERATOR), null);
+    assert.equal(await ledger.readRefusal(ATTEMPT, OPERATOR), null);
     await ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ action: 'resend' }));
     assert.equal((await ledger.claim(claimOf(ledger, { attempt: 2 }))).kind, 'claimed');
     assert.equal(await record(ledger, REFUSED), 'late');
-    assert.equal((await ledger.reading.refusal(ATTEMPT, OPERATOR))?.body, BODY);
+    assert.equal((await ledger.readRefusal(ATTEMPT, OPERATOR))?.body, BODY);
     const [first] = (await ledger.inquiry(TRACE))?.attempts ?? [];
     assert.deepEqual([first?.state, first?.refusalKept], ['unknown', undefined], 'not of the outcome that stands');
   });
@@ -87,12 +87,12 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({ action: 'abandon' }));
     await ledger.retention.begin('J-1', AUTHORIZATION);
     assert.equal((await ledger.retention.dispose('J-1', AUTHORIZATION, 0)).kind, 'done');
-    await assert.rejects(ledger.reading.refusal(ATTEMPT, OPERATOR), DisposedError);
+    await assert.rejects(ledger.readRefusal(ATTEMPT, OPERATOR), DisposedError);
     const sql = 'SELECT count(body) + count(wrapped_key) + count(key_id) AS n FROM sealed_bodies';
     const [row] = (await backend.execute(url, sql)) as { n: unknown }[];
     assert.equal(Number(row?.n), 0);
     assert.equal(await record(ledger, REFUSED), 'already');
-    await assert.rejects(ledger.reading.refusal(ATTEMPT, OPERATOR), DisposedError);
+    await assert.rejects(ledger.readRefusal(ATTEMPT, OPERATOR), DisposedError);
     assert.deepEqual(await accesses(ledger), []);
     await assert.rejects(backend.execute(url, 'DELETE FROM sealed_bodies'));
   });
@@ -103,7 +103,7 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     await record(ledger, REFUSED);
     const rotated = await openRotated(t, url, rotateRing(ring));
     assert.equal((await rotated.rewrapDataKeys()).reports, 1);
-    assert.equal((await rotated.reading.refusal(ATTEMPT, OPERATOR))?.body, BODY);
+    assert.equal((await rotated.readRefusal(ATTEMPT, OPERATOR))?.body, BODY);
     await backend.execute(url, "UPDATE sealed_bodies SET kind = 'report'");
     await backend.execute(url, "UPDATE attempts SET state = 'accepted'");
     await assert.rejects(readSealedReport(rotated, 'J-1', 'PREQUAL'), SealBrokenError);
@@ -113,14 +113,14 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     const { ledger, url } = await opened(t);
     await withReport(ledger);
     const wanted = { runKey: 'J-1', productCode: 'PREQUAL' } as const;
-    assert.equal((await ledger.reading.report(wanted, OPERATOR))?.body, '{"report":1}');
+    assert.equal((await ledger.readReport(wanted, OPERATOR))?.body, '{"report":1}');
     const service: Reader = { by: 'svc', via: 'api', isRedacted: true };
     await nextMillisecond();
-    await ledger.reading.report({ ...wanted, customerTraceNumber: TRACE }, service);
+    await ledger.readReport({ ...wanted, customerTraceNumber: TRACE }, service);
     const again = { ...OPERATOR, purpose: 'adverse action letter', endUser: 'EU1' };
     await nextMillisecond();
-    assert.equal((await ledger.reading.report(wanted, again))?.body, '{"report":1}');
-    assert.equal(await ledger.reading.report({ ...wanted, productCode: 'PREAPP' }, OPERATOR), null);
+    assert.equal((await ledger.readReport(wanted, again))?.body, '{"report":1}');
+    assert.equal(await ledger.readReport({ ...wanted, productCode: 'PREAPP' }, OPERATOR), null);
     const found = await accesses(ledger);
     const of = { ...ATTEMPT, kind: 'report', runKey: 'J-1', productCode: 'PREQUAL', endUserCode: 'EU1' };
     assert.deepEqual(
@@ -147,9 +147,9 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     await withReport(ledger);
     const wanted = { runKey: 'J-1', productCode: 'PREQUAL' } as const;
     const other = { ...OPERATOR, purpose: 'another lender asks', endUser: 'EU2' };
-    await assert.rejects(ledger.reading.report(wanted, other), OtherEndUserError);
+    await assert.rejects(ledger.readReport(wanted, other), OtherEndUserError);
     assert.deepEqual(await accesses(ledger), [], 'nothing was given out');
-    await ledger.reading.report(wanted, { ...other, endUser: 'EU1' });
+    await ledger.readReport(wanted, { ...other, endUser: 'EU1' });
     assert.equal((await accesses(ledger)).length, 1);
   });
 
@@ -157,10 +157,10 @@ export function readingTests(opened: Open, backend: LedgerBackend): void {
     const { ledger } = await opened(t);
     await withReport(ledger);
     const wanted = { runKey: 'J-1', productCode: 'PREQUAL' } as const;
-    await ledger.reading.report(wanted, OPERATOR);
+    await ledger.readReport(wanted, OPERATOR);
     await ledger.retention.begin('J-1', AUTHORIZATION);
     await ledger.retention.dispose('J-1', AUTHORIZATION, 0);
-    await assert.rejects(ledger.reading.report(wanted, OPERATOR), DisposedError);
+    await assert.rejects(ledger.readReport(wanted, OPERATOR), DisposedError);
     assert.equal((await accesses(ledger)).length, 1);
   });
 }

@@ -55,7 +55,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await names({ endUserCode: 'EU2' }), 'STU');
 
     const madeFor = async (runKey: string) => {
-      const { profiles, endUsers } = await ledger.reading.madeFor(runKey);
+      const { profiles, endUsers } = await ledger.madeFor(runKey);
       return [new Set(profiles), new Set(endUsers)].map((names) => [...names].sort().join());
     };
     assert.deepEqual(await madeFor('share:S-9'), ['default', 'EU3']);
@@ -100,7 +100,7 @@ export function workListTests(opened: Open, backend: LedgerBackend): void {
       assert.doesNotMatch(plan, /Seq Scan on (work|attempts|inquiries)|SCAN (operator_tasks|a|i)\b(?! USING)/, plan);
       return plan;
     };
-    const engine = await openEngine({ url });
+    const engine = await openEngine(url);
     t.after(() => engine.close());
     const dialect = await engine.read(async (session) => session.dialect);
     const everything = { profiles: ['default'], endUsers: ['EU1', 'EU3'] };

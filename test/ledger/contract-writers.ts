@@ -14,7 +14,7 @@ const NEXT = SCHEMA_VERSION + 1;
 
 /** Migrates as the `setup` of a future version does; `oldestWriter` is set if that version has a fence. */
 async function migrateToNext(url: string, oldestWriter: number): Promise<void> {
-  const engine = await openEngine({ url });
+  const engine = await openEngine(url);
   await engine.migrate(async (session) => {
     await session.rows(
       `UPDATE ledger_identity SET schema_version = $1, oldest_writer = $2, migrated_at = ${session.dialect.now}`,
@@ -27,7 +27,7 @@ async function migrateToNext(url: string, oldestWriter: number): Promise<void> {
 export function writerTests(opened: Open, backend: LedgerBackend): void {
   test('a migration that fails leaves the tables unchanged', async (t) => {
     const { url, ledger } = await opened(t);
-    const engine = await openEngine({ url });
+    const engine = await openEngine(url);
     t.after(() => engine.close());
     const failing = engine.migrate(async (session) => {
       await session.rows('ALTER TABLE attempts ADD COLUMN half_done BIGINT');

@@ -50,7 +50,7 @@ for (const seed of SEEDS) {
       urls.map(async (url) => {
         const ledger = await openLedger({ url, environment: 'sandbox', keyRing: ring, create: true });
         t.after(() => ledger.close());
-        const engine = await openEngine({ url });
+        const engine = await openEngine(url);
         t.after(() => engine.close());
         return { ledger, engine };
       }),
@@ -172,7 +172,7 @@ function nextStep(choice: Choice, step: number): [name: string, work: Work] {
     ['release', (ledger) => ledger.retention.releaseLegalHold(runKey, { ...who, matter }), 1],
     ['disposal begun', (ledger) => ledger.retention.begin(runKey, who), step > STEPS * 0.7 ? 2 : 0],
     ['disposal', (ledger) => ledger.retention.dispose(runKey, who, 0), step > STEPS * 0.7 ? 4 : 0],
-    ['reading', (l) => l.reading.report({ runKey, productCode: 'PREQUAL' }, { by: 'ops-1', via: 'ledger' }), 2],
+    ['reading', (l) => l.readReport({ runKey, productCode: 'PREQUAL' }, { by: 'ops-1', via: 'ledger' }), 2],
     ['inquiries', (ledger) => ledger.inquiriesOf(runKey), 2],
     ['inquiry', (ledger) => ledger.inquiry(customerTraceNumber), 2],
     ['work', (ledger) => ledger.tasks.open({ limit: 20 }), 2],

@@ -183,10 +183,10 @@ export function readSealedReport(
   productCode: ProductCode,
   customerTraceNumber?: string,
 ) {
-  return ledger.reading.report({ runKey, productCode, customerTraceNumber }, READER);
+  return ledger.readReport({ runKey, productCode, customerTraceNumber }, READER);
 }
 
 /** Reads the newest list of changes of a run. */
 export function readSealedChanges(ledger: Ledger, runKey: string) {
-  return ledger.reading.changes(runKey, READER);
+  return ledger.readChanges(runKey, READER);
 }

@@ -278,7 +278,7 @@ test('PostgreSQL: a page of audited attempts is read in the order of an index, h
       `INSERT INTO ${table} (${columns}) SELECT ${values} FROM ${table}, generate_series(1, 20000) n; ANALYZE ${table}`,
     );
   }
-  const engine = await openEngine({ url });
+  const engine = await openEngine(url);
   t.after(() => engine.close());
   const plan = await engine.read(async (session) => {
     const explain = async (text: string, values: SqlValue[]) => {

@@ -154,10 +154,7 @@ describe('the database role of the HTTP API', () => {
       '{"a":1}',
     );
     const { runKey, productCode } = INQUIRY;
-    const read = await api.reading.report(
-      { runKey, productCode, customerTraceNumber: report },
-      { by: 'ops', via: 'api' },
-    );
+    const read = await api.readReport({ runKey, productCode, customerTraceNumber: report }, { by: 'ops', via: 'api' });
     assert.equal(read?.body, '{"a":1}');
     for await (const { via, by } of api.accessesBetween()) assert.deepEqual([via, by], ['api', 'ops']);
     for await (const { environment } of api.inquiriesBetween()) assert.equal(environment, 'sandbox');

@@ -104,7 +104,7 @@ async function ledgerRows({ client, workflowId }: WatchedRun): Promise<string[]>
   const url = ledgers.get(client);
   if (url === undefined) return ['the test gave none'];
   const businessId = workflowId.slice(workflowId.indexOf('-') + 1);
-  const engine = await openEngine({ url });
+  const engine = await openEngine(url);
   try {
     return await engine.read(async (session) => {
       const all: { table: string; row: SqlRow }[] = [];

@@ -130,7 +130,7 @@ describe('the body of a refused request', { concurrency: 4 }, () => {
       const ledger = await openLedgerOf(harness);
       t.after(() => ledger.close());
       const of = { customerTraceNumber, attempt: attempts };
-      const kept = await ledger.reading.refusal(of, { by: 'ops', via: 'ledger' });
+      const kept = await ledger.readRefusal(of, { by: 'ops', via: 'ledger' });
       assert.match(kept?.body ?? '', /The sandbox was told to answer/);
       assert.equal(kept?.httpStatus, Number(lastFour) - 1000);
       assert.doesNotMatch(JSON.stringify(await statusOf(handle)), /The sandbox was told/);

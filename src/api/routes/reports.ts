@@ -150,7 +150,7 @@ export const reportRoutes: readonly Route[] = [
       const { runKey = '', productCode } = params as { runKey?: string; productCode: ProductCode };
       note({ productCode });
       const { customerTraceNumber } = query as z.infer<typeof reportQuery>;
-      const stored = await ledger.reading.report({ runKey, productCode, customerTraceNumber }, reader);
+      const stored = await ledger.readReport({ runKey, productCode, customerTraceNumber }, reader);
       const answer = writeAnswer(stored, ['noReport', 'report'], reader);
       if (reader.purpose !== undefined) note({ reissued: true });
       return answer;
@@ -182,7 +182,7 @@ export const reportRoutes: readonly Route[] = [
     query: z.strictObject({ reveal, endUser, purpose }),
     answer: changesSchema,
     read: async ({ params: { journeyId = '' } }, ledger, reader) =>
-      writeAnswer(await ledger.reading.changes(journeyId, reader), ['noChanges', 'changes'], reader),
+      writeAnswer(await ledger.readChanges(journeyId, reader), ['noChanges', 'changes'], reader),
   }),
   createReadingRoute({
     at: 'GET /v1/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal',
@@ -195,7 +195,7 @@ export const reportRoutes: readonly Route[] = [
       const { customerTraceNumber = '', attempt } = call.params;
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
       call.note({ journeyId: inquiry.runKey, customerTraceNumber });
-      const stored = await ledger.reading.refusal({ customerTraceNumber, attempt: Number(attempt) }, reader);
+      const stored = await ledger.readRefusal({ customerTraceNumber, attempt: Number(attempt) }, reader);
       // The gateway's interface shows no body of a refusal (7.5), so a masked one keeps only its shape and its codes.
       return writeAnswer(stored, ['noRefusal', 'body', redactShape], reader);
     },

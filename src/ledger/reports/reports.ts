@@ -161,7 +161,7 @@ export class SealedReports {
     const answers = attempts.flatMap(({ answer }) => (answer?.kind === 'outcome' ? [answer] : []));
     const named = answers.flatMap(({ reference }) => reference?.applicants ?? []);
     try {
-      const report = { ...pick(row, ATTEMPT_KEY), ...(await this.open(row)) };
+      const report = { ...pick(row, ATTEMPT_KEY), ...(await this.#open(row)) };
       return { report, applicantIds: new Map(named.map(({ consumerId, applicantId }) => [consumerId, applicantId])) };
     } catch (error) {
       if (error instanceof SealBrokenError) return { gap: 'unreadable' };
@@ -191,64 +191,60 @@ export class SealedReports {
   }
 
   /** @throws DisposedError where neither its text nor its key is left */
-  async open(row: BodyRow): Promise<{ storedAt: string; body: string }> {
+  async #open(row: BodyRow): Promise<{ storedAt: string; body: string }> {
     const { algorithm, body, keyId, wrappedKey, storedAt, disposedAt = storedAt } = row;
     if (!body || !keyId || !wrappedKey) throw new DisposedError(disposedAt);
     const bound = { ledgerId: this.identity.ledgerId, ...pick(row, [...ATTEMPT_KEY, 'kind']) };
     return { storedAt, body: await unseal(this.keys, { algorithm, body, keyId, wrappedKey }, bound) };
   }
-}
 
-/**
- * Reads sealed content for people and programs. Returns nothing before a row that says who read it is committed. Each
- * method throws `DisposedError` if the content was disposed of. It throws `OtherEndUserError` if `endUser` is another
- * than the one for whom the report was pulled: giving it to another one is a share.
- */
-export function makeReadings(sealed: SealedReports, transactions: Transactions) {
+  // Readings for people and programs. They return nothing before a row that says who read it is committed. Each throws
+  // `DisposedError` if the content was disposed of, and `OtherEndUserError` if `endUser` is another than the one for whom
+  // the report was pulled: giving it to another one is a share.
+
+  /** The newest answered report of an owner and product, or that of one inquiry. */
+  readReport(
+    {
+      runKey,
+      productCode,
+      customerTraceNumber,
+    }: { runKey: string; productCode: ProductCode; customerTraceNumber?: string | undefined },
+    reader: Reader,
+  ) {
+    // Sorts the newest existing report before disposed ones.
+    const condition = `i.run_key = $1 AND i.product_code = $2
+      AND i.customer_trace_number = coalesce($3, i.customer_trace_number)
+      AND ${IS_JUDGED_REPORT} ORDER BY b.wrapped_key IS NULL, ${NEWEST}`;
+    return this.#giveOut(reader, condition, [runKey, productCode, customerTraceNumber], ['productCode']);
+  }
+
+  /** The gateway's text beside the refusal of one attempt. */
+  readRefusal({ customerTraceNumber, attempt }: ReportOrigin, reader: Reader) {
+    // Prefers the answer that arrived in time to a late one.
+    const condition = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
+    return this.#giveOut(reader, condition, [customerTraceNumber, attempt], ['productCode', 'httpStatus', 'isWhole']);
+  }
+
+  /** The newest list of changes of an owner. */
+  readChanges(runKey: string, reader: Reader) {
+    return this.#giveOut(reader, `i.run_key = $1 AND b.kind = 'changes' ORDER BY ${NEWEST}`, [runKey], []);
+  }
+
   /** Gives out the first row of the condition; `null` where there is none. */
-  async function giveOut<Member extends keyof BodyRow>(
+  async #giveOut<Member extends keyof BodyRow>(
     reader: Reader,
     condition: string,
     values: readonly (SqlValue | undefined)[],
     members: readonly Member[],
   ) {
     const statement = `${BODIES} ${condition} LIMIT 1`;
-    const [row] = await transactions.read((session) => session.read<BodyRow>(statement, values));
+    const [row] = await this.transactions.read((session) => session.read<BodyRow>(statement, values));
     if (!row) return null;
-    const found = { ...pick(row, [...ATTEMPT_KEY, ...members]), ...(await sealed.open(row)) };
+    const found = { ...pick(row, [...ATTEMPT_KEY, ...members]), ...(await this.#open(row)) };
     // A reading is no claim: programs of any version write it.
-    await transactions.write((tx) => noteAccess(tx, row, reader));
+    await this.transactions.write((tx) => noteAccess(tx, row, reader));
     return found;
   }
-  return {
-    /** The newest answered report of an owner and product, or that of one inquiry. */
-    report(
-      {
-        runKey,
-        productCode,
-        customerTraceNumber,
-      }: { runKey: string; productCode: ProductCode; customerTraceNumber?: string | undefined },
-      reader: Reader,
-    ) {
-      // Sorts the newest existing report before disposed ones.
-      const condition = `i.run_key = $1 AND i.product_code = $2
-        AND i.customer_trace_number = coalesce($3, i.customer_trace_number)
-        AND ${IS_JUDGED_REPORT} ORDER BY b.wrapped_key IS NULL, ${NEWEST}`;
-      return giveOut(reader, condition, [runKey, productCode, customerTraceNumber], ['productCode']);
-    },
-
-    /** The gateway's text beside the refusal of one attempt. */
-    refusal({ customerTraceNumber, attempt }: ReportOrigin, reader: Reader) {
-      // Prefers the answer that arrived in time to a late one.
-      const condition = `b.kind = 'refusal' AND b.customer_trace_number = $1 AND b.attempt = $2 ORDER BY b.late`;
-      return giveOut(reader, condition, [customerTraceNumber, attempt], ['productCode', 'httpStatus', 'isWhole']);
-    },
-
-    /** The newest list of changes of an owner. */
-    changes(runKey: string, reader: Reader) {
-      return giveOut(reader, `i.run_key = $1 AND b.kind = 'changes' ORDER BY ${NEWEST}`, [runKey], []);
-    },
-  };
 }
 
 /** Whether it may be given out, and that it was. */
