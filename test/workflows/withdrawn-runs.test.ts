@@ -144,6 +144,22 @@ test('a cancelled run that was withdrawn before has its withdrawal in the ledger
   assert.deepEqual(await decidedAbout(ledger, journeyId), [ROW]);
 });
 
+test('a withdrawal is answered as taken although the run is cancelled before the ledger has it', async () => {
+  const { handle, journeyId } = await startAtGate();
+  const unlock = lockLedger(harness);
+  try {
+    const answered = update(handle, 'withdraw', { journeyId, ...WHO });
+    await untilStatus(handle, ({ state }) => state !== 'waitingAtGate');
+    await handle.cancel();
+    assert.deepEqual(await answered.then(({ accepted, recorded }) => [accepted, recorded]), [true, false]);
+    assert.equal((await update(handle, 'withdraw', { journeyId, ...WHO })).duplicate, true);
+  } finally {
+    unlock();
+  }
+  await assert.rejects(handle.result());
+  assert.deepEqual(await decidedAbout(ledger, journeyId), [ROW]);
+});
+
 test('a pull that is withdrawn sends nothing more, also if it is started again under its id', async () => {
   // The gateway throttles this pull for a long time.
   const pull = reportPull('4430');

@@ -1,9 +1,11 @@
 /** Answers of a run to messages: it accepts, refuses, or notes a refusal in `status` if the sender gets no answer. */
 import {
   ApplicationFailure,
+  CancellationScope,
   condition,
   defineSignal,
   defineUpdate,
+  isCancellation,
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow';
@@ -68,7 +70,15 @@ export function isRefused(verdict: Verdict | undefined): verdict is MessageRefus
  */
 export async function answerUnderway(run: AnsweringRun, message: Underway, duplicate: boolean): Promise<Accepted> {
   const summary = 'answering before the ledger has the message';
-  const isJudged = await condition(() => message.verdict !== undefined, ANSWER_WITHIN_MS, { summary });
+  const wait = () => condition(() => message.verdict !== undefined, ANSWER_WITHIN_MS, { summary });
+  let isJudged: boolean;
+  try {
+    isJudged = await wait();
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    // A run that is cancelled still writes the message before it ends.
+    isJudged = await CancellationScope.nonCancellable(wait);
+  }
   if (!isJudged) message.isAnswered = true;
   const { verdict } = message;
   if (isRefused(verdict)) throw createRefusal(verdict);
