@@ -12,6 +12,7 @@ import { compareWithTemporal } from '../../src/operator/compare-with-temporal.ts
 import { resetTo, taskOfMessage, until, workflowTasksOf } from '../hazards/operator-hands.ts';
 import { connectTo } from '../support/harness-client.ts';
 import {
+  consentMessage,
   type Harness,
   type JourneyHandle,
   journeyInput,
@@ -159,6 +160,26 @@ test('a withdrawal is answered as taken although the run is cancelled before the
   await assert.rejects(handle.result());
   assert.deepEqual(await decidedAbout(ledger, journeyId), [ROW]);
 });
+
+test('a journey that waits for the ledger before its end ends as withdrawn if it is withdrawn meanwhile', async () => {
+  const input = journeyInput({ stages: ['PREQUAL'], sharesOpenFor: 'PT2S' });
+  const { journeyId } = input;
+  const handle = await harness.start(input);
+  await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
+  const unlock = lockLedger(harness);
+  try {
+    await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A', decision: 'denied' }));
+    await until(async () => (await refusalOf(requestLate(handle, journeyId))).includes('is ending'), 'it stays open');
+    assert.equal((await update(handle, 'withdraw', { journeyId, ...WHO })).accepted, true);
+  } finally {
+    unlock();
+  }
+  assert.equal((await handle.result()).outcome, 'withdrawn');
+});
+
+function requestLate(handle: JourneyHandle, journeyId: string) {
+  return update(handle, 'requestShare', { journeyId, share: { shareId: 'S9', endUserCode: 'EU123' } });
+}
 
 test('a pull that is withdrawn sends nothing more, also if it is started again under its id', async () => {
   // The gateway throttles this pull for a long time.

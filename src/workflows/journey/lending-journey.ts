@@ -37,8 +37,9 @@ const DEFINITION: RunDefinition<Journey> = {
 async function runToTheEnd(journey: Journey): Promise<JourneyOutcome> {
   const { state } = journey;
   await runParts(journey);
-  const outcome = state.withdrawal ? 'withdrawn' : (state.stagesEndedAs ?? 'completed');
   await journey.waitUntilMessagesSettled();
+  // A withdrawal may have come until now.
+  const outcome = state.withdrawal ? 'withdrawn' : (state.stagesEndedAs ?? 'completed');
   journey.end(outcome);
   return outcome;
 }
