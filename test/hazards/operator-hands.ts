@@ -162,7 +162,7 @@ export async function pendingAttempt(
   return found as PendingAttempt;
 }
 
-/** The operator's commands about one activity: `temporal activity reset`, `pause`, `unpause`, `update-options`. */
+/** The operator's commands about one activity: `temporal activity fail`, `reset`, `pause`, `unpause`, `update-options`. */
 export function activityCommands(
   harness: Pick<Harness, 'client'>,
   handle: Pick<WorkflowHandle, 'workflowId'>,
@@ -176,6 +176,11 @@ export function activityCommands(
     id,
   };
   return {
+    fail: () =>
+      workflowService.respondActivityTaskFailedById({
+        ...{ namespace: options.namespace, workflowId: handle.workflowId, activityId: id, identity: 'operator' },
+        failure: { message: 'a test', source: 'CLI', applicationFailureInfo: { nonRetryable: true } },
+      }),
     reset: () => workflowService.resetActivity({ ...target, resetHeartbeat: true, keepPaused: true }),
     pause: () => workflowService.pauseActivity({ ...target, reason: 'a test' }),
     unpause: () => workflowService.unpauseActivity({ ...target, resetAttempts: true }),

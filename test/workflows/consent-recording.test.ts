@@ -8,6 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { UpdateAnswer } from '../../src/messages/answers.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
+import { activityCommands, pendingAttempt } from '../hazards/operator-hands.ts';
 import {
   applicant,
   consentMessage,
@@ -98,6 +99,21 @@ describe('a consent that a run receives', () => {
     await assert.rejects(held.result());
     await assert.rejects(handle.result());
     assert.deepEqual(recorded(other.journeyId), [`${told[0]?.consentId} denied`]);
+  });
+
+  test('is recorded although an operator fails the activity that records it', async () => {
+    const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });
+    const denial = refusal(journeyId);
+    const unlock = lockLedger(harness);
+    try {
+      await handle.signal('consent', denial);
+      const { activityId } = await pendingAttempt(handle, { of: 'recordConsents', started: true });
+      await activityCommands(harness, handle, activityId).fail();
+    } finally {
+      unlock();
+    }
+    assert.equal((await handle.result()).shares[0]?.state, 'denied');
+    assert.deepEqual(recorded(journeyId), [`${denial.consentId} denied`]);
   });
 
   test('is answered within 5 s without the ledger: ten at once block no withdrawal, and are recorded later', async () => {

@@ -1,9 +1,11 @@
 /** Wrappers of SDK functions that every workflow uses. */
 import {
+  ActivityFailure,
   CancellationScope,
   inWorkflowContext,
   setCurrentDetails,
   setWorkflowOptions,
+  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 
@@ -19,6 +21,9 @@ export function runInBackground(work: () => Promise<unknown>): void {
   });
 }
 
+/** Leaves the operator the time to terminate the run instead. */
+const ENDED_BY_HAND_MS = 10_000;
+
 /**
  * Makes a function that begins work in the background, unless it is under way or there is none. No cancellation stops it.
  *
@@ -29,7 +34,17 @@ export function createBackgroundWork(hasWork: () => boolean, work: () => Promise
   const workThrough = async () => {
     // Lets the other messages of the workflow task come first.
     await undefined;
-    while (hasWork()) await work();
+    while (hasWork()) {
+      try {
+        await work();
+      } catch (error) {
+        // An operator has ended the activity (`temporal activity fail`), and what it was to write still waits.
+        if (!(error instanceof ActivityFailure)) throw error;
+        await sleep(ENDED_BY_HAND_MS, {
+          summary: 'an activity that the run needs was ended by hand: it is tried again',
+        });
+      }
+    }
     isUnderWay = false;
   };
   return () => {
