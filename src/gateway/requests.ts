@@ -59,7 +59,7 @@ export function buildSecondUseRequest(parts: SecondUseRequestParts) {
     softwareProviderId,
     // Interface 4.2, rule 1.
     accessMethod: 'ID' as const,
-    originalInquiryDate: readWallClock(originalInquiryAt, profile.timeZone),
+    originalInquiryDate: writeDate(originalInquiryAt, profile.timeZone),
     reportReferenceNumber: reference.reportReferenceNumber,
     applicants: reference.applicants,
   };
@@ -87,6 +87,12 @@ export function buildFailsafeRequest(parts: FailsafeRequestParts) {
       })),
     })),
   };
+}
+
+/** Interface 4.2, rule 2. A clock that is set back reads earlier for an hour than it did before, so now counts there. */
+function writeDate(instant: Date, timeZone: string): string {
+  const [date, now] = [instant, new Date()].map((at) => readWallClock(at, timeZone)) as [string, string];
+  return date < now ? date : now;
 }
 
 /** `YYYY-MM-DD HH:MM:SS` in local time of the zone. Truncated, since rounding up could lie in the future. */

@@ -42,6 +42,12 @@ test('a share’s originalInquiryDate is never in the future, also if the ledger
   assert.equal(dateOf('2026-03-01T12:10:00Z'), '2026-03-01 11:59:55');
 });
 
+test('a share’s originalInquiryDate is not in the future after the clock of its zone was set back', (t) => {
+  // Two o'clock in New York became one o'clock three seconds ago.
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-11-01T06:00:03Z') });
+  assert.equal(dateOf('2026-11-01T06:00:02Z', { timeZone: 'America/New_York' }), '2026-11-01 01:00:03');
+});
+
 test('a share’s originalInquiryDate is the date of the original request if the profile sets that', () => {
   assert.equal(dateOf('2026-03-01T12:00:10Z', { originalInquiryDateSource: 'originalRequest' }), '2026-01-01 00:00:00');
 });
