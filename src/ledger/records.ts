@@ -121,7 +121,7 @@ export interface ConsentsQuery {
   /** The share whose consents are asked for. */
   runKey: string;
   shareId: string;
-  /** The report that it is of; the ledger finds the report's owner. */
+  /** The report that it is of; the ledger finds the report's owner. Default: the report that the ledger has of the share. */
   reportReferenceNumber?: string;
 }
 

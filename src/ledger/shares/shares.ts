@@ -40,13 +40,12 @@ export async function recordShare(
  * report's owner, and to any other share of the report that the ledger knows. For a claim, after the chain's head was
  * locked.
  */
-export function readShareFacts(tx: Transaction, { reportReferenceNumber, ...share }: ConsentsQuery) {
-  const digest = reportReferenceNumber === undefined ? '' : computeReferenceDigest(tx.cipher, reportReferenceNumber);
-  return readFacts(tx, share, digest);
-}
-
-/** @param digest of the report's reference number; empty where the report is not known */
-async function readFacts(tx: Transaction, { runKey, shareId }: { runKey: string; shareId: string }, digest: string) {
+export async function readShareFacts(tx: Transaction, { runKey, shareId, reportReferenceNumber }: ConsentsQuery) {
+  const [known] = reportReferenceNumber === undefined ? await readRows(tx, 'report_shares', { runKey, shareId }) : [];
+  // Empty where the report is not known.
+  const digest = reportReferenceNumber
+    ? computeReferenceDigest(tx.cipher, reportReferenceNumber)
+    : (known?.referenceDigest ?? '');
   // The inquiries that the report came from; one row without an inquiry where the ledger knows of none.
   const reports = await tx.read<{ now: number; runKey?: string; disposedAt?: string }>(
     `SELECT ${tx.dialect.now} AS now, i.run_key, i.disposed_at
@@ -86,8 +85,7 @@ export async function readStands(
   consent: { runKey: string; shareId: string; applicantId: string } & SecondaryUser,
 ): Promise<Omit<Stands, 'changed'>> {
   const { runKey, shareId, applicantId, endUserCode, endUser } = consent;
-  const [share] = await readRows(tx, 'report_shares', { runKey, shareId });
-  const { stored, owners, nowMs } = await readFacts(tx, { runKey, shareId }, share?.referenceDigest ?? '');
+  const { stored, owners, nowMs } = await readShareFacts(tx, { runKey, shareId });
   const terms = { shareId, owners, consentTrust: 'namespace' as const, endUserCode, endUser };
   return toConsentStanding(judgeShare(stored, terms, nowMs).applicants, applicantId);
 }
