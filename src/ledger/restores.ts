@@ -2,9 +2,11 @@
  * Detects that this ledger is an older copy of the one that was used. Attempts have places in one sequence: an attempt
  * that was seen and is missing here proves a restore. Then nothing is claimed until an operator has accepted it.
  */
+import { randomUUID } from 'node:crypto';
 import { parseInstantMs } from '../base/instants.ts';
 import type { HighWaterMark, RestoreState } from '../model/ledger-watch.ts';
 import { appendToChain } from './audit/audit-chain.ts';
+import { type Condition, readRows } from './database/rows.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
 import type { Authorization } from './orders.ts';
@@ -29,12 +31,7 @@ const FOUND = `SELECT o.*, newest.position AS newest_position, newest.claimed_at
  * @param highWaterMark by a run, or by the watch over all of them. An attempt that was claimed before an accepted restore may be
  * missing: the operator has accepted that
  */
-export async function readRestore(tx: SqlSession, highWaterMark?: HighWaterMark): Promise<RestoreState> {
-  const { newest, lost } = await readLoss(tx, highWaterMark);
-  return { newest, lost };
-}
-
-async function readLoss(session: SqlSession, highWaterMark?: HighWaterMark) {
+export async function readRestore(session: SqlSession, highWaterMark?: HighWaterMark): Promise<RestoreState> {
   const markedAtMs = highWaterMark ? (parseInstantMs(highWaterMark.claimedAt) ?? -1) : -1;
   const [row] = await session.read<Found>(FOUND, [highWaterMark?.position ?? -1, markedAtMs]);
   if (!row) throw new Error('a ledger without identity');
@@ -42,7 +39,6 @@ async function readLoss(session: SqlSession, highWaterMark?: HighWaterMark) {
   const acceptedAtMs = row.kind === 'restoreAccepted' ? Date.parse(row.recordedAt ?? '') : -1;
   const isMissing = row.isThere === 0 && markedAtMs > acceptedAtMs;
   return {
-    acceptedAtMs,
     newest: toHighWaterMark(row.newestPosition, row.newestClaimedAt),
     lost: found ?? (isMissing ? highWaterMark : undefined),
   };
@@ -53,11 +49,10 @@ const CLOCKS_MS = 60_000;
 
 /** Whether an attempt that began at `begunAt` may be missing since this is an older copy. */
 export async function readDoubt(session: SqlSession, begunAt: string) {
-  const { acceptedAtMs, lost } = await readLoss(session);
-  return {
-    isRestored: lost !== undefined,
-    mayLackAttempt: acceptedAtMs > (parseInstantMs(begunAt) ?? 0) - CLOCKS_MS,
-  };
+  const { lost } = await readRestore(session);
+  const isSince: Condition = (column, place) => `${column} > ${place((parseInstantMs(begunAt) ?? 0) - CLOCKS_MS)}`;
+  const accepted = await readRows(session, 'orders', { kind: 'restoreAccepted', recordedAt: isSince }, 'LIMIT 1');
+  return { isRestored: lost !== undefined, mayLackAttempt: accepted.length > 0 };
 }
 
 function toHighWaterMark(position?: number, claimedAt?: string): HighWaterMark | undefined {
@@ -74,23 +69,16 @@ export async function watchForRestore(tx: Transaction, highWaterMark?: HighWater
   const state = await readRestore(tx, highWaterMark);
   if (!state.lost || state.lost !== highWaterMark) return state;
   const { position, claimedAt } = state.lost;
-  const order = { orderId: `found-${position}-${claimedAt}`, kind: 'restoreFound', position, claimedAt } as const;
-  await appendOrder(tx, {
-    ...order,
-    by: 'credit-journey',
-    reason: 'this ledger lacks an attempt that workers have seen',
-  });
+  const found = { by: 'credit-journey', reason: 'this ledger lacks an attempt that workers have seen' };
+  const orderId = `found-${position}-${claimedAt}`;
+  await appendOrder(tx, { ...state.lost, ...found, orderId, kind: 'restoreFound' });
   return state;
 }
 
 /** Permits claims again, on the basis of this ledger. Returns as `lost` the missing attempt, if it was known. */
-export async function acceptRestore(
-  tx: Transaction,
-  { acceptanceId: orderId, ...authorization }: Authorization & { acceptanceId: string },
-): Promise<RestoreState> {
+export async function acceptRestore(tx: Transaction, authorization: Authorization): Promise<RestoreState> {
   const state = await readRestore(tx);
-  const order = { ...state.newest, ...authorization, orderId, kind: 'restoreAccepted' } as const;
-  await appendOrder(tx, order);
+  await appendOrder(tx, { ...state.newest, ...authorization, orderId: randomUUID(), kind: 'restoreAccepted' });
   return state;
 }
 

@@ -148,8 +148,8 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
     });
 
     /** Acts as an operator who has asked the provider. */
-    function acceptRestore(acceptanceId: string): Promise<void> {
-      const acceptance = { acceptanceId, by: 'ops', reason: 'the disk was lost' };
+    function acceptRestore(): Promise<void> {
+      const acceptance = { by: 'ops', reason: 'the disk was lost' };
       return withLedger(harness, async (ledger) => {
         await ledger.acceptRestore(ledger.identity.ledgerId, acceptance);
       });
@@ -172,14 +172,14 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       const other = await harness.start(journeyInput({ stages: ['PREQUAL'] }));
       await untilStatus(other, isWaiting);
       assert.deepEqual(await received([handle, other]), [1, 0]);
-      await acceptRestore('A1');
+      await acceptRestore();
       assert.equal((await other.result()).outcome, 'completed');
       const changed = await untilStatus(handle, ({ holds: [first] }) => first?.failureType === 'LedgerChanged');
       assert.deepEqual(await received([handle, other]), [1, 1]);
 
       await whileStopped(() => store.restore('own'));
       // This ledger lacks the attempts that were sent on the copy.
-      await acceptRestore('A2');
+      await acceptRestore();
       await update(handle, 'resolveInquiry', decisionAbout(changed, { decisionId: 'D8' }));
       // The first decision was written into the ledger that is gone.
       const again = await untilStatus(handle, ({ holds: [first] }) => first?.failureType === 'OutcomeUnknown');

@@ -159,7 +159,7 @@ test('a worker is not ready while any of its dependencies fails', async (t) => {
   await another.watch(identity.ledgerId, { position: 9, claimedAt: new Date().toISOString() });
   const older = 'is an older copy, and nothing is sent until `ledger accept-restore`';
   assert.equal((await wrong({ ...parts, ledger: { identity, lookUp, restoreState } })).ledger, older);
-  await another.acceptRestore(identity.ledgerId, { acceptanceId: 'A', by: 'ops', reason: 'the disk was lost' });
+  await another.acceptRestore(identity.ledgerId, { by: 'ops', reason: 'the disk was lost' });
   assert.equal((await wrong({ ...parts, ledger: { identity, lookUp, restoreState } })).ledger, undefined);
 });
 

@@ -7,7 +7,7 @@ import type { HighWaterMark } from '../../src/model/ledger-watch.ts';
 import { attempted, claimOf, closeOf } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
-const ACCEPTANCE = { acceptanceId: 'A-1', by: 'operator@example.com', reason: 'the disk was lost' };
+const ACCEPTANCE = { by: 'operator@example.com', reason: 'the disk was lost' };
 
 async function claimed(ledger: Ledger, attempt: number, highWaterMark?: HighWaterMark): Promise<HighWaterMark> {
   const verdict = await attempted(

@@ -202,7 +202,7 @@ describe('the database role of the HTTP API', () => {
     );
     const by = { by: 'ops', reason: 'old' };
     await denied(api.retention.begin('J-NONE', by));
-    await denied(api.acceptRestore(ledgerId, { ...by, acceptanceId: 'A-1' }));
+    await denied(api.acceptRestore(ledgerId, by));
     const afterwards = await roles.ledger_api.client.query('SELECT count(*) FROM attempts');
     assert.deepEqual(afterwards.rows, before.rows);
   });

@@ -85,7 +85,7 @@ const GIVEN_UP_AT_GATE: Partial<Record<FailureType, Trouble>> = {
       withLedger(harness, async (ledger) => {
         const { ledgerId } = ledger.identity;
         await ledger.watch(ledgerId, { position: 1_000_000, claimedAt: new Date().toISOString() });
-        const acceptance = { acceptanceId: `accept-${ledgerId}`, by: 'a test', reason: 'it is over' };
+        const acceptance = { by: 'a test', reason: 'it is over' };
         return () => withLedger(harness, async (again) => void (await again.acceptRestore(ledgerId, acceptance)));
       }),
   },

@@ -1,6 +1,5 @@
 /** Runs in rare situations, each with a worker and a ledger of its own that it may change. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { ShareInput } from '../../src/messages/request-share.ts';
@@ -118,9 +117,7 @@ const ledgerRestored = besideOwnWorker(
     await own.startWorker();
     const handle = await own.start(journeyInput({ stages: ['PREQUAL'] }));
     await untilStatus(handle, ({ waitingFor = '' }) => waitingFor.includes('an older copy'));
-    await withLedger(own, (ledger) =>
-      ledger.acceptRestore(ledger.identity.ledgerId, { acceptanceId: `accept-${randomUUID()}`, ...WORD }),
-    );
+    await withLedger(own, (ledger) => ledger.acceptRestore(ledger.identity.ledgerId, WORD));
     await handle.result();
     return handle;
   },

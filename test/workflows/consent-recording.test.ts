@@ -233,7 +233,7 @@ async function restoreOlderCopy(see: () => Promise<void>): Promise<void> {
   for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
   renameSync(`${file}-older`, file);
   const ledger = await openLedgerOf(harness);
-  const acceptance = { acceptanceId: randomUUID(), by: 'ops@example.com', reason: 'the disk was lost' };
+  const acceptance = { by: 'ops@example.com', reason: 'the disk was lost' };
   await ledger.acceptRestore(ledger.identity.ledgerId, acceptance);
   await ledger.close();
   await harness.startWorker();

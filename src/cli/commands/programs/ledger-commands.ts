@@ -1,5 +1,4 @@
 /** `audit`, `ledger` and `dispose`: commands about the ledger as a whole. */
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { parseDurationMs } from '../../../base/instants.ts';
 import { getMessageFields } from '../../../fields/fields.ts';
@@ -91,8 +90,7 @@ export const COMMANDS: readonly CommandRow[] = [
       const signature = readAuthorization(options);
       const ledger = await openLedger();
       const { ledgerId } = ledger.identity;
-      const acceptanceId = `accept-${randomUUID()}`;
-      const { newest, lost } = await ledger.acceptRestore(ledgerId, { acceptanceId, ...signature });
+      const { newest, lost } = await ledger.acceptRestore(ledgerId, signature);
       return { answer: { ledgerId, newest, lost } };
     },
   },
