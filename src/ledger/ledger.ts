@@ -23,6 +23,7 @@ import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import * as holds from './holds/holds.ts';
 import { isDisposalBegun, readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
+import { hasEndingMessage, recordRunDecisions } from './orders.ts';
 import { readMadeFor } from './owners.ts';
 import * as pauses from './pauses.ts';
 import type * as records from './records.ts';
@@ -31,7 +32,6 @@ import { type SealedRefusal, SealedReports } from './reports/reports.ts';
 import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
 import * as disposal from './retention/disposal.ts';
 import { readHolds, releaseLegalHold, setLegalHold } from './retention/legal-holds.ts';
-import { hasEndingMessage, recordRunDecisions } from './run-decisions.ts';
 import * as shares from './shares/shares.ts';
 
 export type Ledger = ReturnType<typeof makeLedger>;

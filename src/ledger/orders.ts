@@ -1,13 +1,16 @@
 /**
- * Orders: what people decide about runs, about their data, or about the ledger as a whole. These are decisions about runs
- * (run-decisions.ts), disposals, legal holds, pauses, and older copies of the ledger that they accept. Each is a row with person, time and reason that nothing
+ * Orders: what people decide about runs, about their data, or about the ledger as a whole. These are decisions about runs,
+ * disposals, legal holds, pauses, and older copies of the ledger that they accept. Each is a row with person, time and reason that nothing
  * changes. A pause or a legal hold is in force until another order ends it.
  */
 import { randomUUID } from 'node:crypto';
-import type { InsertChained } from './audit/audit-chain.ts';
-import { hasMembers, type Members, type Place } from './database/rows.ts';
-import type { SqlSession } from './database/sql-session.ts';
+import { pick } from '../base/defined.ts';
+import { appendToChain, type InsertChained } from './audit/audit-chain.ts';
+import { hasMembers, isIn, type Members, type Place, readRows } from './database/rows.ts';
+import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
+import { toClaimOwners } from './owners.ts';
+import type { EndingMessage, RunDecision, RunWithdrawal } from './records.ts';
 
 /** The person and the reason; kept in the ledger and readable there. */
 export interface Authorization {
@@ -52,4 +55,47 @@ export async function appendOrder(
       UNION ALL SELECT max(recorded_at) + 1 FROM orders WHERE run_key = ${place(order.runKey ?? null)}) AS times)`,
   });
   return (await insert('orders', { ...order, orderId: randomUUID() }, { sql })) as OrderRow;
+}
+
+// Decisions about runs have the id of a decision, and permit nothing. A claim reads whether its run was withdrawn.
+//
+// A withdrawal takes the lock of the counter of attempts, as a pause does (pauses.ts). So each claim either comes before
+// the withdrawal, and counts as in flight, or finds it.
+
+/** The members that tell two decisions under one id apart: a repeated message may come at another time. */
+const CONTENT = ['kind', 'stage', 'shareId', 'customerTraceNumber', 'until', 'by', 'reason'] as const;
+
+/**
+ * Append-only, idempotent by (runKey, decisionId) and content: other content under the same key is kept beside the
+ * first, since a run that was reset takes the same message again.
+ */
+export async function recordRunDecisions(tx: Transaction, decisions: readonly RunDecision[]): Promise<void> {
+  await appendToChain(tx, async (insert) => {
+    for (const { action: kind, ...decision } of decisions) {
+      const order = { ...decision, kind };
+      const standing = await readRows(tx, 'orders', pick(decision, ['runKey', 'decisionId']));
+      if (standing.some((row) => CONTENT.every((name) => row[name] === order[name]))) continue;
+      await appendOrder(tx, insert, order);
+    }
+  });
+  const isWithdrawal = decisions.some(({ action }) => action === 'withdraw');
+  if (isWithdrawal) await tx.rows(`SELECT 1 FROM attempt_counter ${tx.dialect.forUpdate}`);
+}
+
+/** The first withdrawal of the run that an inquiry belongs to. */
+export async function readWithdrawal(session: SqlSession, runKey: string): Promise<RunWithdrawal> {
+  const ofRun = { kind: 'withdraw', runKey: isIn(toClaimOwners(runKey)) } as const;
+  const [row] = await readRows(session, 'orders', ofRun, 'ORDER BY recorded_at LIMIT 1');
+  if (!row) throw new Error('a withdrawal that is not in the ledger');
+  return pick(row, ['by', 'reason']);
+}
+
+/**
+ * Reads only: whether the very same message was recorded before, as a decision about its run or as the withdrawal of its
+ * share. So it is answered as before after its run's end.
+ */
+export async function hasEndingMessage(session: SqlSession, message: EndingMessage): Promise<boolean> {
+  const { runKey, action, shareId = null, by, reason } = message;
+  const kind = shareId === null ? action : 'withdrawShare';
+  return (await readRows(session, 'orders', { runKey, kind, shareId, by, reason })).length > 0;
 }

@@ -22,6 +22,11 @@ export function toOwner(runKey: string): string {
   return accountId === undefined ? runKey : `${kind}:${id}`;
 }
 
+/** The run of an inquiry, and of a review's row also the review: whose withdrawals its claim reads. */
+export function toClaimOwners(runKey: string): [runKey: string, owner: string] {
+  return [runKey, toOwner(runKey)];
+}
+
 // Limits the rows that a reader may see. An absent field sets no limit, and an empty list finds nothing.
 
 export interface ReadersReach {

@@ -15,9 +15,8 @@ import {
   type InquiryRow,
   openOutcome,
   selectDerived,
-  toClaimOwners,
 } from '../inquiries/inquiries.ts';
-import { withoutForeignRuns } from '../owners.ts';
+import { toClaimOwners, withoutForeignRuns } from '../owners.ts';
 import type { ReportOrigin } from '../records.ts';
 import { computeReferenceDigest } from '../reports/report-references.ts';
 import { readHoldsOn } from '../retention/legal-holds.ts';

@@ -343,7 +343,7 @@ export const TABLES = {
     key: ['position'],
     constraints: ['UNIQUE (row_table, row_key)'],
   },
-  /** Orders of people about runs, about their data, or about the ledger as a whole (orders.ts, run-decisions.ts). */
+  /** Orders of people about runs, about their data, or about the ledger as a whole (orders.ts). */
   orders: {
     columns: {
       order_id: text(),
@@ -361,7 +361,7 @@ export const TABLES = {
       >(),
       // NULL: it is about no run. A hold on a review covers every row that it has or will have.
       run_key: optional(text()),
-      // NULL: it is no decision about a run (run-decisions.ts).
+      // NULL: it is no decision about a run (orders.ts).
       decision_id: optional(text()),
       // The inquiry whose flags were seen.
       customer_trace_number: optional(text()),

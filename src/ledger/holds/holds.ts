@@ -27,9 +27,9 @@ import {
 import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { insertInquiry, lockInquiry, readUndecided, selectRefusalKept } from '../inquiries/inquiries.ts';
+import { recordRunDecisions } from '../orders.ts';
 import { isOfOwner, type ReadersReach, selectMadeFor, toOwner } from '../owners.ts';
 import type { DecisionRecord, OpenInquiry, RunDecision, SeenRecord } from '../records.ts';
-import { recordRunDecisions } from '../run-decisions.ts';
 
 export type TaskRow = Row<'operator_tasks'>;
 

@@ -23,7 +23,7 @@ import { hasMembers, insertRow, isIn, type Members, readRows, toMemberName } fro
 import type { SqlDialect, SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import { listColumns, type Row } from '../database/tables.ts';
 import { isInForce } from '../orders.ts';
-import { toOwner } from '../owners.ts';
+import { toClaimOwners, toOwner } from '../owners.ts';
 import type { DecisionRecord, InquiryView, OpenInquiry, ReportOrigin } from '../records.ts';
 import { findDecisionDifferences } from './rules.ts';
 
@@ -69,11 +69,6 @@ export async function isDisposalBegun(session: SqlSession, runKey: string): Prom
 /** The pauses in force of a profile, given as a parameter. */
 export const selectPauses = (profile: string) =>
   `SELECT 1 FROM orders p WHERE (p.profile IS NULL OR p.profile = ${profile}) AND ${isInForce('p', 'pauseBegun')}`;
-
-/** The run of an inquiry, and of a review's row also the review: whose withdrawals its claim reads. */
-export function toClaimOwners(runKey: string): [runKey: string, owner: string] {
-  return [runKey, toOwner(runKey)];
-}
 
 /** The withdrawals of these owners, given as parameters. */
 export const selectWithdrawals = (runKey: string, runId: string) =>

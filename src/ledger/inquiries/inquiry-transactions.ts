@@ -20,6 +20,8 @@ import type { Row } from '../database/tables.ts';
 import { requireSameLedger } from '../database/transactions.ts';
 import { LedgerChangedError, LedgerRestoredError, RequestDiffersError } from '../errors.ts';
 import { closeRows, endByDecision, flagReport, openHeld, openTask } from '../holds/holds.ts';
+import { readWithdrawal } from '../orders.ts';
+import { toClaimOwners } from '../owners.ts';
 import { noteWaiting } from '../pauses.ts';
 import type {
   ClaimRequest,
@@ -33,7 +35,6 @@ import type {
 import { computeConsumerDigest, computeReferenceDigest, indexReference } from '../reports/report-references.ts';
 import { insertBodies, type NewBodies } from '../reports/reports.ts';
 import { readDoubt, readRestore } from '../restores.ts';
-import { readWithdrawal } from '../run-decisions.ts';
 import { flagIfRefused, readClaimedShare, recordShare } from '../shares/shares.ts';
 import {
   ATTEMPT_KEY,
@@ -49,7 +50,6 @@ import {
   sealAnswer,
   selectPauses,
   selectWithdrawals,
-  toClaimOwners,
   toLatestView,
 } from './inquiries.ts';
 import { type ClaimedNumber, type DecisionEffect, decideClose, decideDecision, findRepeat } from './rules.ts';
