@@ -20,8 +20,8 @@ const EDITS: readonly { file: string; find: string; replace: string }[] = [
   },
   {
     file: 'src/ledger/database/schema.ts',
-    find: 'WITHOUT_OLDER_WRITERS: readonly number[] = []',
-    replace: 'WITHOUT_OLDER_WRITERS: readonly number[] = [2]',
+    find: 'oldestWriter: 0 };',
+    replace: 'oldestWriter: 2 };',
   },
   {
     file: 'src/ledger/inquiries/inquiry-transactions.ts',

@@ -15,17 +15,14 @@ import { createTables, listColumns, type Row } from './tables.ts';
  */
 const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [createTables];
 
-/**
- * Versions of the tables that bring a fence which older code does not keep, or remove something that it needs. Code
- * below the highest of them writes nothing more.
- */
-export const WITHOUT_OLDER_WRITERS: readonly number[] = [];
-
 /** The version that this code works on, and under which it writes (transactions.ts). */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** The identity’s members after a migration by this code: the tables’ version, and the lowest one that may write to them. */
-export const VERSIONS = { schemaVersion: SCHEMA_VERSION, oldestWriter: Math.max(0, ...WITHOUT_OLDER_WRITERS) };
+/**
+ * The identity’s members after a migration by this code. `oldestWriter`: the latest version of the tables that brings a
+ * fence which older code does not keep, or removes something that it needs. Older code writes nothing more.
+ */
+export const VERSIONS = { schemaVersion: SCHEMA_VERSION, oldestWriter: 0 };
 
 /**
  * Returns the ledger's identity; `undefined` where the database holds no ledger.
