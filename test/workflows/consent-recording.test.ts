@@ -176,21 +176,6 @@ describe('a consent that a run receives', () => {
     assert.equal((await handle.result()).shares[0]?.state, 'posted');
   });
 
-  test('does not permit its share if it came too late, although one that came in time is on its way', async () => {
-    const applicants = [applicant('1A'), applicant('2A')];
-    const { handle, journeyId } = await startShared({ applicants, shares: [{ ...share, awaitConsentFor: 'PT3S' }] });
-    const { shares } = await untilStatus(handle, ({ shares }) => shares[0]?.until !== undefined);
-    const unlock = lockLedger(harness);
-    try {
-      await handle.signal('consent', consentMessage(journeyId, { applicantId: '1A' }));
-      await setTimeout(Date.parse(shares[0]?.until ?? '') - Date.now() + 1);
-      await handle.signal('consent', consentMessage(journeyId, { applicantId: '2A' }));
-    } finally {
-      unlock();
-    }
-    assert.equal((await handle.result()).shares[0]?.state, 'expired');
-  });
-
   describe('after a restore of the ledger, which has fewer entries than the run has seen,', () => {
     test('permits its share', async () => {
       const { handle, journeyId } = await startShared({ applicants: [applicant('1A'), applicant('2A')] });

@@ -334,6 +334,18 @@ describe('a share by itself', { concurrency: 6 }, () => {
     await journey.withdraw({ by: 'ops', reason: 'only a test' });
   });
 
+  test('asks the ledger before it expires: a signal about a consent may have been lost', async () => {
+    const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'], sharesOpenFor: 'P1D' }));
+    const { journeyId } = journey;
+    for await (const { stages } of journey.watch()) if (stages[0]?.state === 'record') break;
+    const share = await journeys.start(shareInput({ journeyId, productCode: 'PREQUAL' }, { awaitConsentFor: 'PT3S' }));
+    await until(share, 'waitingForConsent');
+    const granted = { ...consent(), journeyId, shareId: share.shareId, receivedAt: new Date().toISOString() };
+    await ledger.consents.keep(ledger.identity.ledgerId, granted);
+    assert.equal((await share.result()).outcome, 'posted');
+    await journey.withdraw({ by: 'ops', reason: 'only a test' });
+  });
+
   test('ends at once if the consumer has denied that secondary user before, without a later grant', async () => {
     const journey = await journeys.start(journeyInput({ stages: ['PREQUAL'] }));
     await journey.result();
@@ -382,7 +394,7 @@ describe('a share by itself', { concurrency: 6 }, () => {
 
   test('expires without a consent, and ends at a revocation before the posting', async () => {
     const { report } = await pulled({ joint: true });
-    const silent = await journeys.start(shareInput(report, { awaitConsentFor: 'PT1S' }));
+    const silent = await journeys.start(shareInput(report, { endUserCode: 'EU888', awaitConsentFor: 'PT1S' }));
     const revoked = await journeys.start(shareInput(report));
     await until(revoked, 'waitingForConsent');
     const grant = consent();

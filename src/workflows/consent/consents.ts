@@ -5,7 +5,6 @@
  */
 import { CancellationScope, condition, defineSignal, log, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { ConsentTaken, RecordConsentsArgs, ShareQuestion } from '../../activities/contract.ts';
-import { parseInstantMs } from '../../base/instants.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { ApplicantStanding, ConsentRecord, FaultyGrant, ShareStanding } from '../../consent/consent-record.ts';
 import { GRANT_FAULTS, isAhead, refuseFault } from '../../consent/refusals.ts';
@@ -166,9 +165,9 @@ export class Consents {
     return this.#standings.has(shareId) && !this.#stale.has(shareId);
   }
 
-  /** Called when another run has recorded consents. The run asks the ledger again about the shares that wait. */
-  markAllStale(): void {
-    for (const shareId of this.#host.shares.keys()) this.#stale.add(shareId);
+  /** Called when another run has, or may have, recorded consents. The run asks the ledger again about shares that wait. */
+  markStale(shareIds: Iterable<string> = this.#host.shares.keys()): void {
+    for (const shareId of shareIds) this.#stale.add(shareId);
     this.#news++;
     this.write();
   }
@@ -267,12 +266,9 @@ export class Consents {
     return [...this.#refusals.values()].some(({ record }) => record.shareId === shareId);
   }
 
-  /** Whether a consent to the share that came in time is on its way to the ledger, and the run's own ledger answers. */
-  isRecording({ input: { shareId }, until = '' }: ShareRecord): boolean {
-    const isInTime = (receivedAt: string) => Date.parse(receivedAt) <= (parseInstantMs(until) ?? 0);
-    return this.#waiting.some(
-      ({ record, verdict }) => record.shareId === shareId && verdict !== 'inNoLedger' && isInTime(record.receivedAt),
-    );
+  /** Whether a consent to the share is on its way to the ledger, and the run's own ledger answers. */
+  isRecording(shareId: string): boolean {
+    return this.#waiting.some(({ record, verdict }) => record.shareId === shareId && verdict !== 'inNoLedger');
   }
 
   /** Judges the consents of every applicant of the report that is shared. */
@@ -421,7 +417,7 @@ export function handleConsents(run: ConsentHost): void {
     refuse: (message, reason) => refuseConsent(run, reason, isRecord(message) ? message.consentId : undefined),
   });
   // The signal has no content, since the ledger has the consents.
-  setHandler(defineSignal('lookUpConsents'), () => run.consents.markAllStale(), { description: LOOK_UP_CONSENTS });
+  setHandler(defineSignal('lookUpConsents'), () => run.consents.markStale(), { description: LOOK_UP_CONSENTS });
 }
 
 /** Refuses a consent whose sender waits for no answer. */

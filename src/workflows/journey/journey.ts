@@ -90,7 +90,7 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
   lookUpIfNew<T>(change: () => T): T {
     const known = this.applicantIds;
     const changed = change();
-    if (this.applicantIds.some((id) => !known.includes(id))) this.consents.markAllStale();
+    if (this.applicantIds.some((id) => !known.includes(id))) this.consents.markStale();
     return changed;
   }
 

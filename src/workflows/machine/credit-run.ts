@@ -86,7 +86,7 @@ export abstract class CreditRun<
 
   override onReset(): void {
     super.onReset();
-    this.consents.markAllStale();
+    this.consents.markStale();
   }
 
   override get isIdle(): boolean {

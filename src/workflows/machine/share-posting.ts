@@ -103,7 +103,8 @@ class SharePosting {
     const { continuation, consents, decided } = run;
     // Consents may have come before the share was requested.
     const isAnswered = () => consents.has(share.input.shareId);
-    const isRecording = () => !isAnswered() || decided.isBusy || consents.isRecording(share);
+    const isRecording = () => !isAnswered() || decided.isBusy || consents.isRecording(share.input.shareId);
+    let isConfirmed = false;
     for (;;) {
       this.#nowMs = Date.now();
       changeShare(share, 'awaitingConsent');
@@ -136,10 +137,14 @@ class SharePosting {
       const leftMs = (parseInstantMs(share.until ?? '') ?? 0) - this.#nowMs;
       const isDisturbed = () => isOver() || this.#judgeConsent().kind !== 'waiting';
       if (leftMs > 0 && isAnswered()) await this.#waitForConsent(leftMs, () => isDisturbed() || !isAnswered());
-      // The ledger may not have answered yet, or not recorded that the wait was extended, or a consent that came in time.
+      // The ledger may not have answered yet, or not recorded that the wait was extended, or a consent.
       else if (isRecording()) await continuation.wait(() => isDisturbed() || !isRecording());
-      // Silence means no.
-      else return 'expired';
+      // Silence means no, if the ledger confirms it: the run may have missed that another run recorded a consent.
+      else if (isConfirmed) return 'expired';
+      else {
+        isConfirmed = true;
+        consents.markStale([share.input.shareId]);
+      }
     }
   }
 
