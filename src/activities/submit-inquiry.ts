@@ -226,7 +226,8 @@ class OutcomeRecorder {
       if (state === 'notSent') return error;
       return submitFailure('OutcomeUnknown', { ...details, recorded, resendFrom });
     }
-    if (error.code === 'TokenRejected') rejectToken();
+    // Also where 401 does not mean "not processed": the next attempt must not use that token.
+    if (error.httpStatus === 401) rejectToken();
     // A second 401, with a newly fetched token, is not about the token (docs/protocol.md).
     const again = error.code === 'TokenRejected' && this.#args.tokenFetchedAfter !== undefined;
     const failureType: FailureType = again ? 'CredentialsRefused' : error.code;

@@ -44,9 +44,11 @@ async function attemptsWith(t: TestContext, replies: readonly Reply[], changes: 
     await gateway.close();
     await ledger.close();
   });
+  const refused = new Set<string>();
+  const invalidate = (_profile: GatewayProfile, accessToken: string) => void refused.add(accessToken);
   const dependencies = {
     config: { environment: 'sandbox', profiles: new Map([[profile.name, profile]]) },
-    ...{ ledger, tokens: { get: async () => ({ accessToken: 'token' }), invalidate: () => {} } },
+    ...{ ledger, tokens: { get: async () => ({ accessToken: `token${refused.size}` }), invalidate } },
     gateways: new Map([[profile.name, gateway]]),
     slots: new Map([[profile.name, new InquirySlots(1, 1)]]),
   } as unknown as ActivityDependencies;
@@ -73,7 +75,7 @@ async function attemptsWith(t: TestContext, replies: readonly Reply[], changes: 
     );
   };
   const sent = () => server.requests.map(({ body }) => JSON.parse(body) as Record<string, string>);
-  return { ledger, submit, sent };
+  return { ledger, submit, sent, requests: server.requests };
 }
 
 for (const [resendTraceNumber, numbers] of [
@@ -110,6 +112,19 @@ for (const [resendTraceNumber, numbers] of [
     assert.equal(await submit(4, other), 'RequestDiffers');
   });
 }
+
+test('a token that the gateway refused is not used again, also where 401 does not mean "not processed"', async (t) => {
+  const unauthorized: Reply = (socket) => socket.write(httpAnswer(401, '{}'));
+  const replies = [unauthorized, answer(recordBody())];
+  const { ledger, submit, requests } = await attemptsWith(t, replies, { notProcessedStatuses: [429] });
+  assert.equal(await submit(1), 'OutcomeUnknown');
+  await ledger.recordDecision(ledger.identity.ledgerId, INQUIRY, decisionOf({}));
+  assert.equal(await submit(2), 'answered');
+  assert.deepEqual(
+    requests.map(({ headers }) => headers.authorization),
+    ['Bearer token0', 'Bearer token1'],
+  );
+});
 
 test('an attempt is not sent if the machine was suspended between the claim and the first byte', async (t) => {
   const { ledger, submit, sent } = await attemptsWith(t, [answer(recordBody())]);
