@@ -5,6 +5,7 @@
 import { befalls, requestFault } from './catalogue.ts';
 import type { Params } from './fault.ts';
 import { meaning } from './magic-codes.ts';
+import { REDIRECTED } from './statuses.ts';
 
 export interface MagicFault {
   fault: string;
@@ -92,7 +93,11 @@ function byStatus(digits: number): MagicFault | undefined {
     case 1:
       return { fault: redirect ? 'redirect' : 'status', params: { status }, firstOnly: false };
     case 2:
-      return { fault: 'statusAfterPosting', params: { status }, firstOnly: true };
+      return {
+        fault: 'statusAfterPosting',
+        params: { status, ...(redirect && { location: REDIRECTED }) },
+        firstOnly: true,
+      };
     case 3:
       if (status === 401) return { fault: 'tokenRefusedUntilRenewed', firstOnly: false };
       if (status === 429) return { fault: 'status', params: { status, retryAfter: 1 }, firstOnly: true };

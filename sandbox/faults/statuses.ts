@@ -45,6 +45,8 @@ export function statusAnswer(status: number, params: Params, exchange: Exchange)
   return jsonAnswer(status, body, headers);
 }
 
+export const REDIRECTED = '/ServiceGateway/orest/grs_v001/request?redirected=true';
+
 export const STATUS_FAULTS: readonly RequestFault[] = [
   beforePosting(
     'status',
@@ -67,8 +69,7 @@ export const STATUS_FAULTS: readonly RequestFault[] = [
     'redirect',
     'answers with a redirect back to the request endpoint, where a client that follows it would post',
     async (exchange, { status }) => {
-      const location = '/ServiceGateway/orest/grs_v001/request?redirected=true';
-      exchange.answer(statusAnswer(Number(status), { location }, exchange));
+      exchange.answer(statusAnswer(Number(status), { location: REDIRECTED }, exchange));
       return 'done';
     },
     { status: status.default(307) },

@@ -37,6 +37,15 @@ for (const [digits, expected, posted] of [
   });
 }
 
+test('every redirect names the endpoint again, also one after posting', async (t) => {
+  const caller = await Caller.start(t);
+  for (const digits of ['1307', '2307', '3303']) {
+    const { status, headers } = await caller.post(of(digits));
+    assert.equal(status, Number(digits) % 1000);
+    assert.match(String(headers.location), /request\?redirected=true$/, digits);
+  }
+});
+
 test('an SSN that ends in 3401 gets 401 until the token is renewed', async (t) => {
   const caller = await Caller.start(t);
   const request = of('3401');
