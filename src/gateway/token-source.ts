@@ -49,8 +49,8 @@ interface Slot {
 /** A request in flight takes less than this. The margin is never more than a tenth of a short token's life. */
 const RENEWAL_MARGIN_MS = 5 * 60_000;
 /**
- * While the token service is down, the source uses a token that is still valid, and retries the renewal after this
- * time.
+ * While the token service is down, or refuses, the source uses a token that is still valid, and retries the renewal
+ * after this time.
  */
 const RENEWAL_RETRY_MS = 10_000;
 
@@ -106,7 +106,6 @@ export class TokenSource {
     try {
       return await this.#fetchOnce(slot, profile, afterMs);
     } catch (error) {
-      if (!(error instanceof GatewayError) || error.code !== 'TokenUnavailable') throw error;
       // While the fetch lasted, the token may have expired, or the gateway may have refused it.
       if (!good || slot.token !== good || good.expiresAtMs <= this.#now()) throw error;
       good.renewAtMs = this.#now() + RENEWAL_RETRY_MS;

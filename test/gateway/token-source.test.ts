@@ -79,21 +79,27 @@ test('a token is renewed before it expires, with jitter', async (t) => {
   }
 });
 
-test('while the token service is down, a valid token is still used and an expired token is not', async (t) => {
-  let up = true;
-  const good = httpAnswer(200, tokenBody({ expires_in: 1000 }));
-  const upOrDown = (socket: Socket) => socket.write(up ? good : httpAnswer(503, ''));
-  let nowMs = 0;
-  const { server, get, fail } = await startSource(t, upOrDown, { now: () => nowMs });
-  await get();
-  up = false;
-  nowMs = 950_000;
-  assert.equal(await get(), 'token-1');
-  assert.equal(await get(), 'token-1');
-  assert.equal(server.requests.length, 2, 'tries again after a while only');
-  nowMs = 1_000_000;
-  assert.equal((await fail()).code, 'TokenUnavailable');
-});
+for (const [what, bad, code] of [
+  ['is down', httpAnswer(503, ''), 'TokenUnavailable'],
+  ['refuses the secret', httpAnswer(401, ''), 'CredentialsRefused'],
+  ['shows a page', httpAnswer(200, '<html>maintenance</html>'), 'CredentialsRefused'],
+] as const) {
+  test(`while the token service ${what}, a valid token is still used and an expired token is not`, async (t) => {
+    let up = true;
+    const good = httpAnswer(200, tokenBody({ expires_in: 1000 }));
+    const upOrDown = (socket: Socket) => socket.write(up ? good : bad);
+    let nowMs = 0;
+    const { server, get, fail } = await startSource(t, upOrDown, { now: () => nowMs });
+    await get();
+    up = false;
+    nowMs = 950_000;
+    assert.equal(await get(), 'token-1');
+    assert.equal(await get(), 'token-1');
+    assert.equal(server.requests.length, 2, 'tries again after a while only');
+    nowMs = 1_000_000;
+    assert.equal((await fail()).code, code);
+  });
+}
 
 test('a token that expires or is refused while its renewal fails is not used', async (t) => {
   let end = () => {};
