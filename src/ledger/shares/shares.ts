@@ -40,22 +40,9 @@ export async function recordShare(
  * report's owner, and to any other share of the report that the ledger knows. For a claim, after the chain's head was
  * locked.
  */
-export async function readShareFacts(tx: Transaction, { runKey, shareId, reportReferenceNumber }: ConsentsQuery) {
-  const [known] = reportReferenceNumber === undefined ? await readRows(tx, 'report_shares', { runKey, shareId }) : [];
-  // Empty where the report is not known.
-  const digest = reportReferenceNumber
-    ? computeReferenceDigest(tx.cipher, reportReferenceNumber)
-    : (known?.referenceDigest ?? '');
-  // The inquiries that the report came from; one row without an inquiry where the ledger knows of none.
-  const reports = await tx.read<{ now: number; runKey?: string; disposedAt?: string }>(
-    `SELECT ${tx.dialect.now} AS now, i.run_key, i.disposed_at
-     FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
-       SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
-    [digest],
-  );
-  const [{ now: nowMs } = { now: Date.now() }] = reports;
-  const found = reports.flatMap(({ runKey: owner }) => owner ?? []);
-  const owners = [...new Set([runKey, ...found])];
+export async function readShareFacts(tx: Transaction, query: ConsentsQuery) {
+  const { runKey, shareId } = query;
+  const { digest, nowMs, owners, reports } = await readOwners(tx, query);
   const rows = await readAboutReport(tx, { shareId, owners, digest });
   // The grants under this share's id under which another share was, or may have been, posted, with that share's owner.
   const uses = await readSpentGrants(tx, { journeyId: isIn(owners), shareId });
@@ -67,13 +54,32 @@ export async function readShareFacts(tx: Transaction, { runKey, shareId, reportR
     return { consent: toConsentRecord(row), starts, usedBy: user, noted: row.fault };
   });
   let reportIsGone = reports.some(({ disposedAt }) => disposedAt !== undefined);
-  for (const owner of found) {
+  for (const { runKey: owner } of reports) {
     reportIsGone ||= (await isDisposalBegun(tx, owner)) || (await readHolds(tx, owner)).length > 0;
   }
   // A share by itself that would be posted under the grants to its journey's share is withdrawn with that one.
   const isWithdrawal = { kind: 'withdrawShare', shareId, runKey: isIn(owners) } as const;
   const withdrawn = await readRows(tx, 'orders', isWithdrawal, 'LIMIT 1');
   return { owners, stored, reportIsGone, isWithdrawn: withdrawn.length > 0, nowMs };
+}
+
+/** Reads the run keys to which consents to the share count: its own, and those of the inquiries that its report came from. */
+async function readOwners(tx: Transaction, { runKey, shareId, reportReferenceNumber }: ConsentsQuery) {
+  const [known] = reportReferenceNumber === undefined ? await readRows(tx, 'report_shares', { runKey, shareId }) : [];
+  // Empty where the report is not known.
+  const digest = reportReferenceNumber
+    ? computeReferenceDigest(tx.cipher, reportReferenceNumber)
+    : (known?.referenceDigest ?? '');
+  // One row without an inquiry where the ledger knows of none.
+  const rows = await tx.read<{ now: number; runKey?: string; disposedAt?: string }>(
+    `SELECT ${tx.dialect.now} AS now, i.run_key, i.disposed_at
+     FROM ledger_identity LEFT JOIN inquiries i ON i.product_code <> 'SECONDUSE' AND i.customer_trace_number IN (
+       SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = $1)`,
+    [digest],
+  );
+  const [{ now: nowMs } = { now: Date.now() }] = rows;
+  const reports = rows.filter((row): row is typeof row & { runKey: string } => row.runKey !== undefined);
+  return { digest, nowMs, reports, owners: [...new Set([runKey, ...reports.map((report) => report.runKey)])] };
 }
 
 /**
@@ -181,11 +187,9 @@ async function readSentAttempt(
  * to a share by itself ends the grant to its report's journey, and the other way round.
  */
 export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promise<number> {
-  // A grant withdraws nothing.
-  if (refusal.decision === 'granted') return 0;
   const said = pick(refusal, ['journeyId', 'shareId', 'applicantId']);
   const byItself = { runKey: toRunKey('share', said.shareId), shareId: said.shareId };
-  const isItsName = (await readOwners(tx, byItself)).includes(said.journeyId);
+  const isItsName = (await readOwners(tx, byItself)).owners.includes(said.journeyId);
   const rows = [
     ...(await readRows(tx, 'attempt_consents', said)),
     ...(isItsName ? await readRows(tx, 'inquiries', { ...byItself, productCode: 'SECONDUSE' }) : []),
@@ -216,7 +220,7 @@ export async function flagIfRefused(
     // The outcome of an attempt in progress, or the end of its time, decides.
     if (spentGrant.state === 'sending' && spentGrant.overdue === 0) continue;
     const { journeyId, shareId, applicantId, consentId } = spentGrant;
-    const names = isIn([journeyId, ...(await readOwners(tx, spentGrant))]);
+    const names = isIn([journeyId, ...(await readOwners(tx, spentGrant)).owners]);
     const history = (await readRows(tx, 'consents', { journeyId: names, shareId, applicantId })).map(toConsentRecord);
     const isGrant = (consent: ConsentRecord) => consent.decision === 'granted';
     const isSpent = (consent: ConsentRecord) => consent.journeyId === journeyId && consent.consentId === consentId;
@@ -227,16 +231,4 @@ export async function flagIfRefused(
   for (const customerTraceNumber of concerned)
     await openTask(tx, { kind: 'flagged', reason: 'revokedAfterPosting', customerTraceNumber });
   return concerned.size;
-}
-
-/** The run keys to which consents to the share count: its own, and that of its report's owner. */
-async function readOwners(session: SqlSession, { runKey, shareId }: { runKey: string; shareId: string }) {
-  const reports = await session.read<{ runKey: string }>(
-    `SELECT DISTINCT i.run_key FROM report_shares s
-       JOIN report_references r ON r.reference_digest = s.reference_digest
-       JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
-     WHERE s.run_key = $1 AND s.share_id = $2 AND i.product_code <> 'SECONDUSE'`,
-    [runKey, shareId],
-  );
-  return [runKey, ...reports.map(({ runKey: owner }) => owner)];
 }
