@@ -72,7 +72,8 @@ export async function lookUp(
 
 /** Claims the attempt, or returns what forbids it. */
 export async function claimAttempt(tx: Transaction, request: ClaimRequest): Promise<Written<ClaimVerdict>> {
-  const { customerTraceNumber } = request.inquiry;
+  const { customerTraceNumber, runKey, shareId } = request.inquiry;
+  const { sharedReference: reportReferenceNumber } = request;
   // These statements are sent together. The lock comes before the reads, in the order of these lines.
   const [isNew, , { permittedRepeat, otherNumber }, state, share, { lost }] = await Promise.all([
     insertInquiry(tx, request.inquiry),
@@ -89,7 +90,7 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
       await noteWaiting(tx, request.inquiry);
       return decision;
     case 'withdrawn':
-      return rollBack({ ...decision, ...(await readWithdrawal(tx, request.inquiry.runKey)) });
+      return rollBack({ ...decision, ...(await readWithdrawal(tx, runKey)) });
     case 'notPermitted':
       return rollBack({ ...decision, share });
     case 'latest':
@@ -111,8 +112,10 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
           return insertRow(tx, 'attempt_consents', permit, { orKeep: true });
         }),
       ]);
-      // A share writes in several steps. Without them the commit is sent together with the writes.
-      await Promise.all([...(request.consents.length > 0 ? [written] : []), insertClaimedShare(tx, request)]);
+      // A share is written in several steps. Without them the commit is sent together with the writes.
+      if (shareId && reportReferenceNumber) {
+        await Promise.all([written, recordShare(tx, { runKey, shareId, reportReferenceNumber })]);
+      }
       const claimed = written.then(([, row]) => ({
         kind: 'claimed' as const,
         ...pick(row, ['attempt', 'claimedAt', 'sentTraceNumber', 'resendFrom', 'position']),
@@ -300,12 +303,6 @@ async function settleOverdue(tx: Transaction, { attempts }: InquiryState): Promi
   await flagIfRefused(tx, pick(latest, ATTEMPT_KEY));
   await openHeld(tx, latest.customerTraceNumber);
   return true;
-}
-
-async function insertClaimedShare(tx: Transaction, { inquiry, sharedReference }: ClaimRequest): Promise<void> {
-  const { runKey, shareId } = inquiry;
-  if (sharedReference === undefined || shareId === undefined) return;
-  await recordShare(tx, { runKey, shareId, reportReferenceNumber: sharedReference });
 }
 
 /**
