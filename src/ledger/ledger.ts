@@ -21,7 +21,7 @@ import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import * as holds from './holds/holds.ts';
-import { isDisposalBegun, readInquiriesOfOwner, readInquiry } from './inquiries/inquiries.ts';
+import { isDisposalBegun, readInquiries, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
 import { hasEndingMessage, recordRunDecisions } from './orders.ts';
 import { readMadeFor } from './owners.ts';
@@ -40,7 +40,8 @@ export function makeLedger(transactions: Transactions, identity: records.LedgerI
   return Object.assign(new SqlLedger(identity, transactions, keys), {
     ...transactions.bindReads({
       lookUp,
-      inquiriesOf: readInquiriesOfOwner,
+      /** All inquiries of one owner (model/run-key.ts: a `journeyId`, `pull:<pullId>`), oldest first. */
+      inquiriesOf: (tx: Transaction, runKey: string) => readInquiries(tx, { runKey }),
       inquiry: readInquiry,
       inquiriesReferredTo: readReferredInquiries,
       recordsNamed: readNamed,

@@ -219,11 +219,6 @@ function toAttemptView(row: AttemptRow, cipher: LedgerCipher): AttemptView {
   };
 }
 
-/** All inquiries of one owner (model/run-key.ts: a `journeyId`, `pull:<pullId>`), oldest first. */
-export function readInquiriesOfOwner(tx: Transaction, runKey: string): Promise<InquiryView[]> {
-  return readInquiries(tx, { runKey });
-}
-
 /** The inquiries that have these members, with their attempts and decisions, oldest first. */
 export async function readInquiries(tx: Transaction, members: Members<InquiryRow>): Promise<InquiryView[]> {
   const { sql, values } = hasMembers(members);
