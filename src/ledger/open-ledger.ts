@@ -7,7 +7,7 @@ import type { Environment } from '../model/products.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import { toHeadColumns } from './audit/audit-chain.ts';
 import { openPostgres } from './database/postgres-engine.ts';
-import { insertRow, NOW, updateRows } from './database/rows.ts';
+import { insertRow, updateRows } from './database/rows.ts';
 import { migrate, readIdentity, SCHEMA_VERSION, VERSIONS } from './database/schema.ts';
 import type { SqlEngine } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
@@ -80,7 +80,7 @@ async function migrateLedger(engine: SqlEngine, version: number, options: OpenLe
     await migrate(session, from);
     if (made) return insertRow(session, 'ledger_identity', { ...made, onlyRow: 1, environment, ...VERSIONS });
     onProgress?.(`tables: version ${from} to ${SCHEMA_VERSION}`);
-    await updateRows(session, 'ledger_identity', { onlyRow: 1 }, { ...VERSIONS, migratedAt: NOW });
+    await updateRows(session, 'ledger_identity', { onlyRow: 1 }, VERSIONS);
     return readIdentity(session);
   });
 }

@@ -12,16 +12,20 @@ import { openHolds } from './work-rows.ts';
 
 const NEXT = SCHEMA_VERSION + 1;
 
-/** Migrates as the `setup` of a future version does; `oldestWriter` is set if that version has a fence. */
-async function migrateToNext(url: string, oldestWriter: number): Promise<void> {
+/**
+ * Migrates as the `setup` of a future version does; `oldestWriter` is set if that version has a fence. Returns when, in
+ * milliseconds since 1970 by the database's clock.
+ */
+async function migrateToNext(url: string, oldestWriter: number): Promise<number> {
   const engine = await openEngine(url);
-  await engine.migrate(async (session) => {
-    await session.rows(
-      `UPDATE ledger_identity SET schema_version = $1, oldest_writer = $2, migrated_at = ${session.dialect.now}`,
+  const [row] = await engine.migrate((session) =>
+    session.rows<{ now: number }>(
+      `UPDATE ledger_identity SET schema_version = $1, oldest_writer = $2 RETURNING ${session.dialect.now} AS now`,
       [NEXT, oldestWriter],
-    );
-  });
+    ),
+  );
   await engine.close();
+  return row?.now ?? 0;
 }
 
 export function writerTests(opened: Open, backend: LedgerBackend): void {
@@ -109,16 +113,14 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
       }
     });
     while (claimed < 30) await new Promise((resolve) => setTimeout(resolve, 5));
-    await migrateToNext(url, NEXT);
+    const migratedAtMs = await migrateToNext(url, NEXT);
     const before = claimed;
     await new Promise((resolve) => setTimeout(resolve, 100));
     isOver = true;
     await Promise.all(storm);
-    const rows = (await backend.execute(
-      url,
-      'SELECT claimed_at FROM attempts WHERE claimed_at > (SELECT migrated_at FROM ledger_identity)',
-    )) as unknown[];
-    assert.deepEqual(rows, []);
+    assert.ok(migratedAtMs > 0);
+    const later = `SELECT claimed_at FROM attempts WHERE claimed_at > ${migratedAtMs}`;
+    assert.deepEqual((await backend.execute(url, later)) as unknown[], []);
     assert.ok(claimed - before <= ledgers.length, 'those that had their answer on the way');
   });
 }

@@ -79,7 +79,6 @@ export const TABLES = {
       // The version of these tables, and the lowest one that may write to them; 0: any.
       schema_version: int(),
       oldest_writer: int(),
-      migrated_at: stamp(),
       // The ledger's secret, wrapped by the key ring. LedgerCipher derives the digest key from it.
       key_id: text(),
       wrapped_key: bytes(),
