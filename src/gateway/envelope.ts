@@ -34,6 +34,10 @@ const DECIDING_NAMES: ReadonlySet<string> = new Set([
   'consumerId',
   'consumer',
   'ssn',
+  'names',
+  'first',
+  'last',
+  'dob',
 ]);
 
 /** `null`: not JSON. `problems`: JSON, but not of a shape that may be judged. */

@@ -28,6 +28,15 @@ test('JSON that repeats a deciding member is held, also if the repetition is esc
   assertHold(read('{"returnCode":"No Record","return\\u0043ode" : "Record"}'), /gives returnCode twice/);
   const twice = recordBody().replace('"consumerId":"CONSUMER1"', '"consumerId":"OTHER","consumerId":"CONSUMER1"');
   assertHold(read(twice), /gives consumerId twice/);
+  const byElimination = JSON.stringify(
+    record([
+      { consumerId: 'C1', consumer: { ssn: ADA.ssn } },
+      { consumerId: 'C2', consumer: { names: BEN.names, dob: BEN.dob } },
+    ]),
+  );
+  assert.equal(read(byElimination, contextOf([ADA, BEN])).kind, 'outcome');
+  const twoPeople = byElimination.replace(`"dob":"${BEN.dob}"`, `"dob":"${ADA.dob}","dob":"${BEN.dob}"`);
+  assertHold(read(twoPeople, contextOf([ADA, BEN])), /gives dob twice/);
   // Text that looks like members does not count, and two objects may have the same name.
   assert.equal(read(recordBody([ADA], { note: '"returnCode":"Record","returnCode":"No Record"' })).kind, 'outcome');
   assert.equal(read(recordBody([ADA, BEN]), contextOf([ADA, BEN])).kind, 'outcome');
