@@ -26,6 +26,9 @@ const status = await journeys.get('LOAN-1').status();
 
 Node 22.19 or later; \`import\` and \`require()\` both work. It reads \`TEMPORAL_ADDRESS\`, \`TEMPORAL_NAMESPACE\`, \`TASK_QUEUE\`, \`GATEWAY_ENVIRONMENT\`,
 \`CODEC_SERVER_URL\` and \`CODEC_SERVER_TOKEN_FILE\`; each has an option of \`connect\` that overrides it. Every error is a \`CreditJourneyError\` with a \`code\`.
+
+TypeScript needs \`@types/node\` and a \`target\` of \`es2022\` or later. From TypeScript 6 on, name \`"types": ["node"]\` in \`tsconfig.json\`. A CommonJS
+file needs \`"module": "nodenext"\`: \`node16\` refuses to \`require()\` it.
 `;
 
 interface Manifest {
