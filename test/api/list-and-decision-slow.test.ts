@@ -9,7 +9,7 @@ import { attempted, SHARE } from '../ledger/fixtures.ts';
 import { connectTo } from '../support/harness-client.ts';
 import { openLedgerOf } from '../support/ledger-access.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
-import { startTestApi, type TestApi, token, useApi } from './fixtures.ts';
+import { type Json, startTestApi, type TestApi, token, useApi } from './fixtures.ts';
 
 const { harness, api } = useApi({}, { isWorkerStopped: true, begin: open, end: () => ledger.close() });
 let ledger: Ledger;
@@ -33,6 +33,9 @@ async function started(runKey: string, input: object): Promise<void> {
 
 async function isListed(at: TestApi, runKey: string, bearer: string): Promise<boolean> {
   const json = await at.expect(200, `/v1/holds?runKey=${runKey}`, { token: bearer });
+  const { counts } = await at.expect(200, `/v1/holds/counts?runKey=${runKey}`, { token: bearer });
+  const counted = json.data.map(({ kind, reason, since }: Json) => ({ kind, reason, count: 1, oldest: since }));
+  assert.deepEqual(counts, counted, 'the counts are those of the list');
   return json.data.length > 0;
 }
 
