@@ -50,6 +50,9 @@ const IDLE_TIMEOUT_MS = 90_000;
 
 const LONGEST_CHECK_MS = 5_000;
 
+/** Refuses other bytes: replaced by U+FFFD, the ledger would keep another text than the caller sent. */
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** The system's error where the audit file cannot be opened. */
 export function openService<Caller extends Identity>(options: HttpServiceOptions, parts: OwnParts<Caller>) {
   const { host = '127.0.0.1', port = 0, tls, onAnswered, onUnexpected = () => {} } = options;
@@ -88,7 +91,13 @@ export function openService<Caller extends Identity>(options: HttpServiceOptions
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   // A body is parsed as text: only the text shows its depth and its duplicate members.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, UTF_8.decode(body as Buffer));
+    } catch {
+      done(new Refusal('notJson', 'the body must be JSON in UTF-8, not compressed'));
+    }
+  });
   app.addHook('onResponse', async ({ routeOptions }, { statusCode, elapsedTime }) =>
     onAnswered?.(routeOptions.config.route ?? 'other', statusCode, elapsedTime / 1_000),
   );
