@@ -116,7 +116,7 @@ const PROBLEM = z
   })
   .meta({ id: 'problem', description: 'RFC 9457.' });
 
-/** The problems that every operation may answer with; four of them only where they can occur. */
+/** The problems that every operation may answer with; three of them only where they can occur. */
 const COMMON_PROBLEMS: Readonly<Record<number, string>> = {
   400: 'The request cannot be read, or its headers are too long.',
   401: 'The token is missing, or this API does not accept it.',
@@ -205,7 +205,7 @@ function listMembers(place: 'path' | 'query', form: z.ZodObject): Json[] {
 }
 
 function buildResponses(route: Route, components: Components): Json {
-  const { operationId, path, query, body, problems = {} } = route;
+  const { operationId, path, body, problems = {} } = route;
   const responses: Record<string, Json> = {};
   for (const [status, { description, schema, headers }] of Object.entries(route.answers)) {
     const named = Object.entries(headers ?? {}).map(([header, what]) => {
@@ -221,7 +221,6 @@ function buildResponses(route: Route, components: Components): Json {
     404: listPathParameters(path).length === 0,
     413: !body,
     415: !body,
-    422: !body && !query,
   };
   const common = Object.entries(COMMON_PROBLEMS).filter(([status]) => !omitted[status]);
   const content = { 'application/problem+json': { schema: components.refer(PROBLEM, 'problem') } };

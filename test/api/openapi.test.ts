@@ -28,6 +28,14 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(described.toSorted(), writing.toSorted());
   });
 
+  test('says that a query that the operation does not take is refused, and a consent for a run out of reach', () => {
+    const paths = document.paths as Record<string, Record<string, { responses: object }>>;
+    for (const { method, path } of ROUTES) {
+      assert.ok(Object.hasOwn(paths[path]?.[method.toLowerCase()]?.responses ?? {}, 422), path);
+    }
+    assert.ok(Object.hasOwn(paths['/v1/consents']?.post?.responses ?? {}, 404));
+  });
+
   test('contains every schema that it refers to', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)];
     assert.ok(references.length > 20);

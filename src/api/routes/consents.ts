@@ -38,6 +38,7 @@ export const consentRoutes: readonly Route[] = [
       202: { description: 'The consent is kept, or is not judged or recorded yet.', schema: consentAnswerSchema },
     },
     problems: {
+      404: 'The token does not reach the run, or the ledger does not know it yet and the token does not reach everything.',
       409:
         'It does not count: `noLongerCounts`, `inFuture`, `unproven`, `unknownPart` or `notNow`, and `detail` and `problems` say ' +
         'why and what to send. `differs`: the same `consentId` was used with other content.',
