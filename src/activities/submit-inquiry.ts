@@ -56,11 +56,13 @@ export function createSubmitInquiry(dependencies: ActivityDependencies) {
     if (info.attempt > 1) throw createFinalFailure('ActivityFailed');
     const endsAt = performance.now() + (info.startToCloseTimeoutMs || args.settings.submitTimeoutMs);
     const slots = dependencies.slots.get(args.run.profile);
-    const release = args.onWorkflowQueue ? slots?.takeNow() : await slots?.take();
-    // If no other queue is left to ask, a worker without the profile fails below.
-    if (slots ? !release : args.onWorkflowQueue) return { kind: 'noSlot' };
+    // These begin before the wait for a slot, which may be longer than their time-out.
     const heartbeats = setInterval(() => heartbeat(), Math.max(250, args.settings.heartbeatTimeoutMs / 4));
+    let release: (() => void) | null | undefined;
     try {
+      release = args.onWorkflowQueue ? slots?.takeNow() : await slots?.take();
+      // If no other queue is left to ask, a worker without the profile fails below.
+      if (slots ? !release : args.onWorkflowQueue) return { kind: 'noSlot' };
       return await makeOneAttempt(dependencies, args, endsAt);
     } finally {
       clearInterval(heartbeats);
