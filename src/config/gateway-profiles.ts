@@ -234,7 +234,7 @@ export function readProfiles(reader: EnvironmentReader): Map<string, GatewayProf
     noteHosts(hosts, profile, report);
     if (profile.environment !== base.environment) continue;
     const { credentials = 'default', caFile: caCertificate = base.caCertificate, ...settings } = profile;
-    // Profiles with the same credentials share their tokens too.
+    // Profiles with the same credentials read one source of them. Each has a token of its own.
     const source = sources.get(credentials) ?? openCredentials(reader, credentials, declared);
     sources.set(credentials, source);
     // The permissions of one customer say nothing about another's.

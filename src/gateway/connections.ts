@@ -89,6 +89,8 @@ export function createConnector({ limits, caCertificate }: PooledServer): buildC
   const trusted = caCertificate === undefined ? undefined : [...getCACertificates('default'), caCertificate];
   return createResettingConnector({
     timeout: limits.connectTimeoutMs,
+    // Node gives each of several addresses but the last 250 ms, which is less than one lost SYN packet costs.
+    autoSelectFamilyAttemptTimeout: Math.max(250, Math.ceil(limits.connectTimeoutMs / 4)),
     allowH2: false,
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
