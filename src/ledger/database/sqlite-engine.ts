@@ -1,9 +1,10 @@
 /** SQLite: one machine, any number of processes, no server to run. */
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { getErrorCode } from '../../base/error-code.ts';
+import { makeDirectory } from '../../base/make-directory.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../errors.ts';
 import { runInSession } from './rows.ts';
 import {
@@ -116,7 +117,7 @@ function prepareFile(database: DatabaseSync): void {
 
 function makeFile(file: string): void {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(file));
     // SQLite gives its -wal and -shm files the mode of the database.
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {

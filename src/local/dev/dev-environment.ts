@@ -1,8 +1,9 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { type SandboxOptions, startSandbox } from '../../../sandbox/server.ts';
 import { getErrorCode } from '../../base/error-code.ts';
+import { makeDirectory } from '../../base/make-directory.ts';
 import { DEFAULT_PORTS } from '../../config/variables.ts';
 import { openLedger } from '../../ledger/open-ledger.ts';
 import { toPortfolioFolder } from '../../messages/portfolio/output-files.ts';
@@ -50,7 +51,7 @@ export async function startDevEnvironment(options: DevEnvironmentOptions) {
   const dataDir = resolve(options.dataDir);
   const { onEvent = () => {}, headless = false, fault } = options;
   await using parts = new AsyncDisposableStack();
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  makeDirectory(dataDir);
   await lockDataDirectory(dataDir, parts);
   const ports = await choosePorts(options);
   const stateFile = join(dataDir, 'sandbox.jsonl');
@@ -155,7 +156,7 @@ async function prepareLedger(dataDir: string, onProgress: (step: string) => void
 async function prepareFiles(env: NodeJS.ProcessEnv, dataDir: string): Promise<void> {
   const { portfolioDir } = resolveDataAddresses(dataDir);
   const folder = join(portfolioDir, toPortfolioFolder({ endUserCode: 'EU123' }));
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeDirectory(folder);
   await writeSamplePortfolio(folder);
   await writeFile(env.TEMPORAL_CONFIG_FILE as string, '# On purpose without settings.\n[profile.default]\n', {
     mode: 0o600,

@@ -1,9 +1,10 @@
 /** A Temporal program on a developer's machine: its pinned version and hashes, and how it is found. */
 import { execFile } from 'node:child_process';
-import { access, chmod, constants, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { makeDirectory } from '../../base/make-directory.ts';
 
 export interface PinnedBinary {
   /** Name for messages. */
@@ -97,7 +98,7 @@ export async function findTemporalBinary(options: FindBinaryOptions = {}): Promi
 async function download(search: Search): Promise<string> {
   await using resources = new AsyncDisposableStack();
   const cache = resolveCacheDirectory(search.env);
-  await mkdir(cache, { recursive: true, mode: 0o700 });
+  makeDirectory(cache);
   const directory = await mkdtemp(join(cache, `.incoming-${search.pinned.executable}-`));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
   const { pinned, env, onProgress } = search;
@@ -116,7 +117,7 @@ async function download(search: Search): Promise<string> {
   await chmod(program, 0o755);
   if (!(await isOfUse(search, program))) throw createNotFoundError(search, `${wanted} does not run here`);
   const path = toCachedPath(search);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeDirectory(dirname(path));
   // Other processes see the whole program or none.
   await rename(program, path);
   onProgress(`downloaded the ${pinned.title} ${pinned.packageVersion}`);

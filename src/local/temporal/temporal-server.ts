@@ -1,8 +1,9 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
+import { makeDirectory } from '../../base/make-directory.ts';
 import { SEARCH_ATTRIBUTES } from '../../model/search-attributes.ts';
 import { type OwnedChild, startOwnedChild } from '../child-process.ts';
 import { freePorts } from '../free-ports.ts';
@@ -66,7 +67,7 @@ export async function startTemporalServer(options: TemporalServerOptions = {}) {
   const [freePort = 0, freeUiPort = 0] = await freePorts(2);
   const port = options.port ?? freePort;
   const uiPort = options.uiPort ?? freeUiPort;
-  if (options.dataDir !== undefined) mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
+  if (options.dataDir !== undefined) makeDirectory(options.dataDir);
   const scratch = options.dataDir === undefined ? makeScratchDirectory('credit-journey-temporal-') : undefined;
   const logFile = join(options.dataDir ?? (scratch?.path as string), 'temporal-server.log');
   const output = openSync(logFile, 'a', 0o600);

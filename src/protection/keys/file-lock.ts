@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
+import { makeDirectory } from '../../base/make-directory.ts';
 
 const BUSY = 5;
 
@@ -11,7 +11,7 @@ const BUSY = 5;
  * drops it with its process, even after SIGKILL, so a stale lock cannot exist.
  */
 export async function tryFileLock(path: string) {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeDirectory(dirname(path));
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     // The lock needs no journal, because it never writes.

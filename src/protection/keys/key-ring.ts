@@ -1,12 +1,13 @@
 /** The keys that wrap other keys (docs/protection.md), in memory. */
 import { createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, realpath } from 'node:fs/promises';
+import { open, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { getErrorCode } from '../../base/error-code.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { parseJson } from '../../base/json-safety.ts';
+import { makeDirectory } from '../../base/make-directory.ts';
 import { requiredInstant } from '../../fields/fields.ts';
 import { findSchemaProblems } from '../../fields/problems.ts';
 import type { Problem } from '../../model/problems.ts';
@@ -112,7 +113,7 @@ export async function createKeyRing(file: string, { kms }: { kms?: string | unde
   const keys = await withKeyServices((serviceOf) =>
     Promise.all(KEY_USES.map((use) => generateKey({ use, createdAt }, kms, serviceOf))),
   );
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  makeDirectory(dirname(file));
   await writeKeyRing(file, { version: 1, keys }, { isNew: true });
   return loadKeyRing(file);
 }
