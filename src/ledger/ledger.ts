@@ -89,7 +89,6 @@ export function makeLedger(transactions: Transactions, identity: records.LedgerI
         openHold: holds.openHold,
         close: holds.closeTasks,
         flag: holds.flagRun,
-        markSeen: holds.recordRunSeen,
       }),
     },
     retention: {

@@ -108,12 +108,6 @@ export type OpenInquiry = InquiryView & {
   undecided?: { attempt: number; failureType: FailureType };
 };
 
-export interface SeenRecord
-  extends Required<Pick<RunDecision, 'decisionId' | 'customerTraceNumber' | 'by' | 'reason'>> {
-  /** No run waits: a hold of which nothing was sent is closed, too, and one about which nothing is undecided. */
-  runIsGone?: true;
-}
-
 /** The attempt that a report came from. */
 export type ReportOrigin = Pick<Row<'attempts'>, 'customerTraceNumber' | 'attempt'>;
 

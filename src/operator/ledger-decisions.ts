@@ -7,10 +7,10 @@
 import { CallError } from '../client/connection/errors.ts';
 import { isRunOpen } from '../client/connection/temporal-runs.ts';
 import { loadDecisionTrust } from '../config/config.ts';
-import type { FlagReason } from '../ledger/holds/holds.ts';
+import type { SeenRecord } from '../ledger/holds/holds.ts';
 import { findDecisionDifferences } from '../ledger/inquiries/rules.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { DecisionRecord, OpenInquiry, SeenRecord } from '../ledger/records.ts';
+import type { DecisionRecord, OpenInquiry } from '../ledger/records.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { type Decision, decision as decisionDefinition } from '../messages/resolve-inquiry.ts';
 import { decisionContent } from '../model/decision-content.ts';
@@ -70,7 +70,10 @@ export function describeLeftBehind(
  *
  * @throws CallError where there is nothing to see to
  */
-export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Promise<{ duplicate: boolean }> {
+export async function markSeen(
+  journeys: LedgerJourneys,
+  seen: Extract<SeenRecord, { customerTraceNumber: string }>,
+): Promise<{ duplicate: boolean }> {
   const ledger = await journeys.getLedger();
   const { customerTraceNumber } = seen;
   const { runKey } = await readRow(ledger, customerTraceNumber);
@@ -84,15 +87,11 @@ export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Prom
 
 /**
  * Clears the flags of a run that concern none of its inquiries. If the run is open, clears only the flags that do not
- * end with it. Returns whether any flag was cleared.
+ * end with it.
  */
-export async function markRunSeen(
-  journeys: LedgerJourneys,
-  seen: Pick<SeenRecord, 'decisionId' | 'by' | 'reason'> & { runKey: string; flag: FlagReason },
-): Promise<boolean> {
+export async function markRunSeen(journeys: LedgerJourneys, seen: Extract<SeenRecord, { runKey: string }>) {
   const ledger = await journeys.getLedger();
-  const decision = { ...seen, decidedAt: new Date().toISOString() };
-  return ledger.tasks.markSeen(ledger.identity.ledgerId, { ...decision, ...(await readEnd(journeys, seen.runKey)) });
+  return ledger.recordSeen(ledger.identity.ledgerId, { ...seen, ...(await readEnd(journeys, seen.runKey)) });
 }
 
 async function readEnd(journeys: LedgerJourneys, runKey: string): Promise<{ runIsGone?: true }> {

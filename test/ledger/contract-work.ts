@@ -255,13 +255,12 @@ function endTests(opened: Open): void {
         decisionId: 'D-1',
         by: 'ops',
         reason: 'seen',
-        decidedAt: at(2),
         flag: away.reason,
         runIsGone: true,
       } as const;
       await Promise.all([
         ledger.tasks.flag(ledgerId, { ...away, at: at(2), isOver: true }),
-        other.tasks.markSeen(ledgerId, seen),
+        other.recordSeen(ledgerId, seen),
         ledger.tasks.flag(ledgerId, { ...away, at: at(3), isOver: true }),
       ]);
       assert.deepEqual(await reasonsOf(ledger, { runKey }), []);
@@ -305,14 +304,22 @@ function flagTests(opened: Open): void {
       `${review} PortfolioUnavailable`,
       `${review} ssnMismatch`,
     ]);
-    const who = { runKey: review, by: 'ops', reason: 'the file names them', decidedAt: at(1) };
+    const who = { runKey: review, by: 'ops', reason: 'the file names them' };
     const other = { ...who, decisionId: 'D-0', flag: 'reportChanged' } as const;
-    assert.equal(await ledger.tasks.markSeen(ledgerId, other), false, 'it was flagged for another reason');
-    assert.equal(await ledger.tasks.markSeen(ledgerId, { ...who, decisionId: 'D-1', flag: 'ssnMismatch' }), true);
+    assert.deepEqual(
+      await ledger.recordSeen(ledgerId, other),
+      { kind: 'nothingToSee' },
+      'it was flagged for another reason',
+    );
+    assert.deepEqual(await ledger.recordSeen(ledgerId, { ...who, decisionId: 'D-1', flag: 'ssnMismatch' }), {
+      kind: 'recorded',
+    });
     assert.deepEqual(await reasonsOf(ledger), ['PortfolioUnavailable'], 'its run waits for that');
-    assert.equal(await ledger.tasks.markSeen(ledgerId, { ...who, decisionId: 'D-2', flag: away.reason }), false);
+    assert.deepEqual(await ledger.recordSeen(ledgerId, { ...who, decisionId: 'D-2', flag: away.reason }), {
+      kind: 'nothingToSee',
+    });
     const ofGone = { ...who, decisionId: 'D-3', flag: away.reason, runIsGone: true } as const;
-    assert.equal(await ledger.tasks.markSeen(ledgerId, ofGone), true);
+    assert.deepEqual(await ledger.recordSeen(ledgerId, ofGone), { kind: 'recorded' });
     assert.deepEqual(await openWork(ledger), []);
   });
 

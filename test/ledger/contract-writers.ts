@@ -142,7 +142,7 @@ function refusedWrites(ledger: Ledger): (() => Promise<unknown>)[] {
     () => ledger.tasks.close(ledgerId, { runKey: 'J-1', until: '2026-01-02T03:04:05Z' }),
     () => {
       const who = { by: 'ops', reason: 'seen', decidedAt: '2026-01-02T03:04:05Z' };
-      return ledger.tasks.markSeen(ledgerId, { runKey: 'J-1', decisionId: 'D-7', flag: 'ssnMismatch', ...who });
+      return ledger.recordSeen(ledgerId, { runKey: 'J-1', decisionId: 'D-7', flag: 'ssnMismatch', ...who });
     },
   ];
 }

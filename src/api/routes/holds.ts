@@ -1,7 +1,6 @@
 /** Work that needs an operator: listed, counted, decided about one by one or many at once, and marked as seen. */
 import { z } from 'zod';
 import { pick } from '../../base/defined.ts';
-import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { runInParallel } from '../../base/in-parallel.ts';
 import { hasCode } from '../../client/connection/errors.ts';
 import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
@@ -247,21 +246,10 @@ export const holdRoutes: readonly Route[] = [
       409: '`notListed`: no such row is on the list. `differs`: `decisionId` was used with other content.',
     },
     async run({ services, params: { runKey }, body, by }) {
-      const { flag, ...given } = body;
-      const decision = { ...given, by: by() };
-      if (await markRunSeen(services.journeys, { runKey, flag, ...decision }))
-        return { accepted: true, duplicate: false };
-      const ledger = await services.openLedger();
-      const isSeen = (await ledger.tasks.of(runKey)).some(
-        ({ reason, closedHow, closedBy }) =>
-          reason === flag && closedHow === 'seen' && closedBy === decision.decisionId,
-      );
-      if (!isSeen) throw new Refusal('notListed', 'no such row is on the list');
-      for await (const known of ledger.decisionsBetween({ runKey })) {
-        if (findDifferingPaths(pick(known, ['decisionId', 'by', 'reason']), decision).length === 0)
-          return { accepted: true, duplicate: true };
-      }
-      throw new Refusal('differs');
+      const seen = await markRunSeen(services.journeys, { ...body, runKey, by: by() });
+      if (seen.kind === 'nothingToSee') throw new Refusal('notListed', 'no such row is on the list');
+      if (seen.kind === 'known' && seen.paths.length > 0) throw new Refusal('differs');
+      return { accepted: true, duplicate: seen.kind === 'known' };
     },
   }),
   defineRoute({

@@ -29,7 +29,7 @@ import type { Row } from '../database/tables.ts';
 import { insertInquiry, lockInquiry, readUndecided, selectRefusalKept } from '../inquiries/inquiries.ts';
 import { recordRunDecisions } from '../orders.ts';
 import { isOfOwner, type ReadersReach, selectMadeFor, toOwner } from '../owners.ts';
-import type { DecisionRecord, OpenInquiry, RunDecision, SeenRecord } from '../records.ts';
+import type { DecisionRecord, OpenInquiry, RunDecision } from '../records.ts';
 
 export type TaskRow = Row<'operator_tasks'>;
 
@@ -84,8 +84,12 @@ export type TaskQuery = TaskFilters & {
   limit: number;
 };
 
-/** A decision that marks a flag of a run as seen. */
-type RunSeen = Omit<RunDecision, 'action'> & { flag: FlagReason; runIsGone?: true };
+/** Names the operator who has seen the late news of an inquiry, or one flag of a run that is about none of its inquiries. */
+export type SeenRecord = Pick<RunDecision, 'decisionId' | 'by' | 'reason'> &
+  ({ customerTraceNumber: string } | { runKey: string; flag: FlagReason }) & {
+    /** No run waits: its flags go, and a hold of which nothing was sent, or about which nothing is undecided. */
+    runIsGone?: true;
+  };
 
 /** Opens a row for an inquiry whose latest attempt needs a decision, unless a row exists. */
 export async function openHeld(tx: Transaction, customerTraceNumber: string): Promise<void> {
@@ -131,29 +135,39 @@ export async function endByDecision(
   return closed > 0;
 }
 
-/** Takes late news off that list; append-only, idempotent by (customerTraceNumber, decisionId). */
+/**
+ * Takes such news or such a flag off the list; append-only, idempotent by its subject and decisionId. While the run is open, of the
+ * flags that are about none of its inquiries only lasting ones go.
+ */
 export async function recordSeen(
   tx: Transaction,
-  seen: SeenRecord,
+  { decisionId, by, reason, runIsGone, ...subject }: SeenRecord,
 ): Promise<{ kind: 'recorded' | 'nothingToSee' } | { kind: 'known'; paths: string[] }> {
-  const { customerTraceNumber, decisionId, by, reason, runIsGone } = seen;
-  await lockInquiry(tx, customerTraceNumber);
-  const query = { kind: 'seen', customerTraceNumber, decisionId } as const;
-  const [known] = await readRows(tx, 'orders', query, 'ORDER BY recorded_at');
-  if (known) return { kind: 'known', paths: findDifferingPaths(pick(known, ['by', 'reason']), { by, reason }) };
-  const [row] = await tx.read<{ runKey: string; decidedAt: string }>(
-    `SELECT run_key, ${tx.dialect.now} AS decided_at FROM inquiries WHERE customer_trace_number = $1`,
-    [customerTraceNumber],
-  );
+  const isOfRun = 'flag' in subject;
+  const customerTraceNumber = isOfRun ? null : subject.customerTraceNumber;
+  // In the order in which `flagRun` takes its locks.
+  await (isOfRun ? lockHead(tx) : lockInquiry(tx, subject.customerTraceNumber));
+  const ofSubject = isOfRun ? { runKey: subject.runKey, reason: subject.flag } : {};
+  const rows = await readRows(tx, 'operator_tasks', { ...ofSubject, customerTraceNumber });
+  const [row] = rows;
   if (!row) return { kind: 'nothingToSee' };
-  let closed = await closeRows(tx, 'seen', { kind: 'flagged', customerTraceNumber }, decisionId);
+  const order = { runKey: row.runKey, decisionId };
+  if (rows.some(({ closedHow, closedBy }) => closedHow === 'seen' && closedBy === decisionId)) {
+    const known = await readRows(tx, 'orders', { ...order, kind: 'seen', customerTraceNumber }, 'ORDER BY recorded_at');
+    const paths = known.map((seen) => findDifferingPaths(pick(seen, ['by', 'reason']), { by, reason }));
+    return { kind: 'known', paths: paths.find(({ length }) => length === 0) ?? paths[0] ?? [] };
+  }
+  const mayGo = !isOfRun || runIsGone || LASTING_FLAGS.includes(subject.flag);
+  const isFlag = { ...ofSubject, customerTraceNumber, kind: 'flagged' } as const;
+  let closed = mayGo ? await closeRows(tx, 'seen', isFlag, decisionId) : 0;
   // If the run is gone, no decision can close a hold but the one that the ledger itself needs.
-  const held = runIsGone && (await readHeld(tx, customerTraceNumber));
-  if (held && !isAbout(held, await readUndecided(tx, customerTraceNumber))) {
+  const held = runIsGone && rows.find(({ kind, closedAt }) => kind === 'held' && closedAt === undefined);
+  if (held && !isAbout(held, await readUndecided(tx, held.customerTraceNumber ?? ''))) {
     closed += await closeRows(tx, 'seen', { workId: held.workId }, decisionId);
   }
   if (closed === 0) return { kind: 'nothingToSee' };
-  await recordRunDecisions(tx, [{ ...row, customerTraceNumber, decisionId, action: 'seen', by, reason }]);
+  const seen = { ...order, customerTraceNumber: customerTraceNumber ?? undefined, by, reason };
+  await recordRunDecisions(tx, [{ ...seen, action: 'seen', decidedAt: new Date().toISOString() }]);
   return { kind: 'recorded' };
 }
 
@@ -254,20 +268,6 @@ export async function flagReport(
   const about = runKey === inquiry.runKey ? { runKey, customerTraceNumber } : { runKey };
   const known = await readRows(tx, 'operator_tasks', { kind: 'flagged', reason, ...about });
   if (known.length === 0) await insertTask(tx, { ...pick(inquiry, OF_INQUIRY), ...about, kind: 'flagged', reason });
-}
-
-/**
- * Records who has seen a flag of a run that is about none of its inquiries (for those: `recordSeen`). Closes a
- * lasting flag, and any other too if the run is gone. Returns whether there was one.
- */
-export async function recordRunSeen(tx: Transaction, { runIsGone, flag, ...seen }: RunSeen): Promise<boolean> {
-  // In the order in which `flagRun` takes its locks.
-  await lockHead(tx);
-  if (!runIsGone && !LASTING_FLAGS.includes(flag)) return false;
-  const isThis = { kind: 'flagged', runKey: seen.runKey, customerTraceNumber: null, reason: flag } as const;
-  const closed = await closeRows(tx, 'seen', isThis, seen.decisionId);
-  if (closed > 0) await recordRunDecisions(tx, [{ ...seen, action: 'seen' }]);
-  return closed > 0;
 }
 
 // The lists of open rows, for readers.
