@@ -75,7 +75,10 @@ describe('a key ring file', () => {
   test('that is missing, not a file or not JSON is refused, and its text is not quoted', async () => {
     const file = newFile();
     await createKeyRing(file);
-    await assert.rejects(loadKeyRing(`${file}.not`), /credit-journey keys new/);
+    await assert.rejects(loadKeyRing(`${file}.not`), /KEY_RING_FILE.*credit-journey keys new/);
+    await assert.rejects(loadKeyRing('{"secret":"SECRET-TEXT"}'), (error: Error) => {
+      return error instanceof KeyRingError && !inspect(error).includes('SECRET-TEXT');
+    });
     await assert.rejects(loadKeyRing(join(file, '..')), KeyRingError);
     await writeFile(file, '{"keys": SECRET-TEXT');
     await assert.rejects(loadKeyRing(file), (error: Error) => {

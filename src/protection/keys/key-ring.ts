@@ -376,7 +376,11 @@ export async function readKeyRing(file: string) {
   };
   await using handle = await open(file, 'r').catch((error: unknown) => {
     const code = getErrorCode(error);
-    return fail(`cannot be opened${code === 'ENOENT' ? ': `credit-journey keys new` makes one' : ` (${code})`}`);
+    // The path is not shown: it may be the keys themselves, put in place of their file.
+    const how = code === 'ENOENT' ? ', and `credit-journey keys new` makes one' : '';
+    throw new KeyRingError(
+      `the key ring cannot be opened (${code}): KEY_RING_FILE (of \`keys\`: --file) names it${how}`,
+    );
   });
   // Examines the open file and not its name, which could be moved to another file in between.
   const about = await handle.stat();
