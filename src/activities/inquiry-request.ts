@@ -52,7 +52,7 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
     if (!args.reference) throw new InvalidInputError([{ path: '/reference', rule: 'is required' }]);
     const originalInquiryAt =
       profile.originalInquiryDateSource === 'originalRequest'
-        ? new Date(args.reference.requestedAt)
+        ? toPast(args.reference.requestedAt)
         : // `claimedAt` is by the ledger's clock. Of two clocks, the earlier is less likely to be ahead of the gateway's.
           new Date(Math.min(claimedAt.getTime(), Date.now()) - ORIGINAL_INQUIRY_MARGIN_MS);
     return buildSecondUseRequest({
@@ -78,6 +78,12 @@ export function buildRequest(profile: GatewayProfile, args: InquiryContent, clai
     // The builder refuses applicants that lack a field of a report's.
     applicants: applicants as Applicant[],
   });
+}
+
+/** An instant of another worker's clock, which may be a little ahead of this one's. */
+function toPast(instant: string): Date {
+  const [ms, nowMs] = [Date.parse(instant), Date.now()];
+  return new Date(ms - nowMs <= ORIGINAL_INQUIRY_MARGIN_MS ? Math.min(ms, nowMs) : ms);
 }
 
 /** One product requested for one end user under one purpose, and the paths of the two. */

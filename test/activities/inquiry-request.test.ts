@@ -4,6 +4,7 @@ import { buildRequest } from '../../src/activities/inquiry-request.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import type { SecondUseRequest } from '../../src/gateway/requests.ts';
 import type { InquiryContent } from '../../src/model/inquiry.ts';
+import { InvalidInputError } from '../../src/model/problems.ts';
 import { applicant, profileFor, TRACE_NUMBER } from '../gateway/fixtures.ts';
 
 const INQUIRY: InquiryContent['inquiry'] = {
@@ -50,6 +51,14 @@ test('a share’s originalInquiryDate is not in the future after the clock of it
 
 test('a share’s originalInquiryDate is the date of the original request if the profile sets that', () => {
   assert.equal(dateOf('2026-03-01T12:00:10Z', { originalInquiryDateSource: 'originalRequest' }), '2026-01-01 00:00:00');
+});
+
+test('a report requested by a worker whose clock is a little ahead can be shared at once', (t) => {
+  const changes = { originalInquiryDateSource: 'originalRequest' } as const;
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2025-12-31T23:59:58Z') });
+  assert.equal(dateOf('2025-12-31T23:59:58Z', changes), '2025-12-31 23:59:58');
+  t.mock.timers.setTime(Date.parse('2025-12-31T23:59:54Z'));
+  assert.throws(() => dateOf('2025-12-31T23:59:54Z', changes), InvalidInputError);
 });
 
 test('a request with a purpose or an end user that the profile does not list for the product is refused', () => {
