@@ -118,11 +118,9 @@ export async function runWorker(config: Config, options: RunWorkerOptions = {}):
   const foundations = { connection, workflows, telemetry, webhooks };
   const workers = await createWorkers(config, foundations, dependencies, dataConverter);
   const { deployment: version } = settings;
-  if (version) {
-    const onAnswer: WatchedDeployment['onAnswer'] = (answer) => metrics.version(version.buildId, answer);
-    const service = connection.workflowService;
-    resources.adopt(watchDeployment({ service, namespace, version, logger, onAnswer }), close);
-  }
+  const onAnswer: WatchedDeployment['onAnswer'] = (answer) => metrics.version(version?.buildId, answer);
+  const service = connection.workflowService;
+  resources.adopt(watchDeployment({ service, namespace, taskQueue, version, logger, onAnswer }), close);
   telemetry.watch({ ledger, connection, keys, registeredSearchAttributes: registered });
   const { tooOld } = resources.adopt(watchWriter(parts.ledger), close);
   tooOld.addEventListener('abort', () => {

@@ -64,7 +64,8 @@ test('a deployment without a current version warns and gets no workflow tasks un
   const write = (level: string) => (fields: object) => void said.push([level, (fields as { state?: string }).state]);
   let state: VersionState = 'unknown';
   const watch = watchDeployment({
-    ...{ service: service(), namespace: namespace(), version: first, askEveryMs: 50 },
+    ...{ service: service(), namespace: namespace(), taskQueue: harness.config.taskQueue },
+    ...{ version: first, askEveryMs: 50 },
     logger: { warn: write('warn'), info: write('info') },
     onAnswer: (answer) => {
       state = answer.state;
@@ -89,6 +90,22 @@ test('a deployment without a current version warns and gets no workflow tasks un
   await until('the promotion is noticed', async () => state === 'current');
   assert.deepEqual(said[1], ['info', 'current']);
   assert.equal(await checkWorkers(), 'pass');
+});
+
+test('unversioned workers warn that they get no work while a version is current', async (t) => {
+  const said: string[] = [];
+  const answers: unknown[] = [];
+  const watch = watchDeployment({
+    ...{ service: service(), namespace: namespace(), taskQueue: harness.config.taskQueue, version: undefined },
+    logger: { warn: (_: object, text?: string) => void said.push(text ?? ''), info: () => assert.fail() },
+    onAnswer: (answer) => void answers.push(answer),
+    askEveryMs: 50,
+  });
+  t.after(() => watch.close());
+  await until('the server has answered twice', async () => answers.length >= 2);
+  assert.deepEqual(answers[0], { state: 'inactive', hasCurrent: true });
+  assert.equal(said.length, 1);
+  assert.match(said[0] ?? '', new RegExp(`unversioned workers get no work .* ${deploymentName} 1$`));
 });
 
 /** What `doctor` finds about the workers of the first version. */

@@ -148,7 +148,7 @@ export const METRICS = {
   started: reading('started_timestamp_seconds', 'When this process began, in seconds since the epoch'),
   versionState: gauge(
     'version_state',
-    '1 for the state that this worker’s version has; unversioned workers count as current',
+    '1 for the state that this worker’s version has; unversioned workers are current, or inactive while a version is',
     { build_id: null, state: VERSION_STATES },
   ),
   deploymentHasCurrent: reading(
@@ -220,8 +220,7 @@ export class Metrics {
     }
     this.put('started', performance.timeOrigin / 1_000, {});
     // Assumes the good state until the server has answered.
-    if (buildId === undefined) this.version('unversioned', { state: 'current', hasCurrent: true });
-    else this.version(buildId, { state: 'unknown', hasCurrent: true });
+    this.version(buildId, { state: buildId === undefined ? 'current' : 'unknown', hasCurrent: true });
   }
 
   /** Adds to a counter, sets a gauge, or records into a histogram. */
@@ -254,8 +253,8 @@ export class Metrics {
     }
   }
 
-  version(buildId: string, { state, hasCurrent }: { state: VersionState; hasCurrent: boolean }): void {
-    this.setEach('versionState', (labels) => labels.state === state, { build_id: buildId });
+  version(buildId: string | undefined, { state, hasCurrent }: { state: VersionState; hasCurrent: boolean }): void {
+    this.setEach('versionState', (labels) => labels.state === state, { build_id: buildId ?? 'unversioned' });
     this.put('deploymentHasCurrent', hasCurrent, {});
   }
 }

@@ -69,26 +69,31 @@ export function formatPromotionCommand({ deploymentName, buildId }: DeploymentVe
 const ASK_EVERY_MS = 15_000;
 
 export interface WatchedDeployment {
-  service: Service;
+  service: Pick<WorkflowService, 'describeWorkerDeployment' | 'describeTaskQueue'>;
   namespace: string;
-  version: DeploymentVersion;
+  taskQueue: string;
+  /** Absent where workers are unversioned: they get nothing while a version is current on their task queue. */
+  version: DeploymentVersion | undefined;
   logger: Pick<Logger, 'info' | 'warn'>;
   askEveryMs?: number;
   /** Called with each answer; `hasCurrent`: some version of the deployment gets the work. */
   onAnswer?: (answer: { state: VersionState; hasCurrent: boolean }) => void;
 }
 
+const GETS_WORK = 'this version of the workers gets the work';
+
 /** Polls the deployment at once and then regularly. Logs nothing while the server does not answer. */
 export function watchDeployment(watched: WatchedDeployment): { close(): void } {
-  const { service, namespace, version, logger, askEveryMs = ASK_EVERY_MS, onAnswer } = watched;
-  let said: string | undefined;
+  const { version, logger, askEveryMs = ASK_EVERY_MS, onAnswer } = watched;
+  // Unversioned workers are assumed to get the work, which needs no line.
+  let said = version ? undefined : GETS_WORK;
   const ask = async () => {
-    const view = await describeDeployment(service, namespace, version.deploymentName).catch(() => undefined);
-    if (view === undefined) return;
-    const state = findVersionState(view, version.buildId);
-    onAnswer?.({ state, hasCurrent: view?.currentBuildId !== undefined });
+    const found = await (version ? askVersion(watched, version) : askUnversioned(watched)).catch(() => undefined);
+    if (found === undefined) return;
+    const { state, hasCurrent, idle } = found;
+    onAnswer?.({ state, hasCurrent });
     const receivesWork = state === 'current' || state === 'ramping';
-    const text = receivesWork ? 'this version of the workers gets the work' : describeIdle(state, version);
+    const text = receivesWork ? GETS_WORK : idle;
     if (text === said) return;
     said = text;
     logger[receivesWork ? 'info' : 'warn']({ ...version, state }, text);
@@ -96,6 +101,24 @@ export function watchDeployment(watched: WatchedDeployment): { close(): void } {
   void ask();
   const timer = setInterval(ask, askEveryMs).unref();
   return { close: () => clearInterval(timer) };
+}
+
+async function askVersion({ service, namespace }: WatchedDeployment, version: DeploymentVersion) {
+  const view = await describeDeployment(service, namespace, version.deploymentName);
+  const state = findVersionState(view, version.buildId);
+  return { state, hasCurrent: view?.currentBuildId !== undefined, idle: describeIdle(state, version) };
+}
+
+async function askUnversioned({ service, namespace, taskQueue }: WatchedDeployment) {
+  const { versioningInfo } = await service.describeTaskQueue({
+    namespace,
+    taskQueue: { name: taskQueue },
+    taskQueueType: TASK_QUEUE_TYPES.workflow,
+  });
+  const { deploymentName, buildId } = versioningInfo?.currentDeploymentVersion ?? {};
+  const state: VersionState = deploymentName ? 'inactive' : 'current';
+  const idle = `unversioned workers get no work while a version is current, which is ${deploymentName} ${buildId}`;
+  return { state, hasCurrent: true, idle };
 }
 
 /** A version that no worker has polled for yet counts as never promoted: this worker is about to poll. */
