@@ -91,15 +91,17 @@ const DIALECT: SqlDialect = {
 
 // Local to the transaction, because connection poolers refuse start-up parameters. A long statement has no limit of the
 // server's own: the driver's one ends the connection, and with it the transaction.
-const begin = (mode: string, isLong: boolean, lockMs = LOCK_TIMEOUT_MS) =>
-  `BEGIN ISOLATION LEVEL ${mode}; SELECT set_config('lock_timeout', '${lockMs}', true),
+const begin = (mode: string, isLong: boolean) =>
+  `BEGIN ISOLATION LEVEL ${mode}; SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true),
   set_config('statement_timeout', '${isLong ? 0 : STATEMENT_TIMEOUT_MS}', true),
   set_config('idle_in_transaction_session_timeout', '${ANSWER_TIMEOUT_MS}', true)`;
 const READS = 'REPEATABLE READ READ ONLY';
 // A commit must be on disk with any default of the server, and the row locks require this isolation level.
 const WRITES = 'READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on';
 const BESIDE_WRITERS = `SELECT pg_advisory_xact_lock_shared(${MIGRATION_LOCK})`;
-const WITHOUT_WRITERS = `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;
+// A migration may also do other work between its statements.
+const WITHOUT_WRITERS = `SET LOCAL lock_timeout = ${MIGRATION_LOCK_TIMEOUT_MS}; SET LOCAL idle_in_transaction_session_timeout = 0;
+  SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;
 
 /**
  * Makes a pool for the database that the address names; the first transaction connects. An administrator makes the
@@ -144,7 +146,7 @@ class PostgresEngine implements SqlEngine {
   }
 
   migrate<T>(work: (session: SqlSession) => Promise<Written<T>>): Promise<T> {
-    return this.#transaction(`${begin(WRITES, true, MIGRATION_LOCK_TIMEOUT_MS)}; ${WITHOUT_WRITERS}`, work, true);
+    return this.#transaction(`${begin(WRITES, true)}; ${WITHOUT_WRITERS}`, work, true);
   }
 
   /** Frees the space of old row versions. Without the right to vacuum a table, the server sends a warning. */
