@@ -362,6 +362,8 @@ test('disposal is refused while a run is open, a decision is missing, a legal ho
   const set = await cli(['legal-hold', 'set', waiting.journeyId, '--matter', '2026-17', ...authorization]);
   assert.equal(set.code, 0, set.stderr);
   assert.deepEqual(await reasons(waiting.journeyId), ['legalHold']);
+  const dry = await cli(['dispose', waiting.journeyId, '--dry-run']);
+  assert.deepEqual([dry.code, JSON.parse(dry.stdout).planned], [1, []], 'a script asks so whether it may go');
   const { released } = await ledger.retention.releaseLegalHold(waiting.journeyId, {
     ...AUTHORIZATION,
     matter: '2026-17',

@@ -161,7 +161,9 @@ async function runDisposal(
   const { planned, more, disposedAt } = plan;
   if (options.dryRun || (planned.length > 0 && !options.yes)) {
     const answer = { dryRun: true, ...plan };
-    if (options.dryRun) return { answer };
+    // A script asks so whether the journey may go.
+    const mayNotGo = 'runKey' in selection && plan.refused.length > 0;
+    if (options.dryRun) return { answer, exitCode: mayNotGo ? EXIT.failed : EXIT.done };
     return { answer, problem: new UsageError(`nothing was disposed of: --yes disposes of these ${planned.length}`) };
   }
   const signature = readAuthorization(options);
