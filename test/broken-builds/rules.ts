@@ -51,7 +51,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/workflows/consent/share-record.ts',
-        find: ' && !told.isBlocked(share.input.shareId);',
+        find: ' && !isBlocked;',
         replace: ';',
       },
     ],
