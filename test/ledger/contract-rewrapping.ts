@@ -65,6 +65,18 @@ export function rewrappingTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await readSealedReport(rotatedLedger, 'J-59', 'PREQUAL'))?.body, '{"report":59}');
   });
 
+  test('a program with the former ring seals under the former key after the rewrapping, and the next one moves that', async (t) => {
+    const { url, ring, ledger } = await opened(t);
+    const after = rotateRing(ring);
+    const rotatedLedger = await openRotated(t, url, after);
+    assert.equal((await rotatedLedger.rewrapDataKeys()).reports, 0);
+    await storeReports(ledger, 1);
+    const alone = await openRotated(t, url, without(after, 'k-ledger'));
+    await assert.rejects(readSealedReport(alone, 'J-0', 'PREQUAL'), UnknownKeyError);
+    assert.equal((await rotatedLedger.rewrapDataKeys()).reports, 1);
+    assert.equal((await readSealedReport(alone, 'J-0', 'PREQUAL'))?.body, '{"report":0}');
+  });
+
   test('rewrapping does not restore a report whose data key was destroyed', async (t) => {
     const { url, ring, ledger } = await opened(t);
     await storeReports(ledger, 2);
