@@ -50,6 +50,8 @@ export async function compareWithTemporal(client: Client, ledger: Ledger, since:
 
 async function readKnownSince(ledger: Ledger, from: string) {
   const known = new Map<string, typeof NOTHING_KNOWN>();
+  const unseen = new Set<string>();
+  for await (const { runKey } of ledger.unmatchedBetween({ from })) unseen.add(runKey);
   const sources = {
     attempts: ledger.inquiriesBetween({ from }),
     consents: ledger.consentsBetween({ from }),
@@ -57,9 +59,11 @@ async function readKnownSince(ledger: Ledger, from: string) {
   };
   for (const [name, rows] of Object.entries(sources)) {
     for await (const row of rows as AsyncIterable<Partial<Record<string, string>>>) {
-      const { runKey = '', claimedAt = '', recordedAt = claimedAt, disposedAt, action } = row;
+      const { runKey = '', claimedAt = '', recordedAt = claimedAt, disposedAt, action, unmatched } = row;
       // Disposed attempts are never sent again, and their runs may be deleted. `seen` is no message to a run.
       if (disposedAt !== undefined || action === 'seen') continue;
+      // A person has seen that this consent was meant for no run.
+      if (unmatched !== undefined && !unseen.has(runKey)) continue;
       const workflowId = toWorkflowId(runKey);
       const counts = known.get(workflowId) ?? { ...NOTHING_KNOWN };
       counts[name as keyof typeof sources]++;

@@ -9,6 +9,7 @@ import { type CreditJourneys, InvalidInputError } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
+import { compareWithTemporal } from '../../src/operator/compare-with-temporal.ts';
 import {
   applicant,
   consentMessage,
@@ -147,6 +148,18 @@ describe('a consent that matches nothing', { concurrency: 4 }, () => {
     const { ledgerId } = ledger.identity;
     assert.equal(await ledger.consents.markSeen(ledgerId, { runKey: journeyId, by: 'ops', reason: 'misspelt' }), 2);
     assert.deepEqual(await unmatchedOf(journeyId), []);
+  });
+
+  test('is compared with Temporal until a person has seen it', async () => {
+    const { journeyId } = inputOf();
+    await tell(consentMessage(journeyId, { applicantId: '1A' }));
+    const isCompared = async () => {
+      const { runs } = await compareWithTemporal(harness.client, ledger, new Date(0).toISOString());
+      return runs.some(({ runKey }) => runKey === journeyId);
+    };
+    assert.ok(await isCompared(), 'its run may be lost');
+    await ledger.consents.markSeen(ledger.identity.ledgerId, { runKey: journeyId, by: 'ops', reason: 'misspelt' });
+    assert.ok(!(await isCompared()));
   });
 
   test('is answered as unmatched by a running journey, and matches once its share is requested', async () => {
