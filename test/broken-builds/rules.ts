@@ -35,8 +35,9 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/workflows/run/message-answers.ts',
-        find: 'await condition(() => message.verdict !== undefined, ANSWER_WITHIN_MS, { summary });',
-        replace: 'message.verdict !== undefined || !(await condition(() => true, ANSWER_WITHIN_MS, { summary }));',
+        find: 'isJudged = await wait();',
+        replace:
+          'isJudged = message.verdict !== undefined || !(await condition(() => true, ANSWER_WITHIN_MS, { summary }));',
       },
       {
         file: 'src/workflows/run/message-answers.ts',
