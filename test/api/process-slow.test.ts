@@ -16,6 +16,7 @@ import { type Harness, journeyInput, startHarness } from '../support/journey-har
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { figureOf, samplesIn } from '../telemetry/prometheus-text.ts';
 import { type ApiCall, AUDIENCE, ISSUER, KEY_SET, startTestApi, token } from './fixtures.ts';
+import { until } from './until.ts';
 
 let harness: Harness;
 
@@ -85,8 +86,12 @@ test('the command prints its address in one line, serves a journey, and stops at
   assert.equal(environment, 'sandbox');
   const started = await httpCall(`${url}/v1/journeys`, { token: await token(), body: journeyInput() });
   assert.equal(started.status, 201, started.text);
-  const samples = samplesIn(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text());
   const asked = { service: 'api', operation: 'POST /v1/journeys', status: '201' };
+  // The request is counted once its answer is out.
+  const samples = await until(async () => {
+    const read = samplesIn(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text());
+    return figureOf(read, METRICS.httpRequests.name, asked) === undefined ? undefined : read;
+  });
   assert.equal(figureOf(samples, METRICS.httpRequests.name, asked), 1);
   assert.equal(figureOf(samples, `${METRICS.httpSeconds.name}_bucket`, { operation: asked.operation, le: '+Inf' }), 1);
   assert.ok((figureOf(samples, METRICS.started.name) ?? 0) > 1_700_000_000);
