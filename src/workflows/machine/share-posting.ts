@@ -135,6 +135,8 @@ class SharePosting {
         return null;
       }
       const leftMs = (parseInstantMs(share.until ?? '') ?? 0) - this.#nowMs;
+      // An extended wait, or one for another report, ends with a question of its own.
+      if (leftMs > 0) isConfirmed = false;
       const isDisturbed = () => isOver() || this.#judgeConsent().kind !== 'waiting';
       if (leftMs > 0 && isAnswered()) await this.#waitForConsent(leftMs, () => isDisturbed() || !isAnswered());
       // The ledger may not have answered yet, or not recorded that the wait was extended, or a consent.
