@@ -8,7 +8,7 @@ import {
   buildSecondUseRequest,
   type GatewayRequest,
 } from '../gateway/requests.ts';
-import { parseApplicants } from '../messages/inputs/parse-message.ts';
+import { parseSendableApplicants } from '../gateway/sendable-applicants.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
 import { type InquiryContent, type InquiryTerms, pickTerms } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
@@ -122,25 +122,15 @@ export function findEntitlementProblems(
   });
 }
 
-/** Returns the problems that prevent the profile from sending these applicants, with paths under `/applicants`. */
-export function findApplicantProblems(profile: GatewayProfile, applicants: readonly FailsafeApplicant[]): Problem[] {
-  const spelled = spellApplicants(applicants, profile.accents);
-  return [...findMadeUpProblems(profile, applicants), ...findAccentProblems(spelled, profile.accents)];
-}
-
-/** Checks applicants from a message to a run, by the table of reports (interface 2.3) or that of FAILSAFE (4.3). */
+/** Returns the problems of applicants from a message to a run. */
 export function listApplicantProblems(
   profile: GatewayProfile,
   productCode: ProductCode,
   applicants: readonly FailsafeApplicant[],
 ): readonly Problem[] {
-  const table = productCode === 'FAILSAFE' ? 'failsafe' : 'report';
   try {
-    const parsed = parseApplicants(table, applicants, profile.limits);
-    const problems = findApplicantProblems(profile, parsed);
-    // A letter may become two, and the text too long.
-    if (problems.length === 0) parseApplicants(table, spellApplicants(parsed, profile.accents));
-    return problems;
+    parseSendableApplicants(productCode === 'FAILSAFE' ? 'failsafe' : 'report', applicants, profile);
+    return [];
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     return error.problems;

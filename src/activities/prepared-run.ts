@@ -2,6 +2,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { toUtcInstant } from '../base/instants.ts';
 import { computeProfileFingerprint, type GatewayProfile } from '../gateway/profile.ts';
+import { findApplicantProblems } from '../gateway/sendable-applicants.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
 import type { Ledger, StartFacts } from '../ledger/ledger.ts';
 import { type LendingJourneyInput, lendingJourney } from '../messages/inputs/lending-journey.ts';
@@ -24,7 +25,6 @@ import { translateErrors } from './failures.ts';
 import {
   buildRequest,
   type Entitlement,
-  findApplicantProblems,
   findEntitlementProblems,
   listApplicantProblems,
   toSentContent,

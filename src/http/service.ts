@@ -6,6 +6,7 @@ import fastify, {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify';
+import { decodeUtf8 } from '../base/utf-8.ts';
 import { createProxyCheck } from './addresses.ts';
 import { toRefusal } from './answer-refusals.ts';
 import { type AuditDestination, openAuditLog, STANDARD_ERROR } from './audit.ts';
@@ -50,9 +51,6 @@ const IDLE_TIMEOUT_MS = 90_000;
 
 const LONGEST_CHECK_MS = 5_000;
 
-/** Refuses other bytes: replaced by U+FFFD, the ledger would keep another text than the caller sent. */
-const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** The system's error where the audit file cannot be opened. */
 export function openService<Caller extends Identity>(options: HttpServiceOptions, parts: OwnParts<Caller>) {
   const { host = '127.0.0.1', port = 0, tls, onAnswered, onUnexpected = () => {} } = options;
@@ -92,11 +90,9 @@ export function openService<Caller extends Identity>(options: HttpServiceOptions
   // A body is parsed as text: only the text shows its depth and its duplicate members.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, UTF_8.decode(body as Buffer));
-    } catch {
-      done(new Refusal('notJson', 'the body must be JSON in UTF-8, not compressed'));
-    }
+    // With U+FFFD in place of other bytes, the ledger would keep another text than the caller sent.
+    const text = decodeUtf8(body as Buffer);
+    done(text === null ? new Refusal('notJson', 'the body must be JSON in UTF-8, not compressed') : null, text);
   });
   app.addHook('onResponse', async ({ routeOptions }, { statusCode, elapsedTime }) =>
     onAnswered?.(routeOptions.config.route ?? 'other', statusCode, elapsedTime / 1_000),

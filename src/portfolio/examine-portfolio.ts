@@ -1,6 +1,9 @@
 /** Reads a portfolio file once, from end to end, before anything is sent for it. Later reads rows from any place. */
+
 import { createHash } from 'node:crypto';
 import { type FileHandle, rename, rm, writeFile } from 'node:fs/promises';
+import { decodeUtf8 } from '../base/utf-8.ts';
+import type { SendingProfile } from '../gateway/sendable-applicants.ts';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import { MAX_BAD_ROWS, MAX_ROWS } from '../messages/portfolio/limits.ts';
 import type { PortfolioRow } from '../messages/portfolio/shapes.ts';
@@ -16,16 +19,7 @@ import {
   readMark,
   throwUnavailable,
 } from './files.ts';
-import {
-  type Column,
-  decodeUtf8,
-  findColumn,
-  findHeaderProblems,
-  parseCsvFields,
-  type RowForm,
-  type RowProfile,
-  readRow,
-} from './rows.ts';
+import { type Column, findColumn, findHeaderProblems, parseCsvFields, type RowForm, readRow } from './rows.ts';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -51,7 +45,7 @@ export interface Place {
 
 export interface ExaminePortfolioOptions {
   format: PortfolioFormat;
-  profile: RowProfile;
+  profile: SendingProfile;
   maxBadRows: number;
   /** The path of the report on bad rows: lines, pointers and rules, never values. */
   badRowsPath: string;

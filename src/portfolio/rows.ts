@@ -3,20 +3,14 @@
 import { parse } from 'csv-parse/sync';
 import { isRecord } from '../base/is-record.ts';
 import { parseJson, surveyJson } from '../base/json-safety.ts';
-import { findAccentProblems, spellApplicants } from '../fields/accents.ts';
-import { findMadeUpProblems } from '../gateway/made-up-applicants.ts';
-import type { GatewayProfile } from '../gateway/profile.ts';
+import { decodeUtf8 } from '../base/utf-8.ts';
+import { parseSendableApplicants, type SendingProfile } from '../gateway/sendable-applicants.ts';
 import { parseApplicants } from '../messages/inputs/parse-message.ts';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import type { PortfolioRow } from '../messages/portfolio/shapes.ts';
 import { checkOpaqueId, MAX_ID_LENGTH } from '../model/opaque-id.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { type Line, MAX_LINE_BYTES } from './files.ts';
-
-/** The parts of the profile that decide which rows are valid. */
-export type RowProfile = Pick<GatewayProfile, 'environment' | 'ssnsWithNine' | 'accents'> & {
-  limits: Pick<GatewayProfile['limits'], 'maxApplicants'>;
-};
 
 /** How a file's lines are written. */
 export interface RowForm {
@@ -29,7 +23,7 @@ export interface RowForm {
 type ReadRow = { row: PortfolioRow } | { problems: Problem[] } | null;
 
 /** @param profile judges the row; without it, for rows that were examined before, the row's form alone does */
-export function readRow(form: RowForm, { bytes, line, offset, isTerminated }: Line, profile?: RowProfile): ReadRow {
+export function readRow(form: RowForm, { bytes, line, offset, isTerminated }: Line, profile?: SendingProfile): ReadRow {
   if (bytes === null) return reject(`is longer than ${MAX_LINE_BYTES} bytes`);
   if (bytes.length === 0) return null;
   // A program that writes lines ends them. A last line without its end may lack more.
@@ -62,38 +56,23 @@ function parseJsonValue(text: string): ParsedLine {
 function checkRow(
   value: Record<string, unknown>,
   place: { line: number; offset: number },
-  profile: RowProfile | undefined,
+  profile: SendingProfile | undefined,
 ): ReadRow {
   const { accountId, applicants, ...others } = value;
   const problems: Problem[] = Object.keys(others).length === 0 ? [] : [{ path: '', rule: 'has unknown members' }];
   const rule = typeof accountId === 'string' ? checkOpaqueId(accountId, MAX_ID_LENGTH) : 'is required';
   if (rule) problems.push({ path: '/accountId', rule });
   try {
-    const checked = parseApplicants('report', applicants, profile?.limits);
+    const checked = profile
+      ? parseSendableApplicants('report', applicants, profile)
+      : parseApplicants('report', applicants);
     const row = { accountId: accountId as string, ...place, applicants: checked };
-    if (profile) {
-      const spelled = spellApplicants(checked, profile.accents);
-      problems.push(...findMadeUpProblems(profile, checked), ...findAccentProblems(spelled, profile.accents));
-      // A letter may become two, and the text too long.
-      if (problems.length === 0 && profile.accents === 'transliterate') parseApplicants('report', spelled);
-    }
     return problems.length > 0 ? { problems } : { row };
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     return { problems: [...problems, ...error.problems] };
   }
 }
-
-/** Returns the text, or `null` if it is not UTF-8. A later byte-order mark stays, and no name may contain one. */
-export function decodeUtf8(bytes: Buffer): string | null {
-  try {
-    return DECODER.decode(bytes);
-  } catch {
-    return null;
-  }
-}
-
-const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function reject(rule: string): { problems: Problem[] } {
   return { problems: [{ path: '', rule }] };

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import type { SendingProfile } from '../../src/gateway/sendable-applicants.ts';
 import { toPortfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
@@ -26,11 +27,11 @@ import {
   resolveOutputPaths,
   writeResults,
 } from '../../src/portfolio/files.ts';
-import { findColumn, type RowProfile } from '../../src/portfolio/rows.ts';
+import { findColumn } from '../../src/portfolio/rows.ts';
 import { APPLICANT_MEMBERS } from '../support/applicant-members.ts';
 import { csvText, FOLDER, formatCsvLine, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
 
-const PROFILE: RowProfile = {
+const PROFILE: SendingProfile = {
   environment: 'sandbox',
   ssnsWithNine: 'refuse',
   accents: 'refuse',
@@ -152,7 +153,7 @@ describe('a portfolio file', () => {
   });
 
   test('may have rows with test SSNs only in the sandbox', async () => {
-    const profile: RowProfile = { ...PROFILE, environment: 'uat', ssnsWithNine: 'itinOnly' };
+    const profile: SendingProfile = { ...PROFILE, environment: 'uat', ssnsWithNine: 'itinOnly' };
     const text = csvText(3).replace(/,9\d{8},/, ',912700001,');
     const { rows, bad } = await examined(text, { profile });
     assert.equal(rows, 1);

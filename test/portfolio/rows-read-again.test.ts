@@ -9,18 +9,18 @@ import { DefaultLogger } from '@temporalio/worker';
 import type { ExaminedFile } from '../../src/activities/contract.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { createPortfolioActivities } from '../../src/activities/portfolio-activities.ts';
-import type { RowProfile } from '../../src/portfolio/rows.ts';
+import type { SendingProfile } from '../../src/gateway/sendable-applicants.ts';
 import { jointLine, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
 
-const WIDE: RowProfile = {
+const WIDE: SendingProfile = {
   environment: 'sandbox',
   ssnsWithNine: 'refuse',
   accents: 'pass',
   limits: { maxApplicants: 2 },
 };
-const NARROW: RowProfile = { ...WIDE, limits: { maxApplicants: 1 } };
-const SENDS_ALL: RowProfile = { ...WIDE, environment: 'uat', ssnsWithNine: 'send' };
-const SENDS_NONE_WITH_NINE: RowProfile = { ...SENDS_ALL, ssnsWithNine: 'refuse' };
+const NARROW: SendingProfile = { ...WIDE, limits: { maxApplicants: 1 } };
+const SENDS_ALL: SendingProfile = { ...WIDE, environment: 'uat', ssnsWithNine: 'send' };
+const SENDS_NONE_WITH_NINE: SendingProfile = { ...SENDS_ALL, ssnsWithNine: 'refuse' };
 
 let directory: string;
 let count = 0;
@@ -39,13 +39,13 @@ function issuedLine(index: number): string {
 }
 
 /** A profile, a stricter profile, and a row that only the first accepts. */
-const PAIRS: [RowProfile, RowProfile, string][] = [
+const PAIRS: [SendingProfile, SendingProfile, string][] = [
   [WIDE, NARROW, jointLine(1)],
   [SENDS_ALL, SENDS_NONE_WITH_NINE, ofNoSample(jsonlLine(1))],
   [WIDE, { ...WIDE, accents: 'refuse' }, jsonlLine(1).replace('Street', 'Stréet')],
 ];
 
-function activitiesOf(profile: RowProfile) {
+function activitiesOf(profile: SendingProfile) {
   const profiles = new Map([['default', profile]]);
   const dependencies = { config: { profiles, portfolioDirectory: directory } } as unknown as ActivityDependencies;
   return createPortfolioActivities(dependencies);
@@ -55,12 +55,12 @@ function inActivity<T>(body: () => Promise<T>): Promise<T> {
   return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(body) as Promise<T>;
 }
 
-function examinedBy(profile: RowProfile, file: string): Promise<ExaminedFile> {
+function examinedBy(profile: SendingProfile, file: string): Promise<ExaminedFile> {
   const input = { reviewId: 'R-1', endUserCode: 'EU123', permissiblePurposeCode: '01', file };
   return inActivity(() => activitiesOf(profile).examinePortfolio({ input }));
 }
 
-async function idsReadBy(profile: RowProfile, { known, first }: ExaminedFile): Promise<string[]> {
+async function idsReadBy(profile: SendingProfile, { known, first }: ExaminedFile): Promise<string[]> {
   const { readPortfolioRows, readPortfolioRowsAt } = activitiesOf(profile);
   const { rows } = await inActivity(() => readPortfolioRows({ known, from: first, limit: 10 }));
   const again = await inActivity(() => readPortfolioRowsAt({ known, places: rows }));
