@@ -28,7 +28,7 @@ import type { SqlDialect, SqlSession, Transaction } from '../database/sql-sessio
 import type { Row } from '../database/tables.ts';
 import { insertInquiry, lockInquiry, readUndecided, selectRefusalKept } from '../inquiries/inquiries.ts';
 import { recordRunDecisions } from '../orders.ts';
-import { isOfOwner, type ReadersReach, selectMadeFor, toOwner } from '../owners.ts';
+import { isOfOwner, type ReadersReach, selectMadeFor, toOwner, withoutForeignRuns } from '../owners.ts';
 import type { DecisionRecord, OpenInquiry, RunDecision } from '../records.ts';
 
 export type TaskRow = Row<'operator_tasks'>;
@@ -301,10 +301,10 @@ function condition(filters: TaskFilters) {
   const { sql, values, place } = hasMembers(omitUndefined(wanted), 'w.');
   const terms = [sql || '1 = 1'];
   if (profiles) terms.push(isIn(profiles)('w.profile', place));
-  // All known end users are ours. Of none the maximum is NULL, which is no match.
-  const isOurs = endUsers && isIn(endUsers)('f.end_user', place);
-  const ofRun = `FROM (${selectMadeFor('w.run_key')}) f WHERE f.end_user IS NOT NULL`;
-  if (isOurs) terms.push(`(SELECT max(CASE WHEN ${isOurs} THEN 0 ELSE 1 END) ${ofRun}) = 0`);
+  if (endUsers) {
+    const isKnown = `EXISTS (SELECT 1 FROM (${selectMadeFor('w.run_key')}) f WHERE f.end_user IS NOT NULL)`;
+    terms.push(isKnown, ...withoutForeignRuns('w.run_key', { endUsers }, place));
+  }
   return { sql: terms.join(' AND '), values, place };
 }
 
