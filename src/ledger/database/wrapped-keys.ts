@@ -5,7 +5,7 @@ import { pick } from '../../base/defined.ts';
 import { UnknownKeyError } from '../../protection/errors.ts';
 import type { KeyWrapper, WrappedKey } from '../../protection/keys/key-ring.ts';
 import { LedgerCipher, rewrap, toSealName } from '../../protection/sealed/sealing.ts';
-import { readKeyset } from './pages.ts';
+import { iteratePages, readKeyset } from './pages.ts';
 import { toColumnName, updateRows } from './rows.ts';
 import { requireIdentity } from './schema.ts';
 import type { Row } from './tables.ts';
@@ -25,8 +25,10 @@ function toBinding(ledgerId: string): string {
   return JSON.stringify(['ledger secret', ledgerId]);
 }
 
-/** Data keys that are read at once. Each is written by itself, so that other work can proceed. */
-const PAGE_SIZE = 50;
+// Wraps data keys under the key ring's current key, a few rows at a time, so that other work can proceed.
+
+/** Rows that one transaction writes: few enough for claims to pass in between. */
+const BATCH = 50;
 
 /** Passes rows that cannot be read once, in the order of the primary key. */
 const KEY = ['customerTraceNumber', 'attempt', 'kind', 'late', 'fromTraceNumber', 'fromAttempt'] as const;
@@ -45,26 +47,35 @@ export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrappe
   const secret = await rewrapSecret(transactions, keys, ledgerId, keyId);
   const unreadable: string[] = [];
   let reports = 0;
-  const rows = transactions.readPages((tx, after?: WrappedRow) =>
-    readKeyset<WrappedRow>(tx, {
-      from: 'sealed_bodies',
-      columns: [...KEY, 'keyId', 'wrappedKey'].map(toColumnName).join(', '),
-      where: ['wrapped_key IS NOT NULL', 'key_id <> $1'],
-      values: [keyId],
-      order: KEY,
-      after,
-      limit: PAGE_SIZE,
-    }),
+  const batches = iteratePages((after?: WrappedRow) =>
+    transactions.read((session) =>
+      readKeyset<WrappedRow>(session, {
+        from: 'sealed_bodies',
+        columns: [...KEY, 'keyId', 'wrappedKey'].map(toColumnName).join(', '),
+        where: ['wrapped_key IS NOT NULL', 'key_id <> $1'],
+        values: [keyId],
+        order: KEY,
+        after,
+        limit: BATCH,
+      }),
+    ),
   );
-  for await (const row of rows) {
-    try {
-      const change = await rewrap(keys, row, toSealName({ ...row, ledgerId }));
-      // Writes only where the row is unchanged: a data key that was destroyed meanwhile stays destroyed.
-      reports += await transactions.writeTo(ledgerId, (tx) => updateRows(tx, 'sealed_bodies', row, change));
-    } catch (error) {
-      if (!(error instanceof UnknownKeyError)) throw error;
-      unreadable.push(row.keyId);
+  for await (const rows of batches) {
+    const writes: (readonly [row: WrappedRow, change: WrappedKey])[] = [];
+    for (const row of rows) {
+      try {
+        writes.push([row, await rewrap(keys, row, toSealName({ ...row, ledgerId }))]);
+      } catch (error) {
+        if (!(error instanceof UnknownKeyError)) throw error;
+        unreadable.push(row.keyId);
+      }
     }
+    // Writes only where the row is unchanged: a data key that was destroyed meanwhile stays destroyed.
+    reports += await transactions.writeTo(ledgerId, async (session) => {
+      let written = 0;
+      for (const [row, change] of writes) written += await updateRows(session, 'sealed_bodies', row, change);
+      return written;
+    });
   }
   const missing = [...Map.groupBy(unreadable, (id) => id)];
   return { keyId, reports, secret, unreadable: missing.map(([id, { length }]) => ({ keyId: id, reports: length })) };
