@@ -93,7 +93,8 @@ async function makeOneAttempt(
   }
   if (claim.kind === 'withdrawn' || claim.kind === 'notPermitted') {
     say('warn', NOTHING_WAS_SENT[claim.kind], {});
-    return claim;
+    // The run asks the ledger why it is not permitted.
+    return claim.kind === 'withdrawn' ? claim : { kind: claim.kind };
   }
   if (claim.kind !== 'claimed') {
     const type = FAILURE_OF_VERDICT[claim.kind];
