@@ -35,9 +35,9 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/workflows/run/message-answers.ts',
-        find: 'isJudged = await wait();',
+        find: 'condition(() => message.verdict !== undefined, ANSWER_WITHIN_MS, { summary }),',
         replace:
-          'isJudged = message.verdict !== undefined || !(await condition(() => true, ANSWER_WITHIN_MS, { summary }));',
+          'message.verdict !== undefined ? Promise.resolve(true) : condition(() => true, ANSWER_WITHIN_MS, { summary }).then(() => false),',
       },
       {
         file: 'src/workflows/run/message-answers.ts',

@@ -5,7 +5,6 @@ import {
   condition,
   defineSignal,
   defineUpdate,
-  isCancellation,
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow';
@@ -70,15 +69,10 @@ export function isRefused(verdict: Verdict | undefined): verdict is MessageRefus
  */
 export async function answerUnderway(run: AnsweringRun, message: Underway, duplicate: boolean): Promise<Accepted> {
   const summary = 'answering before the ledger has the message';
-  const wait = () => condition(() => message.verdict !== undefined, ANSWER_WITHIN_MS, { summary });
-  let isJudged: boolean;
-  try {
-    isJudged = await wait();
-  } catch (error) {
-    if (!isCancellation(error)) throw error;
-    // A run that is cancelled still writes the message before it ends.
-    isJudged = await CancellationScope.nonCancellable(wait);
-  }
+  // A run that is cancelled still writes the message before it ends.
+  const isJudged = await CancellationScope.nonCancellable(() =>
+    condition(() => message.verdict !== undefined, ANSWER_WITHIN_MS, { summary }),
+  );
   if (!isJudged) message.isAnswered = true;
   const { verdict } = message;
   if (isRefused(verdict)) throw createRefusal(verdict);
