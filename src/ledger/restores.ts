@@ -71,19 +71,19 @@ export async function watchForRestore(tx: Transaction, highWaterMark?: HighWater
   const { position, claimedAt } = state.lost;
   const found = { by: 'credit-journey', reason: 'this ledger lacks an attempt that workers have seen' };
   const orderId = `found-${position}-${claimedAt}`;
-  await appendOrder(tx, { ...state.lost, ...found, orderId, kind: 'restoreFound' });
+  await appendRestoreOrder(tx, { ...state.lost, ...found, orderId, kind: 'restoreFound' });
   return state;
 }
 
 /** Permits claims again, on the basis of this ledger. Returns as `lost` the missing attempt, if it was known. */
 export async function acceptRestore(tx: Transaction, authorization: Authorization): Promise<RestoreState> {
   const state = await readRestore(tx);
-  await appendOrder(tx, { ...state.newest, ...authorization, orderId: randomUUID(), kind: 'restoreAccepted' });
+  await appendRestoreOrder(tx, { ...state.newest, ...authorization, orderId: randomUUID(), kind: 'restoreAccepted' });
   return state;
 }
 
 /** Dates the order after all others about a restore: the latest counts, also where a clock was set back. */
-async function appendOrder(tx: Transaction, order: Partial<Row<'orders'>>): Promise<void> {
+async function appendRestoreOrder(tx: Transaction, order: Partial<Row<'orders'>>): Promise<void> {
   const sql = () => ({
     recorded_at: `(SELECT max(at) FROM (SELECT ${tx.dialect.now} AS at
       UNION ALL SELECT max(recorded_at) + 1 FROM orders WHERE kind IN ('restoreAccepted', 'restoreFound')) AS times)`,

@@ -259,11 +259,13 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
 
   /** Inquiries are found by their numbers before they begin. A repeat's follows from the pulls before it. */
   protected override planTraceNumber(part: StageRecord | ShareRecord): string | undefined {
-    if ('status' in part && (part.repeat || this.state.skips[part.status.productCode])) return undefined;
+    const isStage = 'status' in part;
+    if (isStage && (part.repeat || this.state.skips[part.status.productCode])) return undefined;
     const { workflowType } = workflowInfo();
-    const { productCode } = 'status' in part ? part.status : ({ productCode: 'SECONDUSE' } as const);
-    const shareId = 'status' in part ? undefined : part.input.shareId;
-    return deriveTraceNumber({ ...this.accepted, workflowType, runKey: this.runKey, productCode, shareId, ordinal: 0 });
+    const run = { ...this.accepted, workflowType, runKey: this.runKey, ordinal: 0 };
+    return isStage
+      ? deriveTraceNumber({ ...run, productCode: part.status.productCode })
+      : deriveTraceNumber({ ...run, productCode: 'SECONDUSE', shareId: part.input.shareId });
   }
 
   protected override get waitsFor(): WaitsFor | null {
