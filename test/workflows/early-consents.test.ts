@@ -54,6 +54,11 @@ function isWaiting({ state }: { state: string }): boolean {
   return state === 'waitingForConsent';
 }
 
+async function isCompared(journeyId: string): Promise<boolean> {
+  const { runs } = await compareWithTemporal(harness.client, ledger, new Date(0).toISOString());
+  return runs.some(({ runKey }) => runKey === journeyId);
+}
+
 describe('a consent that comes before its journey', { concurrency: 4 }, () => {
   test('is kept, answered as unmatched, and permits the share once the journey is started', async () => {
     const input = inputOf();
@@ -153,13 +158,18 @@ describe('a consent that matches nothing', { concurrency: 4 }, () => {
   test('is compared with Temporal until a person has seen it', async () => {
     const { journeyId } = inputOf();
     await tell(consentMessage(journeyId, { applicantId: '1A' }));
-    const isCompared = async () => {
-      const { runs } = await compareWithTemporal(harness.client, ledger, new Date(0).toISOString());
-      return runs.some(({ runKey }) => runKey === journeyId);
-    };
-    assert.ok(await isCompared(), 'its run may be lost');
+    assert.ok(await isCompared(journeyId), 'its run may be lost');
     await ledger.consents.markSeen(ledger.identity.ledgerId, { runKey: journeyId, by: 'ops', reason: 'misspelt' });
-    assert.ok(!(await isCompared()));
+    assert.ok(!(await isCompared(journeyId)));
+  });
+
+  test('that a lost run has received is compared with Temporal before it is listed', async () => {
+    const { journeyId } = inputOf();
+    const consent = { ...consentMessage(journeyId, { applicantId: '1A' }), receivedAt: new Date().toISOString() };
+    const received = { firstRunId: randomUUID(), shareIds: [], faultyGrants: [] };
+    await ledger.recordConsents(ledger.identity.ledgerId, [consent], received);
+    assert.deepEqual(await unmatchedOf(journeyId), []);
+    assert.ok(await isCompared(journeyId));
   });
 
   test('is answered as unmatched by a running journey, and matches once its share is requested', async () => {
