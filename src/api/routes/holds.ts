@@ -172,14 +172,7 @@ export const holdRoutes: readonly Route[] = [
       const page = await readPage<OperatorTask, NonNullable<TaskQuery['after']>>(call, {
         name: 'holds',
         query,
-        async *read(first, limit) {
-          let after = first;
-          do {
-            const { rows, hasMore } = await ledger.tasks.open({ ...filters, limit, after });
-            after = hasMore ? pick(rows.at(-1) as OperatorTask, ['since', 'workId']) : undefined;
-            yield { rows, next: after };
-          } while (after);
-        },
+        read: (first, limit) => readOpenTasks(ledger.tasks, { ...filters, limit, after: first }),
       });
       return { asOf, ...page, data: page.data.map(describeHold) };
     },
@@ -200,7 +193,7 @@ export const holdRoutes: readonly Route[] = [
       if (reachesAll(caller)) return { asOf, counts: await tasks.counts(filters) };
       // The ledger cannot tell whether the token reaches all end users of a run. The list leaves such rows out.
       const counts = new Map<string, z.infer<typeof countsSchema>['counts'][number]>();
-      for await (const rows of readOpenTasks(tasks, filters)) {
+      for await (const { rows } of readOpenTasks(tasks, { ...filters, limit: ROWS_PER_REACH_CHECK })) {
         for (const { kind, reason, since: oldest } of await keepReached(call, rows)) {
           const counted = counts.get(`${kind} ${reason}`);
           if (counted) counted.count += 1;
@@ -342,12 +335,13 @@ export const holdRoutes: readonly Route[] = [
 /** The number of rows that are read before the API checks whether the caller reaches their runs. */
 const ROWS_PER_REACH_CHECK = 1_000;
 
-async function* readOpenTasks(tasks: Ledger['tasks'], filters: Omit<TaskQuery, 'limit' | 'after'>) {
-  let after: TaskQuery['after'];
+/** Reads page after page of open rows. */
+async function* readOpenTasks(tasks: Ledger['tasks'], { after: first, ...query }: TaskQuery) {
+  let after = first;
   do {
-    const { rows, hasMore } = await tasks.open({ ...filters, limit: ROWS_PER_REACH_CHECK, after });
+    const { rows, hasMore } = await tasks.open({ ...query, after });
     after = hasMore ? pick(rows.at(-1) as OperatorTask, ['since', 'workId']) : undefined;
-    yield rows;
+    yield { rows, next: after };
   } while (after);
 }
 
