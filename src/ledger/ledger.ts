@@ -84,7 +84,12 @@ export function makeLedger(transactions: Transactions, identity: records.LedgerI
       ...transactions.bindWritesTo({ begin: pauses.beginPause, end: pauses.endPause, forget: pauses.forgetWaiting }),
     },
     tasks: {
-      ...transactions.bindReads({ open: holds.readOpenTasks, counts: holds.countTasks, of: holds.readTasksOfOwner }),
+      ...transactions.bindReads({
+        open: holds.readOpenTasks,
+        counts: holds.countTasks,
+        countsOfRuns: holds.countTasksOfRuns,
+        of: holds.readTasksOfOwner,
+      }),
       ...transactions.bindWritesTo({
         openHold: holds.openHold,
         close: holds.closeTasks,

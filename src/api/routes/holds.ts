@@ -7,8 +7,7 @@ import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { getMessageFields } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { instantText } from '../../ledger/audit/audited.ts';
-import type { FlagReason, OperatorTask, TaskQuery } from '../../ledger/holds/holds.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+import { addCounts, type FlagReason, type OperatorTask, type TaskQuery } from '../../ledger/holds/holds.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { acceptedSchema, count, instant } from '../../messages/journey/shapes.ts';
 import { decision } from '../../messages/resolve-inquiry.ts';
@@ -172,7 +171,14 @@ export const holdRoutes: readonly Route[] = [
       const page = await readPage<OperatorTask, NonNullable<TaskQuery['after']>>(call, {
         name: 'holds',
         query,
-        read: (first, limit) => readOpenTasks(ledger.tasks, { ...filters, limit, after: first }),
+        async *read(first, limit) {
+          let after = first;
+          do {
+            const { rows, hasMore } = await ledger.tasks.open({ ...filters, limit, after });
+            after = hasMore ? pick(rows.at(-1) as OperatorTask, ['since', 'workId']) : undefined;
+            yield { rows, next: after };
+          } while (after);
+        },
       });
       return { asOf, ...page, data: page.data.map(describeHold) };
     },
@@ -192,16 +198,7 @@ export const holdRoutes: readonly Route[] = [
       const filters = { ...query, ...toReadersReach(caller) };
       if (reachesAll(caller)) return { asOf, counts: await tasks.counts(filters) };
       // The ledger cannot tell whether the token reaches all end users of a run. The list leaves such rows out.
-      const counts = new Map<string, z.infer<typeof countsSchema>['counts'][number]>();
-      for await (const { rows } of readOpenTasks(tasks, { ...filters, limit: ROWS_PER_REACH_CHECK })) {
-        for (const { kind, reason, since: oldest } of await keepReached(call, rows)) {
-          const counted = counts.get(`${kind} ${reason}`);
-          if (counted) counted.count += 1;
-          else counts.set(`${kind} ${reason}`, { kind, reason, count: 1, oldest });
-        }
-        if (call.sending.signal.aborted) throw new Refusal('gone');
-      }
-      return { asOf, counts: [...counts.values()].sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1)) };
+      return { asOf, counts: addCounts(await keepReached(call, await tasks.countsOfRuns(filters))) };
     },
   }),
   defineRoute({
@@ -331,19 +328,6 @@ export const holdRoutes: readonly Route[] = [
     },
   }),
 ];
-
-/** The number of rows that are read before the API checks whether the caller reaches their runs. */
-const ROWS_PER_REACH_CHECK = 1_000;
-
-/** Reads page after page of open rows. */
-async function* readOpenTasks(tasks: Ledger['tasks'], { after: first, ...query }: TaskQuery) {
-  let after = first;
-  do {
-    const { rows, hasMore } = await tasks.open({ ...query, after });
-    after = hasMore ? pick(rows.at(-1) as OperatorTask, ['since', 'workId']) : undefined;
-    yield { rows, next: after };
-  } while (after);
-}
 
 /** Enough to be quick, little enough for a development server. */
 const AT_ONCE = 8;

@@ -335,17 +335,38 @@ export async function readOpenTasks(
   return { rows: found.slice(0, limit), hasMore: found.length > limit };
 }
 
-/** Reads only: how many are open, by kind and reason, and since when the oldest waits (RFC 3339); the most first. */
-export async function countTasks(session: SqlSession, filters: TaskFilters = {}) {
+/** How many are open, and since when the oldest waits (RFC 3339). */
+export type TaskCount = Pick<OperatorTask, 'kind' | 'reason'> & { count: number; oldest: string };
+
+/** Reads only: the counts by kind and reason; the most first. */
+export async function countTasks(session: SqlSession, filters: TaskFilters = {}): Promise<TaskCount[]> {
+  return addCounts(await readCounts(session, filters, 'w.kind, w.reason'));
+}
+
+/** Reads only: the counts of each run, by kind and reason. */
+export function countTasksOfRuns(session: SqlSession, filters: TaskFilters) {
+  return readCounts(session, filters, 'w.run_key, w.kind, w.reason');
+}
+
+async function readCounts(session: SqlSession, filters: TaskFilters, by: string) {
   const { sql, values } = condition(filters);
-  const counts = await session.read<Pick<OperatorTask, 'kind' | 'reason' | 'since'> & { count: number }>(
-    `SELECT w.kind, w.reason, count(*) AS count, min(w.since) AS since
-     FROM (${selectOpen(session.dialect).join(' UNION ALL ')}) w WHERE ${sql} GROUP BY w.kind, w.reason`,
+  const counts = await session.read<Pick<OperatorTask, 'runKey' | 'kind' | 'reason' | 'since'> & { count: number }>(
+    `SELECT ${by}, count(*) AS count, min(w.since) AS since
+     FROM (${selectOpen(session.dialect).join(' UNION ALL ')}) w WHERE ${sql} GROUP BY ${by}`,
     values,
   );
-  return counts
-    .map(({ since: oldest, ...counted }) => ({ ...counted, oldest }))
-    .sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
+  return counts.map(({ since: oldest, ...counted }) => ({ ...counted, oldest }));
+}
+
+/** Adds up the counts of one kind and reason; the most first. */
+export function addCounts(counts: readonly TaskCount[]): TaskCount[] {
+  const sums = new Map<string, TaskCount>();
+  for (const { kind, reason, count, oldest } of counts) {
+    const sum = sums.get(`${kind} ${reason}`) ?? { kind, reason, count: 0, oldest };
+    const isOlder = oldest < sum.oldest;
+    sums.set(`${kind} ${reason}`, { ...sum, count: sum.count + count, oldest: isOlder ? oldest : sum.oldest });
+  }
+  return [...sums.values()].sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
 }
 
 /** Reads the rows of one owner that ever needed an operator, oldest first. */
