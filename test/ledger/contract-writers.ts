@@ -6,6 +6,7 @@ import { LedgerSchemaError, WriterTooOldError } from '../../src/ledger/errors.ts
 import { inspectLedger } from '../../src/ledger/inspect-ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openEngine, openLedger } from '../../src/ledger/open-ledger.ts';
+import type { KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { attempted, claimOf, consentOf, decisionOf, outcomeOf, RECORD, TRACE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 import { openHolds } from './work-rows.ts';
@@ -26,6 +27,14 @@ async function migrateToNext(url: string, oldestWriter: number): Promise<number>
   );
   await engine.close();
   return row?.now ?? 0;
+}
+
+async function assertRefused(url: string, keyRing: KeyRing, words: string): Promise<void> {
+  const isRefused = (error: unknown) => error instanceof LedgerSchemaError && error.message.includes(words);
+  const open = { url, environment: 'sandbox', keyRing } as const;
+  await assert.rejects(openLedger(open), isRefused);
+  await assert.rejects(openLedger({ ...open, create: true, migrate: true }), isRefused);
+  await assert.rejects(inspectLedger(url), isRefused);
 }
 
 export function writerTests(opened: Open, backend: LedgerBackend): void {
@@ -88,12 +97,17 @@ export function writerTests(opened: Open, backend: LedgerBackend): void {
     for (const column of ['wrapped_key', 'chain_mac']) {
       await backend.execute(url, `ALTER TABLE ledger_identity DROP COLUMN ${column}`);
     }
-    const isRefused = (error: unknown) =>
-      error instanceof LedgerSchemaError && error.message.includes('lack wrapped_key, chain_mac: another build');
-    const open = { url, environment: 'sandbox', keyRing: ring } as const;
-    await assert.rejects(openLedger(open), isRefused);
-    await assert.rejects(openLedger({ ...open, create: true, migrate: true }), isRefused);
-    await assert.rejects(inspectLedger(url), isRefused);
+    await assertRefused(url, ring, 'lack ledger_identity.wrapped_key, ledger_identity.chain_mac: another build');
+  });
+
+  test('a ledger of another build under the same version is refused if its rows need a column that is not filled', async (t) => {
+    const { url, ring, ledger } = await opened(t);
+    await ledger.close();
+    await backend.execute(url, 'CREATE TABLE of_others (id BIGINT NOT NULL)');
+    await backend.execute(url, 'ALTER TABLE attempts ADD COLUMN may_be_null BIGINT');
+    await (await openLedger({ url, environment: 'sandbox', keyRing: ring })).close();
+    await backend.execute(url, 'ALTER TABLE attempts ADD COLUMN send_by BIGINT NOT NULL DEFAULT 0');
+    await assertRefused(url, ring, 'ask each row for attempts.send_by: another build');
   });
 
   test('every claim that is concurrent with a migration is committed before it or refused', async (t) => {

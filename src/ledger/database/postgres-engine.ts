@@ -79,6 +79,9 @@ const DIALECT: SqlDialect = {
   forUpdate: 'FOR UPDATE',
   // Not to_regclass(), which may answer from a cache that is older than the lock.
   tableExists: 'SELECT 1 FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = $1',
+  columns: `SELECT c.relname || '.' || a.attname AS name, CASE WHEN a.attnotnull THEN 1 ELSE 0 END AS is_required
+    FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+    WHERE c.relkind = 'r' AND pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped`,
   triggerPrelude: [
     `CREATE FUNCTION ledger_keep_rows() RETURNS trigger LANGUAGE plpgsql AS
      'BEGIN RAISE EXCEPTION ''rows of this table are kept as they are''; END'`,

@@ -1,9 +1,9 @@
 /** The version of a ledger's tables, the programs that may write to it, and the way to a newer version. */
 
 import { LedgerChangedError, LedgerSchemaError } from '../errors.ts';
-import { readRows, toMemberName } from './rows.ts';
+import { readRows } from './rows.ts';
 import type { SqlDialect, SqlSession } from './sql-session.ts';
-import { createTables, listColumns, type Row } from './tables.ts';
+import { createTables, listColumns, type Row, TABLES, type TableName } from './tables.ts';
 
 // The ledger's tables, as a list of versions; both engines run the same ones. Instants are milliseconds since 1970.
 
@@ -34,11 +34,32 @@ export async function readIdentity(session: SqlSession): Promise<Row<'ledger_ide
   if (found.length === 0) return undefined;
   const [identity] = await readRows(session, 'ledger_identity', { onlyRow: 1 });
   if (identity?.schemaVersion !== SCHEMA_VERSION) return identity;
-  const lacking = listColumns('ledger_identity', (_, column) => !(toMemberName(column) in identity));
-  if (lacking.length === 0) return identity;
+  const { lacking, unknown } = await compareColumns(session);
+  if (lacking.length + unknown.length === 0) return identity;
+  const how = [
+    ...(lacking.length > 0 ? [`lack ${lacking.join(', ')}`] : []),
+    ...(unknown.length > 0 ? [`ask each row for ${unknown.join(', ')}`] : []),
+  ].join(' and ');
   throw new LedgerSchemaError(
-    `the ledger's tables lack ${lacking.join(', ')}: another build from before 1.0.0 made them, and only that one reads them`,
+    `the ledger's tables ${how}: another build from before 1.0.0 made them, and only that one can use them. This one needs a ` +
+      'new ledger, at another LEDGER_URL',
   );
+}
+
+/** Finds the declared columns that the tables lack, and those that take no NULL and that this code does not fill. */
+async function compareColumns(session: SqlSession) {
+  const found = await session.rows<{ name: string; is_required: number }>(session.dialect.columns);
+  const names = new Set(found.map(({ name }) => name));
+  const list = (has: Parameters<typeof listColumns>[1]) =>
+    (Object.keys(TABLES) as TableName[]).flatMap((table) => listColumns(table, has).map((name) => `${table}.${name}`));
+  const filled = new Set(list(({ isOptional }) => !isOptional));
+  const isOurs = (name: string) => name.slice(0, name.indexOf('.')) in TABLES;
+  return {
+    lacking: list(() => true).filter((name) => !names.has(name)),
+    unknown: found.flatMap(({ name, is_required }) =>
+      is_required === 1 && isOurs(name) && !filled.has(name) ? [name] : [],
+    ),
+  };
 }
 
 /** Returns the identity of a ledger that was opened. @throws LedgerChangedError where it has none any more */

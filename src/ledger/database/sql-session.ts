@@ -27,6 +27,8 @@ export interface SqlDialect {
   readonly forUpdate: string;
   /** Whether the table `$1` exists: one row or none. */
   readonly tableExists: string;
+  /** All columns of all tables: `name` is `table.column`, and `is_required` is 1 where it takes no NULL. */
+  readonly columns: string;
   /** Statements that must have run once before the triggers below. */
   readonly triggerPrelude: readonly string[];
   /** A trigger that refuses the event on rows of the table: `DELETE`, `UPDATE` or `UPDATE OF` some columns. */

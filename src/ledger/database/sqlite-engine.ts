@@ -72,6 +72,8 @@ const DIALECT: SqlDialect = {
   // BEGIN IMMEDIATE already keeps every other writer out.
   forUpdate: '',
   tableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1",
+  columns: `SELECT m.name || '.' || c.name AS name, c."notnull" AS is_required
+    FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'`,
   triggerPrelude: [],
   refuse: (table, event, when = '') =>
     `CREATE TRIGGER ${table}_no_${event.slice(0, 6).toLowerCase()} BEFORE ${event} ON ${table} ${when} ${REFUSED}`,
