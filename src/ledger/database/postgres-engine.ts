@@ -26,6 +26,7 @@ const INVALID_CATALOG_NAME = '3D000';
 const STANDBY_WAIT = 'SyncRepWaitForLSN';
 
 const REFUSALS: Readonly<Record<string, string>> = {
+  '0A000': 'is a standby, which takes no writes: LEDGER_URL must name the primary',
   '28000': 'refuses the user of LEDGER_URL, or the address of the connection',
   '28P01': 'refuses the user or the password of LEDGER_URL',
   '42501': 'denies its user a privilege: run `credit-journey setup` as its owner, then deploy/postgres/make-roles.sh',
@@ -201,10 +202,12 @@ class PostgresEngine implements SqlEngine {
     isLong: boolean,
   ): Promise<T> {
     const { query, release } = await this.#connect(isLong);
+    let isBegun = false;
     let isEnded = false;
     try {
       // By itself: without it, each statement that follows would be a transaction of its own.
       await query(begin);
+      isBegun = true;
       const written = await runInSession(DIALECT, async (text, values) => (await query(text, values)).rows, work);
       const { keep, answer } = Ending.of(written);
       // The end goes along with statements that are under way. Where one of them has failed, the server commits nothing.
@@ -218,7 +221,8 @@ class PostgresEngine implements SqlEngine {
         () => true,
         () => false,
       );
-      release(!isEnded);
+      // A replica begins no transaction that writes. By now the address may lead to the new primary.
+      release(!isEnded || !isBegun);
     }
   }
 }
