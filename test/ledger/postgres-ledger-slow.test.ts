@@ -455,6 +455,17 @@ describe('PostgreSQL: the connection to the server', () => {
   });
 });
 
+test('PostgreSQL: the error of a connection that fails names its reason, and no secret or path', async () => {
+  const url = await newUrl();
+  for (const [address, reason] of [
+    [`${url}?sslmode=verify-full`, 'it offers no TLS, and LEDGER_URL asks for it'],
+    [`${url}?sslmode=verify-full&sslrootcert=/not/there.pem`, 'ENOENT'],
+  ] as const) {
+    const message = `the ledger's database did not answer or refused (${reason})`;
+    await assert.rejects(inspectLedger(address), { name: 'LedgerUnavailableError', message });
+  }
+});
+
 /**
  * Forwards all traffic until a commit. The commit reaches the server, but the proxy drops its answer. `trips` counts
  * how often the client sends while it waits for no answer.

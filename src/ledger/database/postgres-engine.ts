@@ -33,8 +33,9 @@ const REFUSALS: Readonly<Record<string, string>> = {
 };
 
 /** The driver's own message and detail may quote values, and its address a password. Only its code is passed on. */
-function throwTranslated(error: unknown, otherwise = 'unknown error'): never {
-  const code = getErrorCode(error, otherwise);
+function throwTranslated(error: unknown): never {
+  const [, otherwise] = CODELESS.find(([words]) => words.test(String(error))) ?? [];
+  const code = getErrorCode(error, otherwise ?? 'the connection broke');
   if (code === UNIQUE_VIOLATION) throw new LostRaceError('lost');
   // `insertAttempt` causes this when a pause or a withdrawal came first.
   if (code === NOT_NULL_VIOLATION && (error as pg.DatabaseError).column === 'claimed_at') {
@@ -54,8 +55,15 @@ const STATEMENT_TIMEOUT_MS = 4_000;
 const ANSWER_TIMEOUT_MS = 5_000;
 /** A worker makes a few dozen attempts at once, each for some milliseconds in the database. */
 const MAX_CONNECTIONS = 10;
-/** The driver's error has no code, and is the same for both. */
+/** The driver does not tell the two apart. */
 const NO_CONNECTION = `no connection within ${CONNECT_TIMEOUT_MS / 1000} s: it is silent, or all ${MAX_CONNECTIONS} connections of this program are busy`;
+/** The errors of the driver that have no code: words of each, and what they mean. */
+const CODELESS: readonly (readonly [words: RegExp, meaning: string])[] = [
+  [/timeout (exceeded|expired)|connection timeout/, NO_CONNECTION],
+  [/read timeout/, 'no answer in time'],
+  [/SSL/, 'it offers no TLS, and LEDGER_URL asks for it'],
+  [/password/, 'it asks for a password, and LEDGER_URL has none'],
+];
 const IDLE_TIMEOUT_MS = 30_000;
 /** PostgreSQL asks for a password once. So no connection outlives a rotated one by more than this. */
 const MAX_AGE_S = 30 * 60;
@@ -173,7 +181,9 @@ class PostgresEngine implements SqlEngine {
   /** @param isLong a statement may wait long for its answer */
   async #connect(isLong: boolean) {
     if (this.#pool.ending) throw new LedgerUnavailableError('the ledger is closed');
-    const client = await this.#pool.connect().catch((error: unknown) => throwTranslated(error, NO_CONNECTION));
+    // The driver throws at once where it cannot read the file of a certificate.
+    const connect = async () => this.#pool.connect();
+    const client = await connect().catch(throwTranslated);
     const notices: { severity: string | undefined; routine: string | undefined }[] = [];
     const onNotice = (notice: (typeof notices)[number]) => notices.push(notice);
     client.on('notice', onNotice);
