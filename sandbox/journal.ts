@@ -1,10 +1,11 @@
 /** The sandbox's journal: one line for each event as it happens. It survives the end of the process at any instant. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, openSync, writeSync } from 'node:fs';
+import { openSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { PostedInquiry, ReceivedRequest } from './records/posting.ts';
 import { consumerIdOf } from './records/records.ts';
+import { makeDirectory } from './records/state-file.ts';
 import { type GatewayRequest, isSecondaryUse } from './rules/check-request.ts';
 import { isObject } from './rules/table.ts';
 
@@ -19,7 +20,7 @@ export class Journal {
   readonly #requestIds = new WeakMap<ReceivedRequest, string>();
 
   constructor(path: string) {
-    mkdirSync(dirname(path), { recursive: true });
+    makeDirectory(dirname(path));
     this.#file = openSync(path, 'a');
   }
 

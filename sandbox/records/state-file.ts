@@ -1,14 +1,21 @@
 /** Keeps posted inquiries across restarts: appends one JSON line at the moment of each posting. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Posting } from './posting.ts';
+
+/** Makes a directory and those above it. Node's `recursive` turns for ever in some places, such as below `/proc`. */
+export function makeDirectory(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (!existsSync(dirname(path))) makeDirectory(dirname(path));
+  mkdirSync(path);
+}
 
 export class StateFile {
   readonly #path: string;
 
   constructor(path: string) {
     this.#path = path;
-    mkdirSync(dirname(path), { recursive: true });
+    makeDirectory(dirname(path));
   }
 
   /** Every posting on file. Cuts off a last line that a killed process left unfinished. */

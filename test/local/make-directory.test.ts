@@ -18,10 +18,15 @@ test('a directory is made for its owner alone, with those above it, and one that
   assert.throws(() => makeDirectory(join(path, 'file', 'd')), { code: 'ENOTDIR' });
 });
 
-test('dev ends with an error where its data directory cannot be made', {
-  skip: process.platform !== 'linux' && 'only Linux has /proc',
-}, async () => {
-  const args = [CLI, 'dev', '--headless', '--data-dir', '/proc/credit-journey'];
-  const ended = promisify(execFile)(process.execPath, args, { timeout: 30_000, killSignal: 'SIGKILL' });
-  await assert.rejects(ended, { code: 1, stderr: /ENOENT/ });
-});
+for (const [name, ...args] of [
+  ['dev', '--headless', '--data-dir', '/proc/credit-journey'],
+  ['sandbox', '--state-file', '/proc/credit-journey/of/postings'],
+] as const) {
+  test(`${name} ends with an error where its directory cannot be made`, {
+    skip: process.platform !== 'linux' && 'only Linux has /proc',
+  }, async () => {
+    const options = { timeout: 30_000, killSignal: 'SIGKILL' } as const;
+    const ended = promisify(execFile)(process.execPath, [CLI, name, ...args], options);
+    await assert.rejects(ended, { code: 1, stderr: /ENOENT/ });
+  });
+}
