@@ -1,5 +1,6 @@
 /** Reads the environment by the table of variables, and collects its problems, so that one error lists all of them. */
 import { readFile } from 'node:fs/promises';
+import { READ_WITHOUT_WAIT } from '../base/read-flags.ts';
 import { ConfigError, type ConfigProblem } from '../model/problems.ts';
 import type { Environment } from '../model/products.ts';
 import { checkOpenFile } from './rules.ts';
@@ -107,5 +108,5 @@ export function openSecretFile(
   if (secret !== undefined) report(secret === '' ? 'must name a file that is not empty' : check(secret));
   if (isSecret && reader.environment === 'production') report(checkOpenFile(path));
   // Secret managers and editors end files with a newline that is no part of the secret.
-  return async () => (await readFile(path, 'utf8')).trim();
+  return async () => (await readFile(path, { encoding: 'utf8', flag: READ_WITHOUT_WAIT })).trim();
 }

@@ -17,6 +17,7 @@ import {
 import { findDifferingPaths } from '../base/differing-paths.ts';
 import { isRecord } from '../base/is-record.ts';
 import { parseJson } from '../base/json-safety.ts';
+import { READ_WITHOUT_WAIT } from '../base/read-flags.ts';
 import { ALGORITHMS } from '../base/signature-algorithms.ts';
 import type { ConsentMessage } from '../messages/consent.ts';
 import type { DecisionContent, RepeatContent } from '../model/decision-content.ts';
@@ -117,7 +118,7 @@ export function watchKeySetFile(file: string): JWTVerifyGetKey {
 
 /** @throws Error that names no key */
 export function readKeySet(file: string): JSONWebKeySet {
-  const [content] = parseJson(readFileSync(file, 'utf8')) ?? [];
+  const [content] = parseJson(readFileSync(file, { encoding: 'utf8', flag: READ_WITHOUT_WAIT })) ?? [];
   const keys = isRecord(content) ? content.keys : undefined;
   if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isRecord)) {
     throw new Error('a key set must be {"keys": [...]}, with one key or more');

@@ -1,11 +1,13 @@
 /** Tests that the table "Files that are read again" in docs/configuration.md is complete and true. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { copyFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { createApiTokenVerifier } from '../../src/api/caller.ts';
 import { createCodecTokenVerifier } from '../../src/codec/access.ts';
 import { loadClientSettings } from '../../src/config/client.ts';
@@ -51,6 +53,11 @@ before(async () => {
 after(() => rm(directory, { recursive: true, force: true }));
 
 const write = (name: string, text: string) => writeFile(file(name), text, { mode: 0o600 });
+/** Puts a named pipe without a writer in the place of the file. */
+async function replaceByPipe(name: string): Promise<void> {
+  await rm(file(name));
+  await promisify(execFile)('mkfifo', ['-m', '600', file(name)]);
+}
 const profileWith = (variable: string) =>
   loadConfig({ ...env, [variable]: file(variable) }).profiles.get('default') ?? assert.fail();
 const OTHERS = (await newSigningKey('of-another')).keySet;
@@ -154,6 +161,9 @@ describe('a file that a variable names', () => {
       assert.deepEqual(await read(), finds[0]);
       await write(variable, contents[1]);
       assert.deepEqual(await read(), finds[1]);
+      // The read may fail or find nothing, but it must end.
+      await replaceByPipe(variable);
+      await read().catch(() => {});
     });
   }
 
@@ -168,5 +178,8 @@ describe('a file that a variable names', () => {
     await rename(file('next.json'), file('ring.json'));
     // The timer of the key ring does not keep the process alive.
     while (keys.current('ledger').id === before) await delay(20);
+    await replaceByPipe('ring.json');
+    assert.equal(await keys.find('ledger', before), 'unknown');
+    assert.equal(keys.lastReloadFailed, true);
   });
 });

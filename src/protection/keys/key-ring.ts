@@ -8,6 +8,7 @@ import { getErrorCode } from '../../base/error-code.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { makeDirectory } from '../../base/make-directory.ts';
+import { READ_WITHOUT_WAIT } from '../../base/read-flags.ts';
 import { requiredInstant } from '../../fields/fields.ts';
 import { findSchemaProblems } from '../../fields/problems.ts';
 import type { Problem } from '../../model/problems.ts';
@@ -374,7 +375,7 @@ export async function readKeyRing(file: string) {
   const fail = (what: string, problems?: readonly Problem[]) => {
     throw new KeyRingError(`the key ring ${file} ${what}`, problems);
   };
-  await using handle = await open(file, 'r').catch((error: unknown) => {
+  await using handle = await open(file, READ_WITHOUT_WAIT).catch((error: unknown) => {
     const code = getErrorCode(error);
     // The path is not shown: it may be the keys themselves, put in place of their file.
     const how = code === 'ENOENT' ? ', and `credit-journey keys new` makes one' : '';
