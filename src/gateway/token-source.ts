@@ -53,6 +53,8 @@ const RENEWAL_MARGIN_MS = 5 * 60_000;
  * after this time.
  */
 const RENEWAL_RETRY_MS = 10_000;
+/** A service may lock out a client that it has refused many times. */
+const REFUSED_RENEWAL_RETRY_MS = 60_000;
 
 export class TokenSource {
   readonly #now: () => number;
@@ -108,7 +110,9 @@ export class TokenSource {
     } catch (error) {
       // While the fetch lasted, the token may have expired, or the gateway may have refused it.
       if (!good || slot.token !== good || good.expiresAtMs <= this.#now()) throw error;
-      good.renewAtMs = this.#now() + RENEWAL_RETRY_MS;
+      const { code, retryAfterMs = 0 } = error as Partial<GatewayError>;
+      const waitMs = code === 'CredentialsRefused' ? REFUSED_RENEWAL_RETRY_MS : RENEWAL_RETRY_MS;
+      good.renewAtMs = this.#now() + Math.max(waitMs, retryAfterMs);
       return good;
     }
   }

@@ -79,10 +79,11 @@ test('a token is renewed before it expires, with jitter', async (t) => {
   }
 });
 
-for (const [what, bad, code] of [
-  ['is down', httpAnswer(503, ''), 'TokenUnavailable'],
-  ['refuses the secret', httpAnswer(401, ''), 'CredentialsRefused'],
-  ['shows a page', httpAnswer(200, '<html>maintenance</html>'), 'CredentialsRefused'],
+for (const [what, bad, code, retriesAfterS] of [
+  ['is down', httpAnswer(503, ''), 'TokenUnavailable', 10],
+  ['asks for a pause', httpAnswer(429, '', { 'Retry-After': '30' }), 'TokenUnavailable', 30],
+  ['refuses the secret', httpAnswer(401, ''), 'CredentialsRefused', 60],
+  ['shows a page', httpAnswer(200, '<html>maintenance</html>'), 'CredentialsRefused', 60],
 ] as const) {
   test(`while the token service ${what}, a valid token is still used and an expired token is not`, async (t) => {
     let up = true;
@@ -92,10 +93,14 @@ for (const [what, bad, code] of [
     const { server, get, fail } = await startSource(t, upOrDown, { now: () => nowMs });
     await get();
     up = false;
-    nowMs = 950_000;
+    nowMs = 910_000;
     assert.equal(await get(), 'token-1');
+    nowMs += retriesAfterS * 1000 - 1;
     assert.equal(await get(), 'token-1');
     assert.equal(server.requests.length, 2, 'tries again after a while only');
+    nowMs += 1;
+    assert.equal(await get(), 'token-1');
+    assert.equal(server.requests.length, 3);
     nowMs = 1_000_000;
     assert.equal((await fail()).code, code);
   });
