@@ -1,4 +1,5 @@
 /** Starts the codec server: lets the Temporal UI, the Temporal CLI and other languages decode and encode. */
+import { WITH_HEAD } from '../health/readiness.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { requireAccess } from '../http/request-guard.ts';
 import { type HttpService, openService } from '../http/service.ts';
@@ -50,7 +51,7 @@ export async function startCodecServer(options: CodecServerOptions) {
 
 /** The routes. The guard has authenticated the caller before. The UI can put nothing behind a path: `/reveal` is before. */
 function addRoutes({ app, audit }: HttpService, work: CodecWork, prefix: string): void {
-  app.get('/healthz', { config: { route: '/healthz' } }, async () => ({ status: 'ok' }));
+  app.get('/healthz', { config: { route: '/healthz' }, ...WITH_HEAD }, async () => ({ status: 'ok' }));
   for (const action of ['encode', 'decode'] as const) {
     for (const asksReveal of [false, true]) {
       const needs: CodecNeeds = { action, asksReveal };

@@ -53,11 +53,14 @@ export class Readiness {
   }
 }
 
+/** Some load balancers probe by HEAD. */
+export const WITH_HEAD = { exposeHeadRoute: true };
+
 /** Adds `/healthz` and `/readyz`, for the programs that start, restart and watch this one. Nothing secret is in either. */
 export function addProbes(app: FastifyInstance, readiness: Readiness): void {
   // Shows only that the event loop runs: a failure that a restart cannot mend must not restart the process.
-  app.get('/healthz', { config: { route: 'GET /healthz' } }, async () => ({ status: 'ok' }));
-  app.get('/readyz', { config: { route: 'GET /readyz' } }, async (_request, reply) => {
+  app.get('/healthz', { config: { route: 'GET /healthz' }, ...WITH_HEAD }, async () => ({ status: 'ok' }));
+  app.get('/readyz', { config: { route: 'GET /readyz' }, ...WITH_HEAD }, async (_request, reply) => {
     const report = await readiness.report();
     return reply.code(report.ready ? 200 : 503).send(report);
   });

@@ -160,6 +160,13 @@ describe('a connection that sends or reads badly', () => {
   });
 });
 
+test('a probe by HEAD is answered as one by GET, without the body', async () => {
+  for (const path of ['/healthz', '/readyz']) {
+    const said = await saidTo(`HEAD ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    assert.match(said, /^HTTP\/1\.1 200 [\s\S]*\r\n\r\n$/);
+  }
+});
+
 describe('an unsupported method or an unreadable request', () => {
   const request = (method: string, lines = '') => `${method} /v1/journeys HTTP/1.1\r\nhost: x\r\n${lines}\r\n`;
   const good = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';

@@ -214,7 +214,7 @@ describe('authentication by a secret path', () => {
     for (const other of ['', '/wrong', `${server.path}x`, `/${'A'.repeat(43)}`]) {
       assert.equal((await call(`${server.url}${other}/decode`, { body: BODY })).status, 404);
     }
-    assert.equal((await call(`${server.url}/healthz`)).status, 200);
+    for (const method of ['GET', 'HEAD']) assert.equal((await fetch(`${server.url}/healthz`, { method })).status, 200);
   });
 
   test('can be given the role reveal', async (t) => {

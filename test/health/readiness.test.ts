@@ -92,6 +92,9 @@ test('a starting worker is alive but not ready, and reports what it waits for', 
   const ready = { ready: true, checks: { polling: { ok: true }, ledger: { ok: true } } };
   assert.deepEqual(await answered(`${url}/readyz`), [200, ready]);
   assert.equal((await answered(`${url}/metrics`))[0], 404);
+  for (const probe of ['healthz', 'readyz']) {
+    assert.equal((await fetch(`${url}/${probe}`, { method: 'HEAD' })).status, 200);
+  }
 });
 
 test('a check that throws or hangs fails by name, without the text of its error', async (t) => {
