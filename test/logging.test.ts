@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import { log } from '@temporalio/activity';
@@ -10,6 +13,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { inquiryLogContext } from '../src/activities/log-context.ts';
 import type { LogLevel } from '../src/config/variables.ts';
 import { createLogger, writeEntry } from '../src/telemetry/logging.ts';
+import { openFullPipe } from './support/full-pipe.ts';
 
 const SENTINEL = 'Zaphod-Sentinel';
 const SSN = '912-34-5678';
@@ -197,4 +201,32 @@ test('a log level leaves out the lines below it', () => {
     lines().map(({ msg }) => msg),
     ['enough'],
   );
+});
+
+test('a program goes on while the pipe of its log is full, and its log does when a reader comes back', {
+  skip: process.platform === 'win32' && 'Windows has no named pipes in the file system',
+}, async (t) => {
+  const full = await openFullPipe(t);
+  const program = `
+    import { createLogger } from ${JSON.stringify(new URL('../src/telemetry/logging.ts', import.meta.url).href)};
+    // As in the CLI: it makes writes to the pipe non-blocking.
+    process.stderr.on('error', () => {});
+    const logger = createLogger();
+    for (let line = 0; line < 20_000; line++) logger.info('a line without a reader');
+    console.log('done');
+    process.stdin.once('data', () => logger.info('a line with a reader'));
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['pipe', 'pipe', full],
+    timeout: 20_000,
+    killSignal: 'SIGKILL',
+  });
+  const ended = once(child, 'exit');
+  const [said] = await once(child.stdout as Readable, 'data');
+  assert.equal(String(said), 'done\n');
+  readSync(full, Buffer.alloc(1024 * 1024));
+  child.stdin?.end('go on');
+  assert.deepEqual(await ended, [0, null]);
+  const rest = Buffer.alloc(1024);
+  assert.match(rest.toString('utf8', 0, readSync(full, rest)), /a line with a reader/);
 });

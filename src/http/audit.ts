@@ -1,9 +1,8 @@
 /**
  * The audit log: one JSON line for each access, apart from other logs. It says who saw which record, and never a value.
  */
-import { appendFileSync, closeSync, openSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { pino } from 'pino';
-import { getErrorCode } from '../base/error-code.ts';
 
 /** The destination of the lines. A file is opened for appending, and made for its owner alone. */
 export type AuditDestination = { file: string } | { write(line: string): void };
@@ -51,21 +50,3 @@ export function openAuditLog(destination: AuditDestination) {
     },
   };
 }
-
-const PAUSE = new Int32Array(new SharedArrayBuffer(4));
-
-/** Throws where the line cannot be written: `process.stderr` fails only after the caller has its answer. */
-export const STANDARD_ERROR = {
-  write(line: string): void {
-    const bytes = Buffer.from(line);
-    for (let at = 0; at < bytes.length; ) {
-      try {
-        at += writeSync(2, bytes, at);
-      } catch (error) {
-        // A pipe may be full for a moment.
-        if (getErrorCode(error) !== 'EAGAIN') throw error;
-        Atomics.wait(PAUSE, 0, 0, 10);
-      }
-    }
-  },
-};

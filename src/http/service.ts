@@ -6,10 +6,11 @@ import fastify, {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify';
+import { writeToStandardError } from '../base/standard-error.ts';
 import { decodeUtf8 } from '../base/utf-8.ts';
 import { createProxyCheck } from './addresses.ts';
 import { toRefusal } from './answer-refusals.ts';
-import { type AuditDestination, openAuditLog, STANDARD_ERROR } from './audit.ts';
+import { type AuditDestination, openAuditLog } from './audit.ts';
 import { Refusal } from './refusal.ts';
 import { addGuard, type GuardSettings } from './request-guard.ts';
 import type { Identity } from './token-verifier.ts';
@@ -56,7 +57,7 @@ export function openService<Caller extends Identity>(options: HttpServiceOptions
   const { host = '127.0.0.1', port = 0, tls, onAnswered, onUnexpected = () => {} } = options;
   const { limits, write } = parts;
   const isTrustedProxy = createProxyCheck(options.trustedProxies);
-  const audit = openAuditLog(options.audit ?? STANDARD_ERROR);
+  const audit = openAuditLog(options.audit ?? { write: writeToStandardError });
   const refuse = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply) => {
     const { status, headers, retryAfterSeconds } = refusal;
     reply.code(status).headers(headers);

@@ -5,21 +5,14 @@
 import { isIPv6 } from 'node:net';
 import { types } from 'node:util';
 import { DefaultLogger, type LogEntry, Runtime } from '@temporalio/worker';
-import {
-  type Bindings,
-  type ChildLoggerOptions,
-  type DestinationStream,
-  destination,
-  type LogFn,
-  type Logger,
-  pino,
-} from 'pino';
+import { type Bindings, type ChildLoggerOptions, type DestinationStream, type LogFn, type Logger, pino } from 'pino';
+import { writeToStandardError } from '../base/standard-error.ts';
 import type { ListenAddress, LogLevel } from '../config/variables.ts';
 import { cutForeignMessage, cutMessage, pickFields } from './log-fields.ts';
 import { HISTOGRAM_BUCKETS } from './metrics.ts';
 
 /** @param to default: standard error */
-export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = createStandardErrorLog()): Logger {
+export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = STANDARD_ERROR): Logger {
   const logger = pino({ level: level.toLowerCase(), base: null, hooks: { logMethod } }, to);
   const { child } = logger;
   // pino formats the bound fields of a child in the parent alone; children inherit this.
@@ -33,12 +26,16 @@ export function createLogger(level: LogLevel = 'INFO', to: DestinationStream = c
   return logger;
 }
 
-/** Ignores errors of standard error: if its reader is gone, the process continues without logs. */
-function createStandardErrorLog(): DestinationStream {
-  const stream = destination({ fd: 2, sync: true });
-  stream.on('error', () => {});
-  return stream;
-}
+/** If its reader is gone, or reads no more, the process continues without logs. */
+const STANDARD_ERROR: DestinationStream = {
+  write(line) {
+    try {
+      writeToStandardError(line);
+    } catch {
+      // There is no other place for it.
+    }
+  },
+};
 
 /**
  * Accepts every form of call, also an error alone or several texts. Writes the fields first, then a message without
