@@ -7,6 +7,7 @@ import {
   buildReportRequest,
   buildSecondUseRequest,
   type GatewayRequest,
+  ORIGINAL_INQUIRY_MARGIN_MS,
 } from '../gateway/requests.ts';
 import { parseSendableApplicants } from '../gateway/sendable-applicants.ts';
 import type { Applicant, FailsafeApplicant } from '../model/applicant.ts';
@@ -16,9 +17,6 @@ import type { ProductCode } from '../model/products.ts';
 import type { RunIdentity } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
 import { createFinalFailure } from './failures.ts';
-
-/** `originalInquiryDate` may not be in the future (interface 4.2, rule 2). The margin allows for clocks that differ. */
-const ORIGINAL_INQUIRY_MARGIN_MS = 5_000;
 
 /**
  * Returns the run's profile with its current configuration.

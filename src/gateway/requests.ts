@@ -89,10 +89,17 @@ export function buildFailsafeRequest(parts: FailsafeRequestParts) {
   };
 }
 
-/** Interface 4.2, rule 2. A clock that is set back reads earlier for an hour than it did before, so now counts there. */
+/** `originalInquiryDate` may not be in the future (interface 4.2, rule 2). The margin allows for clocks that differ. */
+export const ORIGINAL_INQUIRY_MARGIN_MS = 5_000;
+
+/** A clock that is set back reads earlier for an hour than it did before: what it reads now, less the margin, counts. */
 function writeDate(instant: Date, timeZone: string): string {
-  const [date, now] = [instant, new Date()].map((at) => readWallClock(at, timeZone)) as [string, string];
-  return date < now ? date : now;
+  const now = new Date();
+  const toReading = (at: Date) => readWallClock(at, timeZone);
+  const beforeReading = new Date(Date.parse(`${toReading(now).replace(' ', 'T')}Z`) - ORIGINAL_INQUIRY_MARGIN_MS);
+  // A clock that is set forward never reads what that last one may be.
+  const beforeNow = new Date(now.getTime() - ORIGINAL_INQUIRY_MARGIN_MS);
+  return [toReading(instant), toReading(beforeNow), readWallClock(beforeReading, 'UTC')].toSorted()[0] as string;
 }
 
 /** `YYYY-MM-DD HH:MM:SS` in local time of the zone. Truncated, since rounding up could lie in the future. */

@@ -46,7 +46,7 @@ test('a share’s originalInquiryDate is never in the future, also if the ledger
 test('a share’s originalInquiryDate is not in the future after the clock of its zone was set back', (t) => {
   // Two o'clock in New York became one o'clock three seconds ago.
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-11-01T06:00:03Z') });
-  assert.equal(dateOf('2026-11-01T06:00:02Z', { timeZone: 'America/New_York' }), '2026-11-01 01:00:03');
+  assert.equal(dateOf('2026-11-01T06:00:02Z', { timeZone: 'America/New_York' }), '2026-11-01 00:59:58');
 });
 
 test('a share’s originalInquiryDate is the date of the original request if the profile sets that', () => {
@@ -56,9 +56,22 @@ test('a share’s originalInquiryDate is the date of the original request if the
 test('a report requested by a worker whose clock is a little ahead can be shared at once', (t) => {
   const changes = { originalInquiryDateSource: 'originalRequest' } as const;
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2025-12-31T23:59:58Z') });
-  assert.equal(dateOf('2025-12-31T23:59:58Z', changes), '2025-12-31 23:59:58');
+  assert.equal(dateOf('2025-12-31T23:59:58Z', changes), '2025-12-31 23:59:53');
   t.mock.timers.setTime(Date.parse('2025-12-31T23:59:54Z'));
   assert.throws(() => dateOf('2025-12-31T23:59:54Z', changes), InvalidInputError);
+});
+
+test('a report of the hour before a clock is set back, or forward, is dated 5 s before now, for a gateway whose clock is behind', (t) => {
+  const changes = { originalInquiryDateSource: 'originalRequest', timeZone: 'America/New_York' } as const;
+  const dateAt = (requestedAt: string, now: string) => {
+    t.mock.timers.setTime(Date.parse(now));
+    const share = { ...SHARE, reference: { ...SHARE.reference, requestedAt } } as typeof SHARE;
+    const profile = profileFor('http://127.0.0.1', changes);
+    return (buildRequest(profile, share, new Date()) as SecondUseRequest).originalInquiryDate;
+  };
+  t.mock.timers.enable({ apis: ['Date'] });
+  assert.equal(dateAt('2026-11-01T05:30:00Z', '2026-11-01T06:10:00Z'), '2026-11-01 01:09:55');
+  assert.equal(dateAt('2026-03-08T07:00:00Z', '2026-03-08T07:00:01Z'), '2026-03-08 01:59:56');
 });
 
 test('a request with a purpose or an end user that the profile does not list for the product is refused', () => {
