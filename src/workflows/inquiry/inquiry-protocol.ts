@@ -333,11 +333,13 @@ class InquiryRun {
   }
 
   /** A person has decided: retries are counted from here. */
-  #restart({ failureType }: InquiryFailure): void {
+  #restart({ failureType, httpStatus }: InquiryFailure): void {
     this.#state.failures = 0;
     this.#forgetRetries();
-    // The credentials may have been replaced: the next attempt must not use an old token.
-    if (failureType === 'CredentialsRefused') this.#state.tokenFetchedAfter = new Date().toISOString();
+    // The credentials may have been replaced, or a worker has a token that the gateway refuses: the next attempt must
+    // not use an old token.
+    if (failureType === 'CredentialsRefused' || httpStatus === 401)
+      this.#state.tokenFetchedAfter = new Date().toISOString();
   }
 
   #reportProgress(state: 'running' | 'held', how: Partial<InquiryProgress> = {}): void {
