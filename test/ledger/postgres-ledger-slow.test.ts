@@ -466,6 +466,26 @@ test('PostgreSQL: the error of a connection that fails names its reason, and no 
   }
 });
 
+test('PostgreSQL: no claim is made twice on a machine that sorts in another order than the one before', async (t) => {
+  const one = await newUrl();
+  const url = `${one}_moved`;
+  const name = new URL(url).pathname.slice(1);
+  await execute(one, `CREATE DATABASE ${name} LOCALE_PROVIDER icu ICU_LOCALE 'en-US' TEMPLATE template0`);
+  const ring = keyRing();
+  const numbers = Array.from({ length: 200 }, (_, nth) => `PQ${(nth * 7_919).toString(36)}`);
+  const claimAll = async (ledger: Ledger) => {
+    const kinds = new Set<string>();
+    for (const customerTraceNumber of numbers) {
+      const inquiry = { customerTraceNumber, runKey: `J-${customerTraceNumber}` };
+      kinds.add((await claimAs(ledger, { inquiry })).kind);
+    }
+    return [...kinds];
+  };
+  assert.deepEqual(await claimAll(await open(t, url, ring)), ['claimed']);
+  await execute(one, `UPDATE pg_database SET daticurules = '&Z<0<1<2<3<4<5<6<7<8<9' WHERE datname = '${name}'`);
+  assert.deepEqual(await claimAll(await open(t, url, ring)), ['latest']);
+});
+
 /**
  * Forwards all traffic until a commit. The commit reaches the server, but the proxy drops its answer. `trips` counts
  * how often the client sends while it waits for no answer.

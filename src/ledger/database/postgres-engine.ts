@@ -86,6 +86,9 @@ const DIALECT: SqlDialect = {
   // claim look older.
   now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)',
   forUpdate: 'FOR UPDATE',
+  // The order of any other collation comes from the machine's libraries. After a failover or an upgrade to other ones,
+  // a unique index would no longer find its rows. Then a claim would be made twice.
+  textType: 'TEXT COLLATE "C"',
   // Not to_regclass(), which may answer from a cache that is older than the lock.
   tableExists: 'SELECT 1 FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = $1',
   columns: `SELECT c.relname || '.' || a.attname AS name, CASE WHEN a.attnotnull THEN 1 ELSE 0 END AS is_required

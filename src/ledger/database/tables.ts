@@ -450,15 +450,22 @@ export function createTables(dialect: SqlDialect): string[] {
   const tables = Object.entries(TABLES) as [TableName, Table][];
   return [
     ...dialect.triggerPrelude,
-    ...tables.flatMap(([name, declared]) => [...createTable(name, declared), ...guardTable(dialect, name, declared)]),
+    ...tables.flatMap(([name, declared]) => [
+      ...createTable(dialect, name, declared),
+      ...guardTable(dialect, name, declared),
+    ]),
     'INSERT INTO attempt_counter VALUES (1, 0)',
   ];
 }
 
-function createTable(name: TableName, { columns, key, constraints = [], indexes = [] }: Table): string[] {
+function createTable(
+  { textType }: SqlDialect,
+  name: TableName,
+  { columns, key, constraints = [], indexes = [] }: Table,
+): string[] {
   const parts = Object.entries(columns).map(
     ([column, { type, isOptional, constraint = '' }]) =>
-      `${column} ${type} ${isOptional ? '' : 'NOT NULL'} ${constraint}`,
+      `${column} ${type === 'TEXT' ? textType : type} ${isOptional ? '' : 'NOT NULL'} ${constraint}`,
   );
   return [
     `CREATE TABLE ${name} (${[...parts, `PRIMARY KEY (${key.join(', ')})`, ...constraints].join(', ')})`,
