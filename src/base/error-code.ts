@@ -2,7 +2,7 @@
 
 /** Returns `ENOENT` and the like; `otherwise` for an error without a code. */
 export function getErrorCode(error: unknown, otherwise = 'unreadable'): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : otherwise;
+  return error instanceof Error && 'code' in error && error.code !== undefined ? String(error.code) : otherwise;
 }
 
 /** OpenSSL's names for problems of a certificate, and Node's for a handshake without agreement. */

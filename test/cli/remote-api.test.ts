@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createSampleJourney } from '../../src/cli/demo/sample-runs.ts';
@@ -61,6 +61,9 @@ describe('a command with --api', { concurrency: 4 }, () => {
     assert.deepEqual([other.code, JSON.parse(other.stderr).error.type], [1, 'differs']);
     const status = await done('status', journeyId);
     assert.equal(status.journeyId, journeyId);
+    // As `dev` prints the API's address.
+    const withVersion = await remote(['status', journeyId], tokenFile, `${api.url}/v1`);
+    assert.equal(withVersion.code, 0, withVersion.stderr);
     assert.equal((await done('advance', journeyId, '--to', 'PREAPP')).duplicate, false);
     assert.equal((await done('advance', journeyId, '--to', 'PREAPP')).duplicate, true);
     assert.ok(Array.isArray((await done('list', '--kind', 'journey', '--limit', '5')).data));
@@ -129,6 +132,11 @@ describe('a command with --api', { concurrency: 4 }, () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     t.after(() => server.close());
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    // Temporal's own port, for example, does not speak this protocol.
+    const other = createTcpServer((socket) => socket.end('SENTINEL\r\n\r\n'));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    t.after(() => other.close());
+    const mute = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
     const broken = join(harness.dataDir, 'broken-token');
     await writeFile(broken, 'SENTINEL token\n');
     for (const [ran, code, said] of [
@@ -137,9 +145,11 @@ describe('a command with --api', { concurrency: 4 }, () => {
       [remote(['status', 'J-1'], broken), 2, /--api needs a token/],
       [remote(['status', 'J-1'], join(harness.dataDir, 'none')), 2, /\(ENOENT\)","option":"--token-file"/],
       [remote(['status', 'J-1'], harness.dataDir), 2, /must name a file with the API’s token: .*\(EISDIR\)/],
-      [remote(['status', 'J-1'], tokenFile, url), 1, /cannot be reached/],
+      [remote(['status', 'J-1'], tokenFile, url), 1, /is not the HTTP API: its answer \(307\) is not JSON/],
       [remote(['status', 'J-2'], tokenFile, url), 1, /is not the HTTP API/],
-      [remote(['status', 'J-1'], tokenFile, 'http://127.0.0.1:1'), 1, /cannot be reached/],
+      // This port no client asks.
+      [remote(['status', 'J-1'], tokenFile, 'http://127.0.0.1:1'), 1, /cannot be reached \(TypeError\)/],
+      [remote(['status', 'J-1'], tokenFile, mute), 1, /cannot be reached \(TypeError\)/],
       [remote(['withdraw', 'J-1', '--by', 'ann', '--reason', 'a test']), 2, /--by cannot be used with --api/],
       [remote(['start', '--sample', '--watch']), 2, /--watch asks Temporal/],
     ] as const) {

@@ -99,13 +99,13 @@ async function callRemotely(
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
   const answer = await fetch(url, {
     method,
-    // A redirect could send the token to another server.
-    redirect: 'error',
+    // A redirect could send the token to another server. It is an answer like any other that is not the API's.
+    redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
     headers: { authorization: `Bearer ${token}`, ...(form ? { 'content-type': 'application/json' } : {}) },
     ...(form ? { body: JSON.stringify(body) } : {}),
   }).catch((error: unknown) => {
-    const code = error instanceof Error && (getErrorCode(error.cause) ?? error.name);
+    const code = error instanceof Error && getErrorCode(error.cause, error.name);
     throw new Error(`the API at ${url.origin} cannot be reached (${code})`);
   });
   const text = await answer.text();
@@ -121,7 +121,8 @@ async function callRemotely(
 function readAddress(text: string): string {
   const url = URL.parse(text);
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
-  if (url && isSafe && !url.username && !url.search && !url.hash) return url.href.replace(/\/$/, '');
+  // `dev` and the documents show the API's address with /v1, which each path begins with.
+  if (url && isSafe && !url.username && !url.search && !url.hash) return url.href.replace(/(?:\/v1)?\/?$/, '');
   throw new UsageError('--api must be an https address, or an http address of this machine');
 }
 
