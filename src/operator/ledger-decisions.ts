@@ -79,7 +79,7 @@ export async function markSeen(
   const { runKey } = await readRow(ledger, customerTraceNumber);
   const verdict = await ledger.recordSeen(ledger.identity.ledgerId, { ...seen, ...(await readEnd(journeys, runKey)) });
   if (verdict.kind === 'nothingToSee') {
-    refuseIf(customerTraceNumber, refuse('notNow', 'it has no open flag of a late answer'));
+    refuseIf(customerTraceNumber, refuse('notNow', 'no flag about it is open'));
   }
   if (verdict.kind === 'known') refuseIf(customerTraceNumber, refusePaths(ID_USED, verdict.paths));
   return { duplicate: verdict.kind === 'known' };
