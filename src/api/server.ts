@@ -229,17 +229,23 @@ function readBody({ path, body: schema }: Route, { body: text }: FastifyRequest)
   }
   const body = readJsonBody(text, MAX_BODY_DEPTH);
   if (!isRecord(body)) throw new InvalidInputError([{ path: '', rule: 'must be an object' }]);
-  const known = schema instanceof z.ZodObject ? schema.shape : {};
+  const known = new Set(listForms(schema).flatMap(({ shape }) => Object.keys(shape)));
   const inPath: readonly string[] = listPathParameters(path);
   const problems = Object.entries(body).flatMap((member): Problem[] => {
     const [name] = member;
     if (name === 'by') return [{ path: '/by', rule: 'must not be given: the token says who acts' }];
     if (inPath.includes(name)) return [{ path: `/${name}`, rule: 'must not be given: it is in the address' }];
     // A member that the operation does not know is not named: its name is the caller's text.
-    return holdsNul(member) ? [{ path: Object.hasOwn(known, name) ? `/${name}` : '', rule: NO_NUL }] : [];
+    return holdsNul(member) ? [{ path: known.has(name) ? `/${name}` : '', rule: NO_NUL }] : [];
   });
   if (problems.length > 0) throw new InvalidInputError(problems);
   return body as JsonObject;
+}
+
+/** Some bodies have several forms. */
+function listForms(schema: z.ZodType): z.ZodObject[] {
+  if (schema instanceof z.ZodUnion) return (schema.options as z.ZodType[]).flatMap(listForms);
+  return schema instanceof z.ZodObject ? [schema] : [];
 }
 
 function holdsNul(value: unknown): boolean {

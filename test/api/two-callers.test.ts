@@ -323,8 +323,10 @@ describe('requests of any caller', () => {
 
   test('a NUL in a body is answered 422 with the path of its member, at any depth', async () => {
     for (const { method, path, body } of ROUTES) {
-      if (!(body instanceof z.ZodObject)) continue;
-      for (const name of Object.keys(body.shape)) {
+      const forms = body instanceof z.ZodUnion ? body.options : [body];
+      for (const name of new Set(
+        forms.flatMap((form) => Object.keys((form as z.ZodObject | undefined)?.shape ?? {})),
+      )) {
         for (const value of ['A\0B', [{ deep: ['A\0B'] }], { 'A\0B': 1 }]) {
           const target = path.replaceAll(/\{\w+\}/g, 'T-1');
           const { status, json, text } = await api.call(target, { method, body: { [name]: value } });
@@ -336,6 +338,23 @@ describe('requests of any caller', () => {
           );
         }
       }
+    }
+  });
+
+  test('a refusal of an unknown member names only members that a body may have', async () => {
+    for (const { method, path, body } of ROUTES) {
+      if (!body) continue;
+      const { json, text } = await api.call(path.replaceAll(/\{\w+\}/g, 'T-1'), { method, body: { surprise: 1 } });
+      const [, known] = /has an unknown field; known are ([\w, ]+)/.exec(text) ?? [];
+      if (json.code === 'notFound') continue;
+      const given = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
+      const listed = known?.split(', ') ?? assert.fail(`${path}: ${text}`);
+      assert.deepEqual(
+        listed.filter((name) => name === 'by' || given.includes(name)),
+        [],
+        path,
+      );
+      assert.ok(listed.length > 0);
     }
   });
 

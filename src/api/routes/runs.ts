@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../base/json-safety.ts';
 import { hasCode } from '../../client/connection/errors.ts';
 import type { Run } from '../../client/runs/run-handle.ts';
+import { hideMembers } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { toCallerKey } from '../../http/request-guard.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
@@ -264,13 +265,14 @@ function createMessageRoute(
   const at = `POST ${path}/{${ID_NAMES[kind]}}${subpath}` as const;
   const schema = message.schema(z.never() as never) as z.ZodObject;
   const namesActor = 'by' in (schema.shape ?? {});
+  const given = [message.address, 'by', ...listPathParameters(at)];
   const sendUpdate = ({ services, sending }: Call, id: string, content: object): Promise<Accepted> =>
     services.journeys.run(toRunKey(kind, id)).send(update, content, sending);
   return defineRoute({
     at,
     operationId,
     ...form,
-    body: (body ?? toBodySchema(schema, [message.address, 'by', ...listPathParameters(at)])) as z.ZodType<JsonObject>,
+    body: (body ?? toBodySchema(schema, given)) as z.ZodType<JsonObject>,
     findDefinition: () => message,
     answer: messageAnswerSchema,
     done: 'The message was accepted, by this call or an earlier one.',
@@ -281,6 +283,10 @@ function createMessageRoute(
       const { [ID_NAMES[kind]]: id = '', ...parts } = call.params;
       const content = { ...call.body, ...parts, ...(namesActor ? { by: call.by() } : {}) };
       const answer = await (send ?? sendUpdate)(call, id, content).catch((error: unknown) => {
+        if (error instanceof InvalidInputError) {
+          const problems = error.problems.map((problem) => hideMembers(problem, given));
+          throw new InvalidInputError(problems, error.refusalCause);
+        }
         if (!ends) throw error;
         const endingMessage = { ...call.params, ...content, runKey: toRunKey(kind, id), action: ends };
         return answerAfterEnd(call, endingMessage as unknown as EndingMessage, error);
