@@ -291,19 +291,22 @@ test('PostgreSQL: a page of audited attempts is read in the order of an index, h
   assert.match(plan, /Incremental Sort.*Index Scan using attempts_by_time/s);
 });
 
-test('PostgreSQL: a claim respects a pause that commits after the claim has read the pauses', async (t) => {
-  const url = await newUrl();
-  const ledger = await open(t, url);
-  const blocker = await openClient(t, url);
-  await blocker.query('BEGIN; SELECT 1 FROM attempt_counter FOR UPDATE');
-  const claiming = claimAs(ledger);
-  const waiting = `SELECT 1 FROM pg_stat_activity WHERE ${OTHERS} AND wait_event_type = 'Lock'`;
-  while ((await execute(url, waiting)).length === 0);
-  await blocker.query(`INSERT INTO orders (order_id, kind, profile, by, reason, recorded_at)
-    VALUES ('pause-1', 'pauseBegun', 'default', 'ops', 'a test', 1); COMMIT`);
-  assert.equal((await claiming).kind, 'paused');
-  assert.deepEqual(await execute(url, 'SELECT 1 FROM attempts'), []);
-});
+for (const attempt of [1, 2]) {
+  test(`PostgreSQL: the claim of attempt ${attempt} respects a pause that commits after the claim has read the pauses`, async (t) => {
+    const url = await newUrl();
+    const ledger = await open(t, url);
+    if (attempt > 1) await attempted(ledger, {}, { state: 'notSent' });
+    const blocker = await openClient(t, url);
+    await blocker.query('BEGIN; SELECT 1 FROM attempt_counter FOR UPDATE');
+    const claiming = claimAs(ledger, { attempt });
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE ${OTHERS} AND wait_event_type = 'Lock'`;
+    while ((await execute(url, waiting)).length === 0);
+    await blocker.query(`INSERT INTO orders (order_id, kind, profile, by, reason, recorded_at)
+      VALUES ('pause-1', 'pauseBegun', 'default', 'ops', 'a test', 1); COMMIT`);
+    assert.equal((await claiming).kind, 'paused');
+    assert.deepEqual(await execute(url, `SELECT 1 FROM attempts WHERE attempt = ${attempt}`), []);
+  });
+}
 
 describe('PostgreSQL: the connection to the server', () => {
   test('a ledger whose idle connections are cut reconnects', async (t) => {

@@ -190,6 +190,7 @@ class PostgresEngine implements SqlEngine {
     const notices: { severity: string | undefined; routine: string | undefined }[] = [];
     const onNotice = (notice: (typeof notices)[number]) => notices.push(notice);
     client.on('notice', onNotice);
+    let failure: unknown;
     return {
       query: async (text: string, values?: readonly (SqlValue | undefined)[]) => {
         // `query_timeout` of one query is missing from the driver's types.
@@ -198,7 +199,12 @@ class PostgresEngine implements SqlEngine {
           query_timeout: isLong ? SLOW_ANSWER_TIMEOUT_MS : ANSWER_TIMEOUT_MS,
           values: values && [...values],
         };
-        const { rows, command } = await client.query<SqlRow>(statement).catch(throwTranslated);
+        // After one failure the server refuses all statements of the transaction. They were sent already, and the first
+        // error is the reason.
+        const { rows, command } = await client.query<SqlRow>(statement).catch((error: unknown) => {
+          failure ??= error;
+          throwTranslated(failure);
+        });
         return { rows, command, notices };
       },
       /** Closes a connection in an unknown state. The server discards what that had not committed. */
