@@ -19,6 +19,7 @@ import {
   InvalidInputError,
   type JourneyHandle,
 } from '../../src/client.ts';
+import { ConfigError } from '../../src/model/problems.ts';
 import { type Certificate, createCertificate } from '../support/certificates.ts';
 import { journeyInput } from '../support/journey-harness.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
@@ -216,6 +217,14 @@ describe('a failed connection', () => {
       assert.equal(error.code, code, error.message);
     });
   }
+
+  test('does not show what may be a secret in the place of the address', async () => {
+    for (const address of ['SECRET-4711', 'http://worker:SECRET-4711@127.0.0.1:1', 'two words SECRET-4711']) {
+      const error = await diagnoseUnreachable({ address }, 10_000);
+      assert.ok(error instanceof Error && !inspect(error).includes('SECRET'), inspect(error));
+      assert.ok(hasCode(error, ...TEMPORAL_AWAY) || error instanceof ConfigError, inspect(error));
+    }
+  });
 
   test('reports how to correct a TLS failure', async (t) => {
     const authority = await createCertificate({ name: 'authority' });

@@ -141,6 +141,12 @@ function checkTemporalAddress(address: string): string | null {
   return matched && isPort ? null : 'must be host:port, such as 127.0.0.1:7233, without a scheme or a path';
 }
 
+/** The error about an address of another form, or `null`. The SDK's own error quotes it, with a password perhaps. */
+function findAddressError({ address }: ConnectionOptions): ConfigError | null {
+  const rule = checkTemporalAddress(address);
+  return rule ? new ConfigError([{ variable: 'TEMPORAL_ADDRESS', rule }]) : null;
+}
+
 /**
  * Opens a connection of this kind, and waits for a first answer of the server.
  *
@@ -175,9 +181,10 @@ async function connectClient(
   to: ConnectionOptions,
   { address, connectTimeoutMs = DEFAULT_TIMEOUT_MS, signal }: ConnectOptions,
 ): Promise<Connection> {
-  const rule = checkTemporalAddress(address ?? to.address);
-  if (rule && address !== undefined) throw new InvalidInputError([{ path: '/address', rule }]);
-  if (rule) throw new ConfigError([{ variable: 'TEMPORAL_ADDRESS', rule }]);
+  const rule = address === undefined ? null : checkTemporalAddress(address);
+  if (rule) throw new InvalidInputError([{ path: '/address', rule }]);
+  const wrong = findAddressError(to);
+  if (wrong) throw wrong;
   if (signal?.aborted) throw new CallError('aborted', { cause: signal.reason });
   return openConnection(PatientConnection, to, connectTimeoutMs, signal);
 }
@@ -187,7 +194,9 @@ async function connectClient(
  *
  * @internal
  */
-export function diagnoseUnreachable(to: ConnectionOptions, withinMs: number): Promise<unknown> {
+export async function diagnoseUnreachable(to: ConnectionOptions, withinMs: number): Promise<unknown> {
+  const wrong = findAddressError(to);
+  if (wrong) return wrong;
   const reason = `${to.address}: it answers a client; a worker’s certificates must be X.509 version 3`;
   // A failed connection of this process is shared otherwise, and its next error gives no reason.
   const channelArgs = { 'grpc.use_local_subchannel_pool': 1 };

@@ -288,7 +288,9 @@ export function translateServerError(error: unknown): unknown {
 export function createUnreachableError(error: unknown, to?: { address: string; tls?: unknown }): CallError {
   const words = findGrpcError(error)?.details ?? getErrorCode(error, '');
   const [, code, right] = SIGNS.find(([sign]) => sign.test(words)) ?? [null, chooseUnreachableCode(error, words, to)];
-  const reason = `${to?.address ?? 'its address'}${right === undefined ? '' : `: ${right}`}`;
+  // Without a port it may be an API key that was put in the address's place.
+  const address = to && /:\d+$/.test(to.address) ? to.address : 'its address';
+  const reason = `${address}${right === undefined ? '' : `: ${right}`}`;
   return new CallError(code, { reason, ...toHarmlessCause(error) });
 }
 
