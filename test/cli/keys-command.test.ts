@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { exportJWK, generateKeyPair } from 'jose';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { decisionContent, type ProvableDecision } from '../../src/model/decision-content.ts';
-import { createKeyRing } from '../../src/protection/keys/key-ring.ts';
+import { createKeyRing, KeyRing, loadKeyRing, type RingKey } from '../../src/protection/keys/key-ring.ts';
 import { loadDecisionSigner } from '../../src/protection/keys/signing-keys.ts';
 import { createDecisionProofVerifier } from '../../src/protection/proofs.ts';
 import { runCli } from './run-cli.ts';
@@ -62,6 +62,24 @@ test('after a rotation the ledger’s data keys are wrapped under the new key', 
   const { keyId, ...rest } = JSON.parse(stdout);
   assert.notEqual(keyId, keyRing.current('ledger').id);
   assert.deepEqual(rest, { reports: 0, secret: true, unreadable: [] });
+
+  const remove = async () => {
+    const { code: ended, stdout: printed } = await runCli(['keys', 'rewrap', '--remove-retired'], { env });
+    return [ended, JSON.parse(printed).removed];
+  };
+  assert.equal((await runCli(['keys', 'rotate'], { env })).code, 0);
+  const retired = JSON.parse(await readFile(file, 'utf8')).keys.filter(({ status }: RingKey) => status === 'retired');
+  assert.deepEqual(await remove(), [3, []], 'the ledger’s own secret was under the former key');
+  const isOfLedger = ({ use }: RingKey) => use === 'ledger';
+  assert.deepEqual(await remove(), [0, retired.filter(isOfLedger).map(({ id }: RingKey) => id)]);
+  const { keys } = await loadKeyRing(file);
+  const left = keys.filter(({ status }) => status === 'retired');
+  assert.deepEqual(
+    left.map(({ use }) => use),
+    ['payload', 'payload'],
+    'histories need them',
+  );
+  await (await openLedger({ url, environment: 'sandbox', keyRing: new KeyRing(keys), create: false })).close();
 });
 
 test('the key that signs decisions is created, and rotated without a refused decision', async () => {

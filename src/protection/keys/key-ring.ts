@@ -538,6 +538,21 @@ export async function rewrapKeys(file: string, kms: string | null): Promise<{ id
 }
 
 /**
+ * Takes every retired key of the ledger out of the file. Reports that are still sealed under one of them are lost.
+ *
+ * @returns their ids
+ * @throws KeyRingError as `rotateKeys`
+ */
+export async function removeRetiredLedgerKeys(file: string): Promise<string[]> {
+  return change(file, async (content) => {
+    const isRemoved = ({ use, status }: FileKey) => use === 'ledger' && status === 'retired';
+    const removed = content.keys.filter(isRemoved).map(({ id }) => id);
+    content.keys = content.keys.filter((key) => !isRemoved(key));
+    return removed;
+  });
+}
+
+/**
  * Records that a key which payloads name will never come. From then on payloads under it are refused, and no run waits
  * for it any longer.
  *

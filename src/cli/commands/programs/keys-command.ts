@@ -3,7 +3,7 @@ import type { KeyUse } from '../../../protection/keys/key-ring.ts';
 import { EXIT, UsageError } from '../../output/errors.ts';
 import type { Answer, CommandRow, Context } from '../command.ts';
 
-type KeyOptions = Partial<Record<'file' | 'jwks' | 'kms' | 'use', string>>;
+type KeyOptions = Partial<Record<'file' | 'jwks' | 'kms' | 'use', string>> & { removeRetired?: boolean };
 
 interface KeyCommand extends Pick<CommandRow, 'name' | 'description' | 'arguments' | 'options'> {
   example: string;
@@ -102,10 +102,18 @@ const KEY_COMMANDS: readonly KeyCommand[] = [
     name: 'rewrap',
     description:
       'wrap the ledger’s data keys under the current key; reports stay as they are, and workers may keep running',
+    options: [
+      ['--remove-retired', 'where it found nothing to wrap, take the retired ledger keys out of the ring, for good'],
+    ],
     example: 'credit-journey keys rewrap',
-    async act({ openLedger }) {
+    async act({ file, rings, openLedger, options: { removeRetired } }) {
       const answer = await (await openLedger()).rewrapDataKeys();
-      return { answer, exitCode: answer.unreadable.length > 0 ? EXIT.needsPerson : EXIT.done };
+      const isClean = answer.unreadable.length === 0;
+      if (!removeRetired) return { answer, exitCode: isClean ? EXIT.done : EXIT.needsPerson };
+      // A program that has the former key ring may seal more, as long as there was something to wrap.
+      const mayRemove = isClean && answer.reports === 0 && !answer.secret;
+      const removed = mayRemove ? await rings.removeRetiredLedgerKeys(file) : [];
+      return { answer: { ...answer, removed }, exitCode: mayRemove ? EXIT.done : EXIT.needsPerson };
     },
   },
   {
