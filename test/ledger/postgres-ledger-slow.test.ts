@@ -458,6 +458,25 @@ describe('PostgreSQL: the connection to the server', () => {
   });
 });
 
+test('PostgreSQL: a ledger is made only in a database that can keep every text', async (t) => {
+  const one = await newUrl();
+  const make = async (encoding: string) => {
+    const url = `${one}_${encoding.toLowerCase()}`;
+    const options = `ENCODING '${encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`;
+    await execute(one, `CREATE DATABASE ${new URL(url).pathname.slice(1)} ${options}`);
+    return open(t, url);
+  };
+  await assert.rejects(make('LATIN1'), /cannot keep every text: it needs the encoding UTF8/);
+  for (const encoding of ['UTF8', 'SQL_ASCII']) {
+    const ledger = await make(encoding);
+    const who = { by: 'Łucja', reason: 'an outage – planned' };
+    const begun = await ledger.pauses.begin(ledger.identity.ledgerId, {}, who);
+    assert.equal(begun.pause.reason, who.reason);
+    const [pause] = await ledger.pauses.list();
+    assert.deepEqual([pause?.by, pause?.reason], [who.by, who.reason]);
+  }
+});
+
 test('PostgreSQL: the error of a connection that fails names its reason, and no secret or path', async () => {
   const url = await newUrl();
   for (const [address, reason] of [

@@ -27,6 +27,7 @@ const STANDBY_WAIT = 'SyncRepWaitForLSN';
 
 const REFUSALS: Readonly<Record<string, string>> = {
   '0A000': 'is a standby, which takes no writes: LEDGER_URL must name the primary',
+  '22P05': 'cannot keep every text: it needs the encoding UTF8, which an administrator chooses as the database is made',
   '28000': 'refuses the user of LEDGER_URL, or the address of the connection',
   '28P01': 'refuses the user or the password of LEDGER_URL',
   '42501': 'denies its user a privilege: run `credit-journey setup` as its owner, then deploy/postgres/make-roles.sh',
@@ -95,6 +96,9 @@ const DIALECT: SqlDialect = {
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
     WHERE c.relkind = 'r' AND pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped`,
   triggerPrelude: [
+    // The server would refuse names and reasons that have other characters, each time, as if it were down.
+    `DO $$ BEGIN IF current_setting('server_encoding') NOT IN ('UTF8', 'SQL_ASCII') THEN
+       RAISE EXCEPTION USING ERRCODE = '22P05'; END IF; END $$`,
     `CREATE FUNCTION ledger_keep_rows() RETURNS trigger LANGUAGE plpgsql AS
      'BEGIN RAISE EXCEPTION ''rows of this table are kept as they are''; END'`,
   ],
