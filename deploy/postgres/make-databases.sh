@@ -8,15 +8,16 @@ PGPASSWORD="$(cat "$secrets/postgres_password")"
 export PGPASSWORD PGDATABASE=postgres
 
 make_user() { # user
-  export NEW_USER="$1" PASSWORD_FILE="$secrets/$1_db_password"
-  # The password is in no argument, which every process of the machine could read.
+  export NEW_USER="$1"
   psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 <<'SQL'
 \set user `printf %s "$NEW_USER"`
-\set password `cat "$PASSWORD_FILE"`
 SELECT format('CREATE ROLE %I LOGIN', :'user')
   WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'user') \gexec
-SELECT format('ALTER ROLE %I PASSWORD %L', :'user', :'password') \gexec
 SQL
+  # psql sends a hash, since the server's log may keep the statement. It asks twice, and without a terminal it reads from
+  # here. The password is in no argument, which every process of the machine could read.
+  password="$(cat "$secrets/$1_db_password")"
+  printf '%s\n%s\n' "$password" "$password" | setsid psql --quiet --no-psqlrc --command "\\password $1"
 }
 
 make_database() { # database, owner

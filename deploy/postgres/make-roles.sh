@@ -9,13 +9,11 @@ PGPASSWORD="$(cat "$secrets/postgres_password")"
 export PGPASSWORD PGDATABASE=ledger
 
 give_password() { # role, file
-  export ROLE="$1" PASSWORD_FILE="$2"
-  # The password is in no argument, which every process of the machine could read.
-  psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 <<'SQL'
-\set role `printf %s "$ROLE"`
-\set password `cat "$PASSWORD_FILE"`
-SELECT format('ALTER ROLE %I LOGIN PASSWORD %L', :'role', :'password') \gexec
-SQL
+  psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 --command "ALTER ROLE $1 LOGIN"
+  # psql sends a hash, since the server's log may keep the statement. It asks twice, and without a terminal it reads from
+  # here. The password is in no argument, which every process of the machine could read.
+  password="$(cat "$2")"
+  printf '%s\n%s\n' "$password" "$password" | setsid psql --quiet --no-psqlrc --command "\\password $1"
 }
 
 psql --quiet --no-psqlrc --set ON_ERROR_STOP=1 --single-transaction --file "$grants"

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -20,7 +21,7 @@ import { startPostgres } from '../support/postgres.ts';
 import { ledgerContract } from './contract.ts';
 import { attempted, claimOf, consentOf, decisionOf, INQUIRY, keyRing, outcomeOf, RECORD, TRACE } from './fixtures.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../deploy/postgres/make-roles.sh', import.meta.url));
+const SCRIPTS = fileURLToPath(new URL('../../deploy/postgres', import.meta.url));
 const server = await startPostgres();
 
 const ring = keyRing();
@@ -297,26 +298,49 @@ test('the roles give up while a backup reads, and no program waits for it behind
 });
 
 describe('compose', () => {
-  test('creates the roles by a script that can run again with other passwords', async (t) => {
-    const url = await server.url('ledger');
-    await (await openLedger({ url, environment: 'sandbox', keyRing: keyRing(), create: true })).close();
+  test('makes databases and roles by scripts that can run again with other passwords, which the server never reads', async (t) => {
+    const url = await server.url('of_compose');
     const secrets = mkdtempSync(join(tmpdir(), 'credit-journey-role-'));
     t.after(() => rmSync(secrets, { recursive: true, force: true }));
     const { hostname, port, username, password } = new URL(url);
+    let sent = '';
+    const proxy = createServer((client) => {
+      const upstream = connect(Number(port), hostname);
+      client.on('data', (bytes) => {
+        sent += bytes.toString('latin1');
+      });
+      client.pipe(upstream).pipe(client);
+      client.on('error', () => upstream.destroy());
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, hostname, resolve));
+    t.after(() => proxy.close());
+    const proxied = String((proxy.address() as AddressInfo).port);
+    const env = { ...process.env, PGHOST: hostname, PGPORT: proxied, PGUSER: username, SECRETS_DIR: secrets };
+    const runScript = (name: string) => promisify(execFile)('/bin/sh', [join(SCRIPTS, name)], { env });
+    const give = (role: string, text: string) => writeFileSync(join(secrets, `${role}_db_password`), `${text}\n`);
     writeFileSync(join(secrets, 'postgres_password'), decodeURIComponent(password));
-    const env = { ...process.env, PGHOST: hostname, PGPORT: port, PGUSER: username, SECRETS_DIR: secrets };
+    const addressOf = (role: string, text: string) => {
+      const address = new URL(url);
+      [address.pathname, address.username, address.password] = ['ledger', role, text];
+      return address.href;
+    };
     for (const nth of ['first', 'second']) {
-      for (const role of LEDGER_ROLES) writeFileSync(join(secrets, `${role}_db_password`), `${nth} of ${role}`);
-      await promisify(execFile)('/bin/sh', [SCRIPT], { env });
-      for (const role of LEDGER_ROLES) {
-        const address = new URL(url);
-        [address.username, address.password] = [role, `${nth} of ${role}`];
-        const client = await connected(address.href);
+      const passwords = ['temporal', 'ledger', ...LEDGER_ROLES].map(
+        (role) => [role, `${nth} \\ of '${role}"`] as const,
+      );
+      for (const [role, text] of passwords) give(role, text);
+      await runScript('make-databases.sh');
+      const owners = addressOf('ledger', `${nth} \\ of 'ledger"`);
+      await (await openLedger({ url: owners, environment: 'sandbox', keyRing: ring, create: true })).close();
+      await runScript('make-roles.sh');
+      for (const [role, text] of passwords.slice(2)) {
+        const client = await connected(addressOf(role, text));
         await client.query('SELECT count(*) FROM inquiries');
         await assert.rejects(client.query('DROP TABLE inquiries'));
         await client.end();
       }
     }
+    assert.ok(sent.includes('SCRAM-SHA-256$') && !sent.includes(' of '), 'a log of statements has no password');
     // The roles of the other tests have a database of their own, and by now the passwords of this test.
     for (const { url: before } of Object.values(roles)) await assert.rejects(connected(before));
   });
