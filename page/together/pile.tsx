@@ -266,13 +266,15 @@ function exactly(common: Common, inquiries: readonly object[]): string {
   return `POST /v1/decisions\n${members},\n  "inquiries": [\n${lines}\n  ]\n}`;
 }
 
-/** What every one of them allows, in the words of the first. */
+/** What every one of them allows, in the words of the first, with each effect. */
 function guidesOf(holds: readonly Hold[]): ActionGuide[] {
   const [first, ...others] = holds;
   return TOGETHER.flatMap((action) => {
     const isAllowed = (hold: Hold | undefined) => hold?.allowedActions.some((one) => one === action) ?? false;
     if (!isAllowed(first) || !others.every(isAllowed)) return [];
-    return first?.guide.actions.filter((one) => one.action === action) ?? [];
+    const guides = holds.flatMap(({ guide }) => guide.actions.filter((one) => one.action === action));
+    const does = [...new Set(guides.map((guide) => guide.does))].join(' Or: ');
+    return guides.slice(0, 1).map((guide) => ({ ...guide, does }));
   });
 }
 

@@ -278,14 +278,21 @@ describe('a hold on the command line', { concurrency: 4 }, () => {
     const copied = screen.replaceAll(/ \\\n\s*/g, ' ');
     assert.ok(copied.includes(`npx credit-journey resolve ${one.input.journeyId} ${one.trace} --attempt 1`), screen);
 
+    const file = join(harness.dataDir, `${randomUUID()}.json`);
+    const [pullId, applicants] = [`P-${randomUUID()}`, [applicant('1A', newSsn('3422'))]];
+    const pull = { pullId, productCode: 'CR', endUserCode: 'EU777', permissiblePurposeCode: '01', applicants };
+    await writeFile(file, JSON.stringify(pull));
+    assert.equal((await cli('pull', '--file', file)).code, 0);
+    await holdsUntil((list) => list.some(of(`pull:${pullId}`)), '--end-user-code', 'EU777');
+
     const args = ['resolve', '--all', ...mine, '--provider-said', 'notAsked', ...WHO];
     const answers: [RegExp, string][] = [
       [/CUSTOMER TRACE NUMBER[\s\S]*1 +amend[\s\S]*2 +abandon[\s\S]*Number or word: /, '2'],
-      [/ends with this\s+stage[\s\S]*Decide abandon about these 1\? \[y\/N\] /, 'y'],
+      [/ends with this\s+stage[\s\S]*The pull ends with it\.[\s\S]*Decide abandon about these 2\? \[y\/N\] /, 'y'],
     ];
     const all = await runInTerminal(args, answers, env);
     assert.equal(all.code, 0, all.screen);
-    assert.match(all.screen, /1 decided, 0 failed/);
+    assert.match(all.screen, /2 decided, 0 failed/);
     assert.equal((await one.handle.result()).outcome, 'abandoned');
   });
 });

@@ -155,7 +155,7 @@ async function resolveOne(runKey: string, trace: string | undefined, asked: Aske
     await askForTheRest(hold, draft, prompter);
   }
   parseMessage(decision, draft);
-  if (prompter && hold) output.say(['', ...wrap(findDeed(hold, draft)?.does ?? '', output.width)]);
+  if (prompter && hold) output.say(['', ...describeEffects([hold], draft, output)]);
   if (prompter && !options.yes && !(await isAgreed(`Decide ${draft.action}?`, prompter, output))) {
     return { exitCode: EXIT.needsPerson };
   }
@@ -233,12 +233,13 @@ async function resolveAll({ options, output, prompter, draft, call }: Asked): Pr
   if (first && planned.length > 0 && !options.yes) {
     const { action, outcome, providerSaid } = draft;
     const plan = { action, outcome, providerSaid, planned, ...rest };
-    const effect = ['', findDeed(first, draft)?.does ?? ''];
+    const decidable = holds.filter((_, index) => judged[index]?.result === 'decidable');
+    const effects = ['', ...describeEffects(decidable, draft, output)];
     if (!prompter) {
       const problem = new UsageError(`nothing was decided: --yes decides about these ${planned.length}`);
-      return { answer: plan, next: effect, problem };
+      return { answer: plan, next: effects, problem };
     }
-    output.say([...formatDocument(plan, width), ...effect.flatMap((text) => wrap(text, width))]);
+    output.say([...formatDocument(plan, width), ...effects]);
     const question = `Decide ${action} about these ${planned.length}?`;
     if (!(await isAgreed(question, prompter, output))) return { exitCode: EXIT.needsPerson };
   }
@@ -306,6 +307,11 @@ async function listHolds(call: CallOperation, conditions: Loose): Promise<Hold[]
 function findDeed({ guide: { actions } }: Hold, { action, outcome }: Partial<Decision>) {
   const chosen = actions.find((candidate) => candidate.action === action);
   return chosen?.outcomes?.find((candidate) => candidate.outcome === outcome) ?? chosen;
+}
+
+/** Each effect once: a journey, a pull and a share end in different ways. */
+function describeEffects(holds: readonly Hold[], draft: DraftDecision, { width }: Output): string[] {
+  return [...new Set(holds.map((hold) => findDeed(hold, draft)?.does ?? ''))].flatMap((does) => wrap(does, width));
 }
 
 /**
