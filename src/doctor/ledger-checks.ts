@@ -98,7 +98,10 @@ export const ledgerDurabilityCheck = defineCheck('ledger-durability', NEEDS, asy
 export const pausesCheck = defineCheck('pauses', NEEDS, async ({ content }) => {
   const { pauses } = await content();
   if (pauses.length === 0) return pass('inquiries are not paused');
-  return warn(pauses.map(describePause).join('; '), '`credit-journey resume` ends it, once its cause is fixed');
+  return warn(
+    pauses.map(describePause).join('; '),
+    '`credit-journey resume` ends it, once its cause is fixed: with --profile, that of one profile',
+  );
 });
 
 /** Servers that keep their time differ by less. */
