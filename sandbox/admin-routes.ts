@@ -20,7 +20,7 @@ export function addAdminRoutes(app: FastifyInstance, context: Context): void {
   app.put('/_sandbox/faults', async (request, reply) => {
     const set = context.faults.set(parseJson(request.body));
     if ('problems' in set) {
-      const { status, headers, body } = errorAnswer(400, 'The fault plan cannot be', set.problems);
+      const { status, headers, body } = errorAnswer(400, 'The fault plan is not valid', set.problems);
       return reply.code(status).headers(headers).send(body);
     }
     const { refuseConnectionsForMs } = set.plan;
