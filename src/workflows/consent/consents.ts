@@ -85,6 +85,8 @@ export class Consents {
   #keyWaits = 0;
   /** Counts the messages, so that a new one ends the wait for those that the ledger could not take. */
   #received = 0;
+  /** Whether the ledger that answered last is not the run's own. */
+  #isOfAnotherLedger = false;
   /** Counts the writes in a row that the ledger could not take. */
   #failedWrites = 0;
   /** When the latest message came: ahead of the clock by a millisecond for each other message of its task. */
@@ -160,8 +162,12 @@ export class Consents {
     return decision === 'granted' ? this.#grants : this.#refusals;
   }
 
-  /** Whether the ledger's latest answer about the share is known. */
-  has(shareId: string): boolean {
+  /** Whether the ledger has answered about the share since the latest news, or another ledger that cannot know. */
+  isAnswered(shareId: string): boolean {
+    return this.#isOfAnotherLedger || this.#knows(shareId);
+  }
+
+  #knows(shareId: string): boolean {
     return this.#standings.has(shareId) && !this.#stale.has(shareId);
   }
 
@@ -169,6 +175,7 @@ export class Consents {
   markStale(shareIds: Iterable<string> = this.#host.shares.keys()): void {
     for (const shareId of shareIds) this.#stale.add(shareId);
     this.#news++;
+    this.#isOfAnotherLedger = false;
     this.write();
   }
 
@@ -186,7 +193,7 @@ export class Consents {
   /** Shares that wait for consent without the ledger's answer, as of the latest news. */
   get #unanswered(): string[] {
     const waiting = [...this.#host.shares.values()].filter(({ state }) => state === 'awaitingConsent');
-    return waiting.map(({ input }) => input.shareId).filter((shareId) => !this.has(shareId));
+    return waiting.map(({ input }) => input.shareId).filter((shareId) => !this.#knows(shareId));
   }
 
   /** Stores the ledger's answers about shares. One writer asks at a time, so no answer overtakes another one. */
@@ -334,8 +341,9 @@ export class Consents {
     const news = this.#news;
     const recorded = await runUntilRecorded('recordConsents', { summary }, args);
     this.#faults = this.#faults.slice(args.faultyGrants.length);
+    this.#isOfAnotherLedger = recorded === 'ledgerChanged';
     if (recorded === 'ledgerChanged') {
-      log.warn('consents were not recorded: the ledger is not the one that the run has used');
+      log.warn('consents were neither recorded nor looked up: the ledger is not the one that the run has used');
       for (const waitingConsent of batch) {
         const { verdict, record } = waitingConsent;
         if (verdict === undefined) refuseConsent(this.#host, OF_ANOTHER_LEDGER, record.consentId);

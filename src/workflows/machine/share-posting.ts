@@ -102,7 +102,7 @@ class SharePosting {
     const share = this.#share;
     const { continuation, consents, decided } = run;
     // Consents may have come before the share was requested.
-    const isAnswered = () => consents.has(share.input.shareId);
+    const isAnswered = () => consents.isAnswered(share.input.shareId);
     const isRecording = () => !isAnswered() || decided.isBusy || consents.isRecording(share.input.shareId);
     let isConfirmed = false;
     for (;;) {
@@ -140,8 +140,11 @@ class SharePosting {
       const isDisturbed = () => isOver() || this.#judgeConsent().kind !== 'waiting';
       if (leftMs > 0 && isAnswered()) await this.#waitForConsent(leftMs, () => isDisturbed() || !isAnswered());
       // The ledger may not have answered yet, or not recorded that the wait was extended, or a consent.
-      else if (isRecording()) await continuation.wait(() => isDisturbed() || !isRecording());
-      // Silence means no, if the ledger confirms it: the run may have missed that another run recorded a consent.
+      else if (isRecording()) {
+        await continuation.wait(() => isDisturbed() || (leftMs > 0 ? isAnswered() : !isRecording()));
+      }
+      // Silence means no, if the ledger confirms it: the run may have missed that another run recorded a consent. Another
+      // ledger cannot confirm it, and the wait ends all the same.
       else if (isConfirmed) return 'expired';
       else {
         isConfirmed = true;
