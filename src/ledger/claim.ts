@@ -121,7 +121,7 @@ export const SHARE_RULES: readonly ClaimRule[] = [
   { name: 'reportGone', forbids: ({ share }) => (share?.reportIsGone ? NOT_PERMITTED : null) },
   {
     name: 'consentMissing',
-    forbids: ({ share }) => (share && (share.grants.length === 0 || has(share, 'missing')) ? NOT_PERMITTED : null),
+    forbids: ({ share }) => (share && lacksGrant(share) ? NOT_PERMITTED : null),
   },
   { name: 'consentRefused', forbids: ({ share }) => (share && has(share, 'refused') ? NOT_PERMITTED : null) },
   { name: 'consentTooOld', forbids: ({ share }) => (share && has(share, 'tooOld') ? NOT_PERMITTED : null) },
@@ -276,6 +276,10 @@ export function findResendToSpend(known: KnownInquiry, attempt: number): KnownDe
 /** Whether any attempt was claimed; one that was closed was not. */
 export function wasClaimed(known: KnownInquiry): boolean {
   return known.attempts.some(({ closed }) => !closed);
+}
+
+function lacksGrant(share: KnownShare): boolean {
+  return share.grants.length === 0 || has(share, 'missing') || has(share, 'otherPerson');
 }
 
 function has({ grants }: KnownShare, fault: GrantFault): boolean {

@@ -58,12 +58,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     'share?.reportIsGone',
     'the report of the share is gone',
   ),
-  withoutShareRule(
-    'consentMissing',
-    'a share needs no grant',
-    "share && (share.grants.length === 0 || has(share, 'missing'))",
-    'the share has no grant',
-  ),
+  withoutShareRule('consentMissing', 'a share needs no grant', 'share && lacksGrant(share)', 'the share has no grant'),
   withoutShareRule(
     'consentRefused',
     'a refusal that the ledger has is passed over',

@@ -154,7 +154,7 @@ const TABLE: Row[] = [
   ['the share was answered, although it was withdrawn', { ...ANSWERED, ...WITHDRAWN }, 2, 'latest'],
   ['the report of the share is gone', { share: { ...PERMITTED, reportIsGone: true } }, 1, 'notPermitted'],
   ['the share has no grant', { share: { ...PERMITTED, grants: [] } }, 1, 'notPermitted'],
-  ...(['missing', 'refused', 'tooOld', 'spent'] as const).map((worth): Row => {
+  ...(['missing', 'otherPerson', 'refused', 'tooOld', 'spent'] as const).map((worth): Row => {
     const share = { ...PERMITTED, grants: [{ worth: 'stands' as const }, { worth }] };
     return [`one grant of the share is ${worth}`, { share }, 1, 'notPermitted'];
   }),
