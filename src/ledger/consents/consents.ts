@@ -103,11 +103,11 @@ export async function adoptConsents(session: SqlSession, start: Start): Promise<
   const { runKey, firstRunId, shareIds, applicantIds, reportRunKey } = start;
   const ofNoStart = { journeyId: runKey, firstRunId: null, toldTo: null };
   await updateRows(session, 'consents', ofNoStart, { toldTo: firstRunId });
-  for (const row of await readRows(session, 'consents', { journeyId: runKey, unmatched: IS_SET })) {
-    const unknownShare = shareIds.includes(row.shareId) ? undefined : 'share';
-    const unmatched = applicantIds.includes(row.applicantId) ? unknownShare : 'applicant';
-    await updateRows(session, 'consents', pick(row, KEY), { unmatched });
-  }
+  const isUnmatched = { journeyId: runKey, unmatched: IS_SET };
+  const isOfApplicant = { ...isUnmatched, applicantId: isIn(applicantIds) };
+  await updateRows(session, 'consents', isUnmatched, { unmatched: 'applicant' });
+  await updateRows(session, 'consents', isOfApplicant, { unmatched: 'share' });
+  await updateRows(session, 'consents', { ...isOfApplicant, shareId: isIn(shareIds) }, { unmatched: undefined });
   if (reportRunKey === undefined) return;
   const ofReport = { journeyId: reportRunKey, shareId: isIn(shareIds), unmatched: 'share' } as const;
   await updateRows(session, 'consents', ofReport, { unmatched: undefined });
