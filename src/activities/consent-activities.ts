@@ -4,7 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { runInParallel } from '../base/in-parallel.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentRecord, GrantFault, ShareStanding } from '../consent/consent-record.ts';
-import { isAhead, refuseFault } from '../consent/refusals.ts';
+import { isAhead, isRefusal, refuseFault } from '../consent/refusals.ts';
 import { type JudgedShare, judgeShare, toConsentStanding } from '../consent/standing.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ConsentVerdict } from '../ledger/records.ts';
@@ -14,14 +14,14 @@ import type { LateConsentResult, Stands } from '../messages/journey/shapes.ts';
 import { InvalidInputError, parseProblem } from '../model/problems.ts';
 import { type RefusalCause, refuse, refusePaths } from '../model/refusals.ts';
 import { parseRunKey, toRunKey, toWorkflowId } from '../model/run-key.ts';
-import type { AskingRun, ConsentTaken, RecordConsentsArgs, ShareQuestion } from './contract.ts';
+import type { ConsentTaken, RecordConsentsArgs, ShareQuestion } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createRetryableFailure, translateErrors } from './failures.ts';
 
 /** Judges the consents of a share by all messages that the ledger has about it. */
 async function judge(
   ledger: Ledger,
-  { runKey, firstRunId, applicantIds, consentTrust = 'namespace' }: AskingRun,
+  { runKey, firstRunId, applicantIds, consentTrust = 'namespace' }: RecordConsentsArgs,
   { reportReferenceNumber, reportRunKey, ...share }: ShareQuestion,
 ): Promise<JudgedShare & { standing: ShareStanding }> {
   const { shareId } = share;
@@ -40,29 +40,6 @@ async function judge(
       withdrawn: facts.isWithdrawn ? true : undefined,
     },
   };
-}
-
-/**
- * Judges the consents of shares. A start that names its shares then owns the grants that no start has received. The
- * ledger takes consents to these shares off the list of unmatched consents.
- */
-async function judgeShares(ledger: Ledger, asker: AskingRun, shares: readonly ShareQuestion[]) {
-  const { ledgerId = ledger.identity.ledgerId, runKey, firstRunId, applicantIds, shareIds } = asker;
-  if (shareIds) {
-    const reportRunKey = shares.find((share) => share.reportRunKey !== undefined)?.reportRunKey;
-    await ledger.consents.adopt(ledgerId, { runKey, firstRunId, shareIds, applicantIds, reportRunKey });
-  }
-  return Promise.all(shares.map((share) => judge(ledger, asker, share)));
-}
-
-/** Reads which consents are in force for the shares of a run that starts. */
-export async function lookUpShares(
-  ledger: Ledger,
-  asker: AskingRun,
-  shares: readonly ShareQuestion[],
-): Promise<ShareStanding[]> {
-  const shareIds = shares.map(({ shareId }) => shareId);
-  return (await judgeShares(ledger, { ...asker, shareIds }, shares)).map(({ standing }) => standing);
 }
 
 /**
@@ -122,9 +99,15 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     const shareIds = shares.map(({ shareId }) => shareId);
     const verdicts = await ledger.recordConsents(ledgerId, written, { firstRunId, shareIds, faultyGrants });
     const verdictByConsent = new Map(written.map((consent, index) => [consent, verdicts[index]]));
-    for (const consent of written) await flagPosted(ledgerId, consent);
+    for (const consent of written.filter(isRefusal)) await ledger.flagPostedShares(ledgerId, consent);
     await wakeSharesByThemselves(args.runKey, written);
-    const judged = await judgeShares(ledger, args, shares);
+    if (args.shareIds) {
+      const { runKey, applicantIds } = args;
+      const reportRunKey = shares.find((share) => share.reportRunKey !== undefined)?.reportRunKey;
+      const start = { runKey, firstRunId, shareIds: args.shareIds, applicantIds, reportRunKey };
+      await ledger.consents.adopt(ledgerId, start);
+    }
+    const judged = await Promise.all(shares.map((share) => judge(ledger, args, share)));
     const toTaken = async (item: Proven): Promise<ConsentTaken> => {
       if (!('consent' in item)) return item;
       const { consent, doubt } = item;
@@ -148,11 +131,6 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
       fault = worth === 'stands' ? ((await ledger.consents.fault(consent)) ?? undefined) : worth;
     }
     return { isKnown: true, paths, fault };
-  }
-
-  /** A refusal flags the shares that were posted before it; returns how many. */
-  async function flagPosted(ledgerId: string, consent: ConsentRecord): Promise<number> {
-    return consent.decision === 'granted' ? 0 : ledger.flagPostedShares(ledgerId, consent);
   }
 
   /**
@@ -206,7 +184,7 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
       return { cause: 'differs', problems: paths.map((path) => ({ path, rule: RECORDED_OTHERWISE })) };
     }
     if (fault) return { cause: 'noLongerCounts', problems: [parseProblem(refuseFault(fault).reason)] };
-    const postedSharesFlagged = await flagPosted(ledgerId, consent);
+    const postedSharesFlagged = isRefusal(consent) ? await ledger.flagPostedShares(ledgerId, consent) : 0;
     const { journeyId: runKey, applicantId, shareId, secondaryUser } = consent;
     // A journey that was started meanwhile may have asked the ledger a moment too early. It ignores what it knows.
     await signalIfOpen(runKey, 'consent', given);

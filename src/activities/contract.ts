@@ -67,21 +67,6 @@ export interface ShareQuestion extends SecondaryUser {
   reportRunKey?: string;
 }
 
-/** The run that asks the ledger about consents. */
-export interface AskingRun {
-  /** Default: the worker's own ledger. */
-  ledgerId?: string;
-  runKey: string;
-  /** The first run of the chain. */
-  firstRunId: string;
-  /** The applicants whose consents and denials can count for this share. */
-  applicantIds: readonly string[];
-  /** Default: `namespace`. */
-  consentTrust?: GatewayProfile['consentTrust'];
-  /** All shares that the run knows, where it asks about some without an answer: then it gets consents that came before. */
-  shareIds?: readonly string[];
-}
-
 export interface SubmitInquiryArgs extends InquiryContent {
   run: RunIdentity;
   attempt: number;
@@ -176,7 +161,22 @@ export interface RecordDecisionArgs {
   proof?: string;
 }
 
-export interface RecordConsentsArgs extends AskingRun {
+/** A run's consents, and its questions about shares. */
+export interface RecordConsentsArgs {
+  /** Default: the worker's own ledger. */
+  ledgerId?: string | undefined;
+  runKey: string;
+  /** The first run of the chain. */
+  firstRunId: string;
+  /** The applicants whose consents and denials can count for the shares. */
+  applicantIds: readonly string[];
+  /** Default: `namespace`. */
+  consentTrust?: GatewayProfile['consentTrust'] | undefined;
+  /**
+   * All shares that the run knows, where it asks about some without an answer. Its start then owns the grants that no
+   * start has received, and the list of unmatched consents loses those to the shares.
+   */
+  shareIds?: readonly string[] | undefined;
   consents: ConsentRecord[];
   /** The shares of the consents and grants, as far as the run knows them, and those that it asks about. */
   shares: readonly ShareQuestion[];

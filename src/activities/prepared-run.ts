@@ -1,6 +1,7 @@
 /** The first activity of each kind of run: it checks the input, and fixes the run's configuration. */
 import { activityInfo } from '@temporalio/activity';
 import { toUtcInstant } from '../base/instants.ts';
+import type { ShareStanding } from '../consent/consent-record.ts';
 import { computeProfileFingerprint, type GatewayProfile } from '../gateway/profile.ts';
 import { findApplicantProblems } from '../gateway/sendable-applicants.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
@@ -11,14 +12,13 @@ import { type PortfolioReviewInput, portfolioReview } from '../messages/inputs/p
 import { creditReport, failsafeCheck, type PullInput } from '../messages/inputs/pull.ts';
 import { type ShareReportInput, shareReport } from '../messages/inputs/share-report.ts';
 import type { Checked, MessageOf } from '../messages/message.ts';
-import { type RequestShareMessage, requestShare, type ShareInput, toShareTerms } from '../messages/request-share.ts';
+import { type RequestShareMessage, requestShare, type ShareInput } from '../messages/request-share.ts';
 import type { FailsafeApplicant } from '../model/applicant.ts';
 import { type InquiryContent, type InquiryDescription, type InquiryTerms, pickTerms } from '../model/inquiry.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
 import { STAGES } from '../model/products.ts';
 import { ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../model/run-key.ts';
 import { toPullInquiry, toStageInquiry } from '../model/stage-end-user.ts';
-import { lookUpShares } from './consent-activities.ts';
 import type { RunConfig } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile, findProfile } from './dependencies.ts';
 import { translateErrors } from './failures.ts';
@@ -152,27 +152,17 @@ export function createStartActivities(dependencies: ActivityDependencies) {
   const { ledger } = dependencies;
 
   return translateErrors({
-    /** `firstRunId`: the first run of the chain. */
-    prepareJourney: async ({ input: given, firstRunId }: { input: LendingJourneyInput; firstRunId: string }) => {
+    prepareJourney: async ({ input: given }: { input: LendingJourneyInput }) => {
       const start = await checkStart(dependencies, 'journey', given, lendingJourney, listJourneyEntitlements);
-      const { profile, facts, runKey, input } = start;
+      const { profile, facts, input } = start;
       const { shares = [], applicants } = input;
       for (const productCode of input.stages ?? STAGES) {
         checkRequestCanBeBuilt(profile, toStageInquiry(input, productCode), { applicants });
       }
-      const asker = {
-        runKey,
-        firstRunId,
-        consentTrust: profile.consentTrust,
-        applicantIds: applicants.map(({ applicantId }) => applicantId),
-      };
-      const questions = shares.map(toShareTerms);
-      // If the ledger does not answer, the journey asks for each share when it waits for consent.
+      // A journey without earlier consents need not ask the ledger about its shares.
       const standings =
-        facts?.hasConsents === false
-          ? questions.map(({ shareId }) => ({ shareId, applicants: [] }))
-          : await nullIfUnanswered(lookUpShares(ledger, asker, questions));
-      return { ...(await fixRun(dependencies, profile, facts)), standings: standings ?? [] };
+        facts?.hasConsents === false ? shares.map(({ shareId }): ShareStanding => ({ shareId, applicants: [] })) : [];
+      return { ...(await fixRun(dependencies, profile, facts)), standings };
     },
 
     preparePull: async ({ input: given }: { input: PullInput }) => {
@@ -195,8 +185,8 @@ export function createStartActivities(dependencies: ActivityDependencies) {
     },
 
     /** Finds the report that is shared. The ledger knows of the share from then on. */
-    prepareShareReport: async (args: { input: ShareReportInput; firstRunId: string }) => {
-      const start = await checkStart(dependencies, 'share', args.input, shareReport, (share) => [
+    prepareShareReport: async ({ input: given }: { input: ShareReportInput }) => {
+      const start = await checkStart(dependencies, 'share', given, shareReport, (share) => [
         { ...share, productCode: 'SECONDUSE' },
       ]);
       const { profile, runKey, facts, input } = start;
@@ -208,13 +198,7 @@ export function createStartActivities(dependencies: ActivityDependencies) {
         const rule = 'must be that of the share that already has this id: choose another id';
         throw new InvalidInputError([{ path: '/report', rule }]);
       }
-      const { firstRunId } = args;
-      const applicantIds = reference.applicants.map(({ applicantId }) => applicantId);
-      const asker = { runKey, firstRunId, consentTrust: profile.consentTrust, applicantIds };
-      const reportRunKey = report.kind === 'ledger' ? report.runKey : undefined;
-      const question = { ...toShareTerms(input), reportReferenceNumber, reportRunKey };
-      const standings = await lookUpShares(ledger, asker, [question]);
-      return { ...(await fixRun(dependencies, profile, facts)), report, reference, standings };
+      return { ...(await fixRun(dependencies, profile, facts)), report, reference };
     },
 
     /** @throws `InvalidInput` (final) with paths under `/applicants`. */

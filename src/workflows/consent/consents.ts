@@ -179,17 +179,6 @@ export class Consents {
     this.write();
   }
 
-  /** The run as the ledger's questions name it. An unprepared run has no ledger yet. */
-  get #asker() {
-    const { config, runKey, applicantIds } = this.#host;
-    const { firstExecutionRunId: firstRunId } = workflowInfo();
-    return { ledgerId: config?.ledgerId, consentTrust: config?.consentTrust, runKey, firstRunId, applicantIds };
-  }
-
-  #askAbout(share: ShareRecord): ShareQuestion {
-    return { ...toShareTerms(share.input), ...this.#host.toReportTerms(share) };
-  }
-
   /** Shares that wait for consent without the ledger's answer, as of the latest news. */
   get #unanswered(): string[] {
     const waiting = [...this.#host.shares.values()].filter(({ state }) => state === 'awaitingConsent');
@@ -319,7 +308,7 @@ export class Consents {
 
   /** Returns whether the ledger has taken anything, or the run keeps a grant back for its keys. */
   async #hasWritten(): Promise<boolean> {
-    const { config, shares } = this.#host;
+    const { config, shares, runKey, applicantIds } = this.#host;
     const unwritten = config ? this.#waiting : [...this.#refusals.values()];
     const batch = selectNextBatch(unwritten.filter((waitingConsent) => !this.#unjudged.has(waitingConsent)));
     const consents = batch.map(({ record }) => record);
@@ -330,10 +319,14 @@ export class Consents {
     const known = config ? about.flatMap((shareId) => shares.get(shareId) ?? []) : [];
     if (!config) for (const shareId of about) this.#stale.add(shareId);
     const args: RecordConsentsArgs = {
-      ...this.#asker,
+      ledgerId: config?.ledgerId,
+      consentTrust: config?.consentTrust,
+      runKey,
+      firstRunId: workflowInfo().firstExecutionRunId,
+      applicantIds,
       consents,
       faultyGrants: [...faultyGrants],
-      shares: known.map((share) => this.#askAbout(share)),
+      shares: known.map((share) => ({ ...toShareTerms(share.input), ...this.#host.toReportTerms(share) })),
       shareIds: unanswered.length > 0 ? [...shares.keys()] : undefined,
     };
     const recording = `recording ${consents.length === 1 ? 'a consent' : `${consents.length} consents`}`;

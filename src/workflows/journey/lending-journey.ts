@@ -1,4 +1,4 @@
-import { isCancellation, workflowInfo } from '@temporalio/workflow';
+import { isCancellation } from '@temporalio/workflow';
 import { parseDurationMs, parseInstantMs } from '../../base/instants.ts';
 import type { LendingJourneyInput } from '../../messages/inputs/lending-journey.ts';
 import type { JourneyOutcome, JourneyResult } from '../../messages/journey/shapes.ts';
@@ -25,10 +25,8 @@ export async function lendingJourney(input: LendingJourneyInput, state?: Journey
 const DEFINITION: RunDefinition<Journey> = {
   State: Journey,
   handleMessages,
-  prepare: ({ input }) => {
-    const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
-    return runActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [args]);
-  },
+  prepare: ({ input }) =>
+    runActivities.prepareJourney.executeWithOptions({ summary: 'checking the input' }, [{ input }]),
   takeEffect: takeDecided,
   work: runToTheEnd,
   drainMessages: drainShares,

@@ -76,7 +76,7 @@ export abstract class CreditRun<
     this.consents.write();
   }
 
-  /** @param prepared with the ledger's answers about the consents to the run's shares */
+  /** @param prepared with the ledger's answers about shares that have no consents yet */
   override begin(prepared: NonNullable<State['config']> & { standings?: readonly ShareStanding[] }): void {
     const { standings = [], ...config } = prepared;
     this.consents.updateStandings(standings);

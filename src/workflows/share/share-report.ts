@@ -1,5 +1,4 @@
 /** `shareReport`: the consent of all applicants, then one posting. */
-import { workflowInfo } from '@temporalio/workflow';
 import type { ShareConfig } from '../../activities/contract.ts';
 import type { ShareReportInput } from '../../messages/inputs/share-report.ts';
 import type {
@@ -142,8 +141,7 @@ const DEFINITION: RunDefinition<ReportShare> = {
   handleMessages: handleShareReportMessages,
   prepare: ({ input }) => {
     const summary = 'checking the input, finding the report';
-    const args = { input, firstRunId: workflowInfo().firstExecutionRunId };
-    return runActivities.prepareShareReport.executeWithOptions({ summary }, [args]);
+    return runActivities.prepareShareReport.executeWithOptions({ summary }, [{ input }]);
   },
   takeEffect: (share, effect) => {
     if (effect.update !== 'extend') throw new Error('a share by itself has no gate');
