@@ -412,6 +412,14 @@ describe('PostgreSQL: the connection to the server', () => {
     assert.deepEqual(disposed, { kind: 'done', inquiries: 1, reports: 0 });
   });
 
+  test('keys are rewrapped however long a statement takes, since there may be millions of reports', async (t) => {
+    const url = await newUrl();
+    const ledger = await open(t, url);
+    await execute(url, 'ALTER TABLE sealed_bodies RENAME TO kept_bodies');
+    await execute(url, 'CREATE VIEW sealed_bodies AS SELECT b.* FROM (SELECT pg_sleep(6)) wait, kept_bodies b');
+    assert.equal((await ledger.rewrapDataKeys()).reports, 0);
+  });
+
   test('scrub returns false when the role may not vacuum old row versions', async (t) => {
     const url = await newUrl();
     const ring = keyRing();

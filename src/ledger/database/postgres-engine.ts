@@ -94,7 +94,7 @@ const DIALECT: SqlDialect = {
   tableExists: 'SELECT 1 FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = $1',
   columns: `SELECT c.relname || '.' || a.attname AS name, CASE WHEN a.attnotnull THEN 1 ELSE 0 END AS is_required
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-    WHERE c.relkind = 'r' AND pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped`,
+    WHERE pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped`,
   triggerPrelude: [
     // The server would refuse names and reasons that have other characters, each time, as if it were down.
     `DO $$ BEGIN IF current_setting('server_encoding') NOT IN ('UTF8', 'SQL_ASCII') THEN

@@ -48,16 +48,19 @@ export async function rewrapDataKeys(transactions: Transactions, keys: KeyWrappe
   const unreadable: string[] = [];
   let reports = 0;
   const batches = iteratePages((after?: WrappedRow) =>
-    transactions.read((session) =>
-      readKeyset<WrappedRow>(session, {
-        from: 'sealed_bodies',
-        columns: [...KEY, 'keyId', 'wrappedKey'].map(toColumnName).join(', '),
-        where: ['wrapped_key IS NOT NULL', 'key_id <> $1'],
-        values: [keyId],
-        order: KEY,
-        after,
-        limit: BATCH,
-      }),
+    // Each page passes over all rows that have the current key.
+    transactions.read(
+      (session) =>
+        readKeyset<WrappedRow>(session, {
+          from: 'sealed_bodies',
+          columns: [...KEY, 'keyId', 'wrappedKey'].map(toColumnName).join(', '),
+          where: ['wrapped_key IS NOT NULL', 'key_id <> $1'],
+          values: [keyId],
+          order: KEY,
+          after,
+          limit: BATCH,
+        }),
+      true,
     ),
   );
   for await (const rows of batches) {
