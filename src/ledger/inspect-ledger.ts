@@ -53,7 +53,7 @@ async function readContent(tx: SqlSession, { ledgerId, environment }: Row<'ledge
   const keys = await tx.read<{ keyId: string; secret: number; reports: number }>(
     `SELECT key_id, max(secret) AS secret, sum(reports) AS reports
      FROM (SELECT key_id, 1 AS secret, 0 AS reports FROM ledger_identity
-       UNION ALL SELECT key_id, 0, 1 FROM sealed_bodies WHERE wrapped_key IS NOT NULL) wrapped
+       UNION ALL SELECT key_id, 0, 1 FROM sealed_bodies WHERE key_id IS NOT NULL) wrapped
      GROUP BY key_id ORDER BY secret DESC, key_id`,
   );
   return {
