@@ -112,3 +112,18 @@ test('the client package loads by import and by require(), and connects to a ser
     assert.equal(stdout.trim(), 'journeyNotFound true', program);
   }
 });
+
+test('on a Node that is too old the client package loads, and connect names the version that it needs', async () => {
+  const body = 'CreditJourneys.connect().catch(({ message }) => console.log(message));';
+  write('old-node.mjs', `import { CreditJourneys } from 'credit-journey-client';\n${body}`);
+  write('old-node.cjs', `const { CreditJourneys } = require('credit-journey-client');\n${body}`);
+  for (const program of ['old-node.mjs', 'old-node.cjs']) {
+    const onNode20 = ['--yes', '--prefer-offline', '-p', 'node@20', 'node', program];
+    const { stdout } = await run('npx', onNode20, { cwd: project, timeout: STEP_TIMEOUT_MS });
+    assert.match(
+      stdout,
+      /^invalid configuration: Node\.js must be 22\.19 or later: this program runs on 20\./,
+      program,
+    );
+  }
+});

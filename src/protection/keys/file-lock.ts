@@ -1,5 +1,4 @@
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeDirectory } from '../../base/make-directory.ts';
 
@@ -11,6 +10,8 @@ const BUSY = 5;
  * drops it with its process, even after SIGKILL, so a stale lock cannot exist.
  */
 export async function tryFileLock(path: string) {
+  // Loaded on demand: the client can then be imported by a Node without it, and `connect` names the version it needs.
+  const { DatabaseSync } = await import('node:sqlite');
   makeDirectory(dirname(path));
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
