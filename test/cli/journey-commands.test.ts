@@ -287,9 +287,9 @@ test('the worker command reports that it is ready, runs a journey, and stops cle
   const journeyId = `J-${randomUUID()}`;
   await done('start', '--sample', '--journey-id', journeyId, '--task-queue', taskQueue);
   assert.equal((await done('status', journeyId)).journeyId, journeyId);
-  worker.kill('SIGINT');
-  // The terminal sends Ctrl-C to the launcher and to the program, and the launcher passes it on.
+  worker.kill('SIGHUP');
+  // A terminal sends its signals to the launcher and to the program, and the launcher passes them on.
   await setTimeout(20);
-  worker.kill('SIGINT');
+  for (const signal of ['SIGHUP', 'SIGINT'] as const) worker.kill(signal);
   assert.deepEqual(await once(worker, 'exit'), [0, null]);
 });
