@@ -138,6 +138,23 @@ describe('an invalid command fails with exit code 2 and without a server:', { co
     ['an invalid argument, which is named', ['advance', 'J@1', '--to', 'PREAPP'], /"option":"<journeyId>"/],
     ['an unknown stage', ['advance', 'J1', '--to', 'S912345678'], /\/to/],
     ['a grant without evidence', ['consent', 'J1', '--decision', 'granted'], /\/evidence/],
+    ...(
+      [
+        ['consent', 'J1', '/journeyId', { journeyId: 'J912' }],
+        ['consent', 'share:S1', '/journeyId', { journeyId: 'J912' }],
+        ['consent', 'share:S1', '/shareId', { journeyId: 'share:S1', shareId: 'S912' }],
+        ['withdraw', 'J1', '/journeyId', { journeyId: 'J912' }],
+        ['extend', 'J1', '/journeyId', { journeyId: 'J912' }],
+        ['share', 'J1', '/journeyId', { journeyId: 'J912' }],
+        ['share', 'pull:P1', '/report/pullId', { report: { pullId: 'P912' } }],
+        ['resolve', 'J1 T1', '/customerTraceNumber', { customerTraceNumber: 'T912' }],
+      ] as const
+    ).map(([command, ids, path, content]): [string, string[], RegExp, string] => [
+      `a file of ${command} ${ids} with another ${path}`,
+      [command, ...ids.split(' '), '--file', '-'],
+      new RegExp(`"UsageError","message":"${path} of the file is not that of the arguments`),
+      JSON.stringify(content),
+    ]),
     ['a share without an end user', ['share', 'J1', '--share-id', 'S1'], /\/share\/endUserCode/],
     ['a withdrawal without a reason', ['withdraw', 'J1', '--by', 'ops'], /\/reason/],
     [

@@ -27,6 +27,7 @@ import {
   listSchemaMembers,
   type Member,
   mapOptionsByPath,
+  requireAgreement,
   toOption,
   toOptionError,
   toOptionKey,
@@ -121,10 +122,12 @@ export const COMMANDS: readonly CommandRow[] = [
       const prompter = !output.isJson && process.stdin.isTTY ? createPrompter(resources, output) : undefined;
       const base = { decisionId: `D-${randomUUID()}`, ...(await readObject(options.file)) };
       const draft = applyOptions(MEMBERS, options, base) as DraftDecision;
+      const trace = customerTraceNumber ?? draft.customerTraceNumber;
+      requireAgreement(base, { ...base, customerTraceNumber: trace });
       // The token says who decides.
       if (options.api !== undefined && options.by === undefined) draft.by = 'token';
       const asked: Asked = { options, output, prompter, draft, call: createOperations(context, 'both') };
-      return runKey === undefined ? resolveAll(asked) : resolveOne(runKey, customerTraceNumber, asked);
+      return runKey === undefined ? resolveAll(asked) : resolveOne(runKey, trace, asked);
     },
   },
 ];
@@ -147,7 +150,7 @@ async function resolveOne(runKey: string, trace: string | undefined, asked: Aske
   // Without a trace number every other member can be checked.
   if (!prompter) parseMessage(decision, { ...draft, customerTraceNumber: trace ?? 'T' });
   const hold = prompter || trace === undefined ? await findHold(asked, runKey, trace) : undefined;
-  draft.customerTraceNumber = trace ?? hold?.customerTraceNumber ?? draft.customerTraceNumber;
+  draft.customerTraceNumber = trace ?? hold?.customerTraceNumber;
   if (prompter && hold) {
     const { ask } = hold.guide;
     const question = ask === undefined ? [] : wrap(`To ask the provider: ${ask}`, output.width);

@@ -26,6 +26,7 @@ import {
   listSchemaMembers,
   type Member,
   readOption,
+  requireAgreement,
   requireOwnOptions,
 } from '../output/schema-options.ts';
 import { type CallOptions, createOperations, findRoute, type Needs } from './call-operation.ts';
@@ -217,8 +218,11 @@ async function buildContent(
   };
   const parameters: readonly string[] = listPathParameters(route.path);
   const named = Object.entries(address).filter(([name]) => parameters.includes(name) || !(name in PATH_PARAMETERS));
-  const content = applyOptions(members, options, { ...base, ...Object.fromEntries(named) });
-  return complete?.(content, findRunKey(address), route.operationId) ?? content;
+  const given = applyOptions(members, options, base);
+  const addressed = { ...given, ...Object.fromEntries(named) };
+  const content = complete?.(addressed, findRunKey(address), route.operationId) ?? addressed;
+  requireAgreement(given, content);
+  return content;
 }
 
 function getSystemUser(): string {

@@ -17,9 +17,9 @@ function completeConsent(message: Loose, runKey: string | undefined): Loose {
   const now = new Date().toISOString();
   const { decidedAt = now, evidence } = message;
   return {
+    ...message,
     journeyId: runKey,
     ...(kind === 'share' ? { shareId: id } : {}),
-    ...message,
     ...(message.decidedAt === undefined ? { decidedAt, decidedNow: true } : {}),
     ...(isRecord(evidence) ? { evidence: { capturedAt: decidedAt, ...evidence } } : {}),
   };

@@ -1,7 +1,7 @@
 /** Makes options from the schemas of an operation, and maps a member's path back to its option, so that an error names the typed words. */
 import { Option } from 'commander';
 import { z } from 'zod';
-import { toJsonPointer } from '../../base/differing-paths.ts';
+import { findDifferingPaths, toJsonPointer } from '../../base/differing-paths.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { InvalidInputError } from '../../model/problems.ts';
 import { toCamelCase } from '../../operations/operation.ts';
@@ -123,6 +123,16 @@ export function requireOwnOptions(
   const flags = new Set(own.map(({ flag }) => flag));
   const foreign = all.find((member) => !flags.has(member.flag) && readOption(member, given) !== undefined);
   if (foreign) throw new UsageError(`${foreign.flag} is no option ${of}`);
+}
+
+/** @throws UsageError where a file, with the options that replace its members, has another value than the arguments give */
+export function requireAgreement(given: object, content: object): void {
+  const isGiven = (path: string) => {
+    const names = path.split('/').slice(1);
+    return names.reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), given) !== undefined;
+  };
+  const [path] = findDifferingPaths(given, content).filter(isGiven);
+  if (path !== undefined) throw new UsageError(`${path} of the file is not that of the arguments: leave it out`);
 }
 
 /** Maps each member's path to its option. An object maps to the options of its members. */
