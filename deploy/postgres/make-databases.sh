@@ -13,6 +13,9 @@ make_user() { # user
 \set user `printf %s "$NEW_USER"`
 SELECT format('CREATE ROLE %I LOGIN', :'user')
   WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'user') \gexec
+-- An administrator who is no superuser, as of a managed server, may give a database to such a role alone.
+SELECT format('GRANT %I TO CURRENT_USER', :'user')
+  FROM pg_roles WHERE rolname = current_user AND NOT rolsuper \gexec
 SQL
   # psql sends a hash, since the server's log may keep the statement. It asks twice, and without a terminal it reads from
   # here. The password is in no argument, which every process of the machine could read.

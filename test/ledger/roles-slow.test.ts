@@ -302,7 +302,7 @@ describe('compose', () => {
     const url = await server.url('of_compose');
     const secrets = mkdtempSync(join(tmpdir(), 'credit-journey-role-'));
     t.after(() => rmSync(secrets, { recursive: true, force: true }));
-    const { hostname, port, username, password } = new URL(url);
+    const { hostname, port } = new URL(url);
     let sent = '';
     const proxy = createServer((client) => {
       const upstream = connect(Number(port), hostname);
@@ -315,10 +315,15 @@ describe('compose', () => {
     await new Promise<void>((resolve) => proxy.listen(0, hostname, resolve));
     t.after(() => proxy.close());
     const proxied = String((proxy.address() as AddressInfo).port);
-    const env = { ...process.env, PGHOST: hostname, PGPORT: proxied, PGUSER: username, SECRETS_DIR: secrets };
+    // As on a managed server, the administrator is no superuser.
+    const superuser = await connected(url);
+    await superuser.query(`CREATE ROLE administrator LOGIN CREATEROLE CREATEDB PASSWORD 'of administrator';
+      GRANT ${LEDGER_ROLES.join(', ')} TO administrator WITH ADMIN OPTION`);
+    await superuser.end();
+    const env = { ...process.env, PGHOST: hostname, PGPORT: proxied, PGUSER: 'administrator', SECRETS_DIR: secrets };
     const runScript = (name: string) => promisify(execFile)('/bin/sh', [join(SCRIPTS, name)], { env });
     const give = (role: string, text: string) => writeFileSync(join(secrets, `${role}_db_password`), `${text}\n`);
-    writeFileSync(join(secrets, 'postgres_password'), decodeURIComponent(password));
+    writeFileSync(join(secrets, 'postgres_password'), 'of administrator');
     const addressOf = (role: string, text: string) => {
       const address = new URL(url);
       [address.pathname, address.username, address.password] = ['ledger', role, text];
@@ -340,7 +345,7 @@ describe('compose', () => {
         await client.end();
       }
     }
-    assert.ok(sent.includes('SCRAM-SHA-256$') && !sent.includes(' of '), 'a log of statements has no password');
+    assert.ok(sent.includes('SCRAM-SHA-256$') && !sent.includes(" of '"), 'a log of statements has no password');
     // The roles of the other tests have a database of their own, and by now the passwords of this test.
     for (const { url: before } of Object.values(roles)) await assert.rejects(connected(before));
   });
