@@ -256,7 +256,7 @@ describe('a hold on the command line', { concurrency: 4 }, () => {
       [/What the provider says[\s\S]*Number or word: /, 'notPosted'],
       [/Who decides.*: /, 'ops'],
       [/Why: /, 'no such inquiry'],
-      [/Decide abandon\? \[y\/N\] /, 'y'],
+      [/The run is gone[\s\S]*Decide abandon\? \[y\/N\] /, 'y'],
     ];
     const done = await runInTerminal(['resolve', one.input.journeyId], answers, env);
     assert.equal(done.code, 0, done.screen);

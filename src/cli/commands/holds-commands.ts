@@ -158,7 +158,10 @@ async function resolveOne(runKey: string, trace: string | undefined, asked: Aske
     await askForTheRest(hold, draft, prompter);
   }
   parseMessage(decision, draft);
-  if (prompter && hold) output.say(['', ...describeEffects([hold], draft, output)]);
+  if (prompter && hold) {
+    const gone = (await isRunGone(call, draft, hold)) ? [RUN_GONE] : [];
+    output.say(['', ...describeEffects([hold], draft, output), ...gone]);
+  }
   if (prompter && !options.yes && !(await isAgreed(`Decide ${draft.action}?`, prompter, output))) {
     return { exitCode: EXIT.needsPerson };
   }
@@ -170,11 +173,19 @@ async function resolveOne(runKey: string, trace: string | undefined, asked: Aske
     lines: () => [
       green(made.duplicate ? 'decided before: nothing has changed' : `decided, as ${decisionId}`),
       ...(made.recorded ? [] : [yellow('the ledger does not have the decision yet: only the run has it')]),
-      made.heldBy === 'run'
-        ? `\`credit-journey watch ${runKey}\` shows what follows`
-        : 'The run is gone: its next start continues with the decision',
+      made.heldBy === 'run' ? `\`credit-journey watch ${runKey}\` shows what follows` : RUN_GONE,
     ],
   };
+}
+
+const RUN_GONE = 'The run is gone: its next start continues with the decision';
+
+/** A preview says so. Each hold may be abandoned, and nothing of one person belongs to that. */
+async function isRunGone(call: CallOperation, draft: DraftDecision, hold: WaitingHold): Promise<boolean> {
+  const { decisionId, by, reason } = draft;
+  const preview = { decisionId, by, reason, action: 'abandon', providerSaid: 'unknown', preview: true } as const;
+  const [judged] = await callForEach(call, preview, [hold]);
+  return judged?.heldBy === 'ledger';
 }
 
 /** @throws UsageError where it is not clear which hold is meant; Error where there is none */
