@@ -10,7 +10,8 @@ COPY package.json package-lock.json ./
 # No package's own script is needed, and none runs.
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build.ts scripts/build-page.ts scripts/pack-client.ts scripts/
+COPY scripts/api-types.ts scripts/build.ts scripts/build-page.ts scripts/pack-client.ts scripts/
+COPY schemas schemas
 COPY page page
 COPY src src
 COPY sandbox sandbox

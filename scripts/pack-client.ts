@@ -1,13 +1,16 @@
 /**
  * Packs the client by itself as `credit-journey-client`: the import closure of `src/client.ts`, compiled, and its
- * declarations. `npm run build` does it. Dependencies are those that the closure imports, in the versions of this project's package.json.
+ * declarations, and the types of the HTTP API. `npm run build` does it. Dependencies are those that the closure imports, in the versions of this project's package.json.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
+import { pathTypes } from './api-types.ts';
 
 const root = join(import.meta.dirname, '..');
+
+const API_TYPES = 'src/api-types.d.ts';
 
 /** Static and dynamic imports, and types that are imported in place. */
 const IMPORT = /(?:\bfrom|^import|\bimport\()\s*['"]([\w@./-]+)['"]/gm;
@@ -15,7 +18,7 @@ const IMPORT = /(?:\bfrom|^import|\bimport\()\s*['"]([\w@./-]+)['"]/gm;
 const README = `# credit-journey-client
 
 The typed client of credit-journey: starts journeys, pulls, shares and portfolio reviews, sends them messages, and reads what came of them. It holds
-no ledger and no worker. Reports come by the HTTP API.
+no ledger and no worker. Reports come by the HTTP API: \`credit-journey-client/api\` has its \`paths\` for \`openapi-fetch\`.
 
 \`\`\`ts
 import { CreditJourneys } from 'credit-journey-client';
@@ -57,9 +60,13 @@ export function packClient(dist: string, into: string): string {
   const types = closureOf(dist, 'src/client.d.ts');
   const foreign = [...types.packages].filter((name) => name.startsWith('@temporalio/'));
   if (foreign.length > 0) throw new Error(`the client's declarations name ${foreign.join(', ')}`);
+  writeFileSync(
+    join(dist, API_TYPES),
+    pathTypes(JSON.parse(readFileSync(join(root, 'schemas/api.openapi.json'), 'utf8'))),
+  );
   rmSync(into, { recursive: true, force: true });
   mkdirSync(into, { recursive: true });
-  for (const file of [...code.files, ...types.files]) {
+  for (const file of [...code.files, ...types.files, API_TYPES]) {
     const target = join(into, 'lib', file.replace(/^src\//, ''));
     mkdirSync(dirname(target), { recursive: true });
     cpSync(join(dist, file), target);
@@ -84,7 +91,10 @@ function manifestOf(packages: ReadonlySet<string>): object {
     license,
     type: 'module',
     engines: { node: '>=22.19' },
-    exports: { '.': { types: './lib/client.d.ts', default: './lib/client.js' } },
+    exports: {
+      '.': { types: './lib/client.d.ts', default: './lib/client.js' },
+      './api': { types: './lib/api-types.d.ts' },
+    },
     files: ['lib'],
     dependencies: Object.fromEntries(needed.map((name) => [name, dependencies[name]])),
     peerDependencies,

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createOpenApiDocument } from '../src/api/documents.ts';
-import { pageSchemas } from './page-schemas.ts';
+import { pageSchemas } from './api-types.ts';
 import { publishedSchemas } from './published-schemas.ts';
 
 const directory = join(import.meta.dirname, '..', 'schemas');

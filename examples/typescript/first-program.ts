@@ -1,6 +1,8 @@
 /** The reports of a loan, by the typed client: docs/first-program.md */
 import { readFileSync } from 'node:fs';
 import { CreditJourneyError, CreditJourneys, type LendingJourneyInput } from 'credit-journey';
+import type { paths } from 'credit-journey/api';
+import createClient from 'openapi-fetch';
 
 const application = JSON.parse(readFileSync('examples/journey.json', 'utf8')) as LendingJourneyInput;
 await using journeys = await CreditJourneys.connect();
@@ -13,11 +15,12 @@ for await (const status of journey.watch()) {
   else if (status.state !== 'running') break;
 }
 
-const headers = { authorization: `Bearer ${readFileSync(process.env.API_TOKEN_FILE ?? '', 'utf8').trim()}` };
-const answer = await fetch(`${process.env.API_URL}/v1/runs/LOAN-20/reports/PREQUAL`, { headers });
-if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
-const { redacted, report } = (await answer.json()) as { redacted: boolean; report: { returnCode: string } };
-console.log('report', report.returnCode, redacted ? 'masked' : 'whole');
+const authorization = `Bearer ${readFileSync(process.env.API_TOKEN_FILE ?? '', 'utf8').trim()}`;
+const api = createClient<paths>({ baseUrl: process.env.API_URL ?? '', headers: { authorization } });
+const path = { runKey: 'LOAN-20', productCode: 'PREQUAL' } as const;
+const { data, error } = await api.GET('/v1/runs/{runKey}/reports/{productCode}', { params: { path } });
+if (error) throw new Error(`${error.code}: ${error.detail}`);
+console.log('report', data.customerTraceNumber, data.redacted ? 'masked' : 'whole');
 
 await journey.advance({ to: 'PREAPP' });
 const { duplicate } = await journey.advance({ to: 'PREAPP' });

@@ -8,8 +8,12 @@ const MANIFESTS = ['package.json', 'package-lock.json'];
 const SOURCES = [
   'tsconfig.json',
   'tsconfig.build.json',
+  'scripts/api-types.ts',
   'scripts/build.ts',
+  'scripts/build-page.ts',
   'scripts/pack-client.ts',
+  'schemas',
+  'page',
   'src',
   'sandbox',
 ];

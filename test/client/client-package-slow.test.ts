@@ -27,7 +27,10 @@ before(async () => {
   mkdirSync(project);
   write('package.json', JSON.stringify({ private: true }));
   const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
-  await run('npm', ['install', ...options, tarball], { cwd: project, timeout: STEP_TIMEOUT_MS });
+  await run('npm', ['install', ...options, tarball, 'openapi-fetch@0.17.0'], {
+    cwd: project,
+    timeout: STEP_TIMEOUT_MS,
+  });
 });
 
 after(() => {
@@ -58,7 +61,7 @@ test('the client package has no native module, no worker and no ledger, and stay
   );
 });
 
-test('the client package type-checks without skipLibCheck, and names no type of Temporal’s SDK', async () => {
+test('the client package and its types of the API check without skipLibCheck, and name no type of Temporal’s SDK', async () => {
   const lib = join(project, 'node_modules', 'credit-journey-client', 'lib');
   for (const file of globSync('**/*.d.ts', { cwd: lib })) {
     assert.ok(!readFileSync(join(lib, file), 'utf8').includes("'@temporalio"), file);
@@ -79,7 +82,20 @@ test('the client package type-checks without skipLibCheck, and names no type of 
     }`,
   );
   const example = readFileSync(join(ROOT, 'examples/typescript/first-program.ts'), 'utf8');
-  write('first-program.mts', example.replace("'credit-journey'", "'credit-journey-client'"));
+  write('first-program.mts', example.replaceAll("'credit-journey", "'credit-journey-client"));
+  write(
+    'wrong-address.mts',
+    `import type { paths } from 'credit-journey-client/api';
+    import createClient from 'openapi-fetch';
+    const api = createClient<paths>();
+    // @ts-expect-error the API has no such address
+    await api.GET('/v1/hold');
+    // @ts-expect-error nor such a kind
+    await api.GET('/v1/holds', { params: { query: { kind: 'waiting' } } });
+    const { data } = await api.GET('/v1/holds', { params: { query: { kind: 'held' } } });
+    // @ts-expect-error nor such a member
+    console.log(data?.data[0]?.holdId, data?.data[0]?.id);`,
+  );
   const compilerOptions = {
     target: 'es2024',
     lib: ['es2024', 'esnext.disposable'],
@@ -91,7 +107,8 @@ test('the client package type-checks without skipLibCheck, and names no type of 
     types: ['node'],
     typeRoots: [join(ROOT, 'node_modules', '@types')],
   };
-  write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['platform.mts', 'first-program.mts'] }));
+  const files = ['platform.mts', 'first-program.mts', 'wrong-address.mts'];
+  write('tsconfig.json', JSON.stringify({ compilerOptions, files }));
   await node(project, TSC, '--project', '.').catch((error: { stdout?: string }) => assert.fail(error.stdout ?? 'tsc'));
 });
 

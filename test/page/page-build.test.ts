@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import type { Hold } from '../../page/api/schemas.ts';
 import { groupsOf, mergeRows } from '../../page/queue/rows.ts';
 import { readAnswers } from '../../page/together/provider-file.ts';
+import { pageSchemas } from '../../scripts/api-types.ts';
 import { buildPage } from '../../scripts/build-page.ts';
-import { pageSchemas } from '../../scripts/page-schemas.ts';
 import { temporaryDirectory } from '../local/fake-programs.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
