@@ -39,8 +39,17 @@ export type AuditLog = ReturnType<typeof openAuditLog>;
 export function openAuditLog(destination: AuditDestination) {
   const file = 'file' in destination ? openSync(destination.file, 'a', 0o600) : undefined;
   // It repeats the write, since the kernel may accept only a part.
-  const stream =
-    'write' in destination ? destination : { write: (line: string) => appendFileSync(file as number, line) };
+  const to = 'write' in destination ? destination : { write: (line: string) => appendFileSync(file as number, line) };
+  /** After a write that failed, perhaps in the midst of its line, the next one begins a line of its own. */
+  let start = '';
+  const stream = {
+    write(line: string) {
+      const before = start;
+      start = '\n';
+      to.write(before + line);
+      start = '';
+    },
+  };
   const logger = pino({ base: null, timestamp: () => `,"at":"${new Date().toISOString()}"` }, stream);
   return {
     /** Throws where the line cannot be written: then nothing is given out either. */

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { startCodecServer } from '../../src/codec/server.ts';
 import { DEFAULT_LIMITS } from '../../src/codec/settings.ts';
+import { openAuditLog } from '../../src/http/audit.ts';
 import { ConfigError } from '../../src/model/problems.ts';
 import type { KeyRing } from '../../src/protection/keys/key-ring.ts';
 import { keyRing } from '../ledger/fixtures.ts';
@@ -258,6 +259,26 @@ describe('the audit log', () => {
     await server.call('/decode', { token: await token(), body: BODY });
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(JSON.parse(readFileSync(file, 'utf8')).audit.status, 200);
+  });
+
+  test('has a line for each access that was let in, also after a disk was full in the midst of a line', () => {
+    let text = '';
+    let isFull = false;
+    const write = (line: string) => {
+      text += isFull ? line.slice(0, 20) : line;
+      if (isFull) throw new Error('ENOSPC');
+    };
+    const log = openAuditLog({ write });
+    const access = (requestId: string) =>
+      log.record({ address: '127.0.0.1', route: '/decode', requestId, status: 200 });
+    access('before');
+    isFull = true;
+    assert.throws(() => access('refused'));
+    isFull = false;
+    access('after');
+    const ids = text.split('\n').flatMap((line) => /"requestId":"(\w+)"/.exec(line)?.[1] ?? []);
+    assert.deepEqual(ids, ['before', 'after']);
+    assert.doesNotThrow(() => JSON.parse(text.split('\n').at(-2) ?? ''));
   });
 
   test('makes every request fail if it cannot be written', async (t) => {
