@@ -69,8 +69,8 @@ async function signalIfOpen(runKey: string, signal: string, ...content: [] | [Co
   }
 }
 
-/** DEADLINE_EXCEEDED and UNAVAILABLE of gRPC. */
-const SERVER_AWAY: readonly number[] = [4, 14];
+/** DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED and UNAVAILABLE of gRPC: the server is away or overloaded. */
+const SERVER_AWAY: readonly number[] = [4, 8, 10, 14];
 
 /** Adds whether the consent, which the ledger did not have before, has changed it. */
 function describeStands(stands: Omit<Stands, 'changed'>, consent: ConsentRecord, isKnown: boolean): Stands {
