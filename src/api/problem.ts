@@ -49,8 +49,6 @@ export function translateToRefusal(error: unknown): Refusal | undefined {
 /** An error whose code is in the list of problems keeps its name there. */
 const RENAMED: Readonly<Record<string, ProblemCode>> = {
   ...Object.fromEntries(TEMPORAL_AWAY.map((code) => [code, 'temporalUnavailable'])),
-  journeyNotFound: 'notFound',
-  journeyFailed: 'runFailed',
   ledgerRestored: 'ledgerUnavailable',
   writerTooOld: 'ledgerUnavailable',
 };

@@ -52,7 +52,7 @@ export async function decide(journeys: LedgerJourneys, runKey: string, decision:
     const { duplicate, recorded = true } = await journeys.run(runKey).send('resolveInquiry', decision, options);
     return { accepted: true, duplicate, recorded, heldBy: 'run' };
   } catch (error) {
-    if (!hasCode(error, 'journeyNotFound', 'journeyFinished')) throw error;
+    if (!hasCode(error, 'notFound', 'journeyFinished')) throw error;
     const found = await (await journeys.getLedger()).inquiry(decision.customerTraceNumber);
     if (!found || !isOwnRun(runKey, found.runKey)) throw error;
     const { duplicate } = await decideInLedger(journeys, decision);

@@ -66,7 +66,7 @@ export async function planDisposal(context: DisposalContext, selection: Disposal
   const plan: DisposalPlan = { planned: [], refused: [], more: false, unfinished: await retention.unfinished() };
   if ('runKey' in selection) {
     const item = await planOne(context, selection.runKey);
-    if (!item) throw new CallError('journeyNotFound', { runKey: selection.runKey });
+    if (!item) throw new CallError('notFound', { runKey: selection.runKey });
     return { ...plan, ...item };
   }
   const { olderThanMs, limit } = selection;

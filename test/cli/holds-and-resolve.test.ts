@@ -155,7 +155,7 @@ describe('a hold on the command line', { concurrency: 4 }, () => {
     assert.match((await cli(...shown, ...amended, ...WHO)).stderr, /allows resend, accept, abandon without a run/);
     const abandon = ['--action', 'abandon', '--provider-said', 'unknown', ...WHO];
     const other = await cli('resolve', 'J-OTHER', ...shown.slice(2), ...abandon);
-    assert.match(other.stderr, /journeyNotFound/);
+    assert.match(other.stderr, /notFound/);
     const abandoned = await cli(...shown, ...abandon);
     assert.equal(abandoned.code, 0, abandoned.stderr);
     assert.equal(JSON.parse(abandoned.stdout).heldBy, 'ledger');

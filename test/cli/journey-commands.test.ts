@@ -155,7 +155,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const missing = await cli('status', journeyId);
     assert.equal(missing.code, 1);
     const { type, hint } = JSON.parse(missing.stderr).error;
-    assert.equal(type, 'journeyNotFound');
+    assert.equal(type, 'notFound');
     assert.match(hint, /`credit-journey list --kind journey` shows/);
     await done('start', '--sample', '--journey-id', journeyId);
     for (const command of [['status'], ['report', 'PREQUAL']] as const) {
@@ -170,7 +170,7 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const unknown = await cli('consent', journeyId, '--share-id', 'S-1', '--applicant-id', '9A', ...denial);
     const { error } = JSON.parse(unknown.stderr);
     assert.match(error.message, / refused: \/applicantId names no applicant/);
-    assert.deepEqual([error.type, error.problems[0].path], ['updateRefused', '/applicantId']);
+    assert.deepEqual([error.type, error.problems[0].path], ['unknownPart', '/applicantId']);
   });
 });
 
@@ -193,7 +193,7 @@ test('status shows the problem and its rule if the worker refuses the input', as
   assert.deepEqual([told.state, told.problems], ['failed', problems]);
   const watched = await cli('watch', journeyId);
   const { error } = JSON.parse(watched.stderr);
-  assert.deepEqual([watched.code, error.type, error.problems], [1, 'journeyFailed', problems]);
+  assert.deepEqual([watched.code, error.type, error.problems], [1, 'runFailed', problems]);
   assert.doesNotMatch(started.stderr, /9001|example/);
 });
 

@@ -30,7 +30,7 @@ test('a legal hold is set once for a matter, and released for that matter only',
     [2, true],
   );
   const unknown = await stage.cli('legal-hold', 'set', 'J-10', '--matter', 'M-1', ...BY, '--json');
-  assert.equal(JSON.parse(unknown.stderr).error.type, 'journeyNotFound');
+  assert.equal(JSON.parse(unknown.stderr).error.type, 'notFound');
 
   const first = await legalHold('set', 'J-1', '--matter', 'M-1', ...BY);
   assert.deepEqual([first.isNew, first.matter, first.others], [true, 'M-1', []]);

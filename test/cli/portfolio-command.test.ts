@@ -211,6 +211,6 @@ describe('a portfolio review on the command line', () => {
       assert.equal(ran.code, 2, `${args.join(' ')}: ${ran.stdout}`);
       assert.equal(ran.stdout, '');
     }
-    assert.equal((await refused(1, 'status', 'R-NOBODY')).type, 'journeyNotFound');
+    assert.equal((await refused(1, 'status', 'R-NOBODY')).type, 'notFound');
   });
 });

@@ -16,6 +16,7 @@ import {
   startHarness,
   untilStatus,
 } from '../support/journey-harness.ts';
+import { environmentOf } from './command-stage.ts';
 import { runCli } from './run-cli.ts';
 
 let harness: Harness;
@@ -85,7 +86,7 @@ describe('a command with --api', { concurrency: 4 }, () => {
   test('reports a refusal of the API like a refusal of its own', async () => {
     const journeyId = `J-${randomUUID()}`;
     const missing = await remote(['status', journeyId]);
-    assert.deepEqual([missing.code, JSON.parse(missing.stderr).error.type], [1, 'journeyNotFound']);
+    assert.deepEqual([missing.code, JSON.parse(missing.stderr).error.type], [1, 'notFound']);
     await done('start', '--sample', '--journey-id', journeyId);
     const refused = await remote(['advance', journeyId, '--to', 'PREQUAL']);
     assert.equal(refused.code, 1);
@@ -99,6 +100,39 @@ describe('a command with --api', { concurrency: 4 }, () => {
     const foreign = await writeToken('foreign', { isForeign: true });
     const unknown = await remote(['status', journeyId], foreign);
     assert.deepEqual([unknown.code, JSON.parse(unknown.stderr).error.type], [1, 'signature']);
+  });
+
+  test('ends with the same cause and exit code as without --api', async () => {
+    const [running, ended] = [`J-${randomUUID()}`, `J-${randomUUID()}`];
+    for (const journeyId of [running, ended]) await done('start', '--sample', '--journey-id', journeyId);
+    await done('withdraw', ended, '--reason', 'a test');
+    const share = ['--share-id', 'S-9', '--report-of', 'PREQUAL', '--end-user-code', 'EU789'];
+    const denial = ['--consent-id', 'C-1', '--decision', 'denied', '--end-user-code', 'EU456', '--share-id', 'S-1'];
+    const why = ['--reason', 'a test', '--by', 'ann'];
+    const env = environmentOf(harness);
+    await runCli(['watch', ended], { env, cwd: harness.dataDir });
+    for (const [cause, code, ...args] of [
+      ['journeyFinished', 1, 'advance', ended, '--to', 'PREAPP'],
+      ['shareAfterEnd', 1, 'share', ended, ...share, '--permissible-purpose-code', '02'],
+      ['unknownPart', 1, 'consent', running, '--applicant-id', '9A', ...denial],
+      ['inFuture', 1, 'consent', running, '--applicant-id', '1A', ...denial, '--decided-at', '2099-01-01T00:00:00Z'],
+      ['notListed', 1, 'seen', 'run', running, '--flag', 'ssnMismatch', ...why],
+      ['notFound', 1, 'status', `pull:${running}`],
+      ['noReport', 1, 'report', running, 'PRECLOSE'],
+      ['invalidInput', 2, 'advance', running],
+    ] as const) {
+      const remotely = args.filter((word, index) => word !== '--by' && args[index - 1] !== '--by');
+      const [here, there] = await Promise.all([runCli([...args], { env, cwd: harness.dataDir }), remote(remotely)]);
+      const told = [here, there].map((ran) => [ran.code, JSON.parse(ran.stderr).error.type]);
+      assert.deepEqual(
+        told,
+        [
+          [code, cause],
+          [code, cause],
+        ],
+        `${args.join(' ')}: ${here.stderr}${there.stderr}`,
+      );
+    }
   });
 
   test('shows the decisions of resolve --all that were made before the API failed', async (t) => {

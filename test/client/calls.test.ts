@@ -133,7 +133,7 @@ describe('a call that gets no answer', { concurrency: 4 }, () => {
     const input = journeyInput();
     await assert.rejects(journeys.start(input, aborted), { code: 'aborted' });
     await assert.rejects(connected(aborted), { code: 'aborted' });
-    await assert.rejects(journeys.get(input.journeyId).status(), { code: 'journeyNotFound' });
+    await assert.rejects(journeys.get(input.journeyId).status(), { code: 'notFound' });
     assert.equal(await firstOf(journey.watch(aborted)), undefined);
   });
 

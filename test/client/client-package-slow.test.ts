@@ -126,7 +126,7 @@ test('the client package loads by import and by require(), and connects to a ser
   write('by-require.cjs', `const { CreditJourneys } = require('credit-journey-client');\n${body}`);
   for (const program of ['by-import.mjs', 'by-require.cjs']) {
     const { stdout } = await node(project, program);
-    assert.equal(stdout.trim(), 'journeyNotFound true', program);
+    assert.equal(stdout.trim(), 'notFound true', program);
   }
 });
 

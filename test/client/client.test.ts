@@ -89,15 +89,15 @@ describe('the client', { concurrency: 8 }, () => {
     assert.equal((await harness.client.workflow.getHandle(first.workflowId).describe()).historyLength > 0, true);
   });
 
-  test('reports journeyNotFound for an unknown journey', async () => {
+  test('reports notFound for an unknown journey', async () => {
     const journey = journeys.get(`nobody-${randomUUID()}`);
-    await assert.rejects(journey.status(), { code: 'journeyNotFound' });
-    await assert.rejects(journey.references(), { code: 'journeyNotFound' });
-    await assert.rejects(journey.advance({ to: 'PREAPP' }), { code: 'journeyNotFound' });
-    await assert.rejects(journey.result(), { code: 'journeyNotFound' });
+    await assert.rejects(journey.status(), { code: 'notFound' });
+    await assert.rejects(journey.references(), { code: 'notFound' });
+    await assert.rejects(journey.advance({ to: 'PREAPP' }), { code: 'notFound' });
+    await assert.rejects(journey.result(), { code: 'notFound' });
     await assert.rejects(
       watchUntil(journey.watch(), () => true),
-      { code: 'journeyNotFound' },
+      { code: 'notFound' },
     );
   });
 
@@ -109,7 +109,7 @@ describe('the client', { concurrency: 8 }, () => {
       assert.deepEqual(paths, ['/endUserCode', '/applicants/0/ssn', '/applicants/0/dob']);
       return true;
     });
-    await assert.rejects(journeys.get(input.journeyId).status(), { code: 'journeyNotFound' });
+    await assert.rejects(journeys.get(input.journeyId).status(), { code: 'notFound' });
     assert.throws(() => journeys.get('a@example.com'), InvalidInputError);
     await assert.rejects(journeys.get('J1').withdraw({ by: '', reason: '' }), InvalidInputError);
   });
@@ -131,7 +131,7 @@ describe('the client', { concurrency: 8 }, () => {
   test('reports how a run ended if it has no result', async () => {
     const journey = await journeys.start(journeyInput());
     await harness.client.workflow.getHandle(journey.workflowId).terminate('test');
-    await assert.rejects(journey.result(), { code: 'journeyFailed', reason: 'Terminated' });
+    await assert.rejects(journey.result(), { code: 'runFailed', reason: 'Terminated' });
     assert.ok(await journeys.start(journeyInput({ journeyId: journey.journeyId })), 'it may be started again');
     await journey.withdraw({ by: 'ops', reason: 'test' });
   });

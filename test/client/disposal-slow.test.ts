@@ -390,5 +390,5 @@ test('disposal is refused while a run is open, a decision is missing, a legal ho
   assert.match(right.screen, /^disposed\r?\n +INQUIRIES +REPORTS +RUNS +RUN KEY\r?\n +1 +1 +1 /m);
   assert.ok(right.screen.split('\n').every((line) => line.length <= 80));
   await assert.rejects(readSealedReport(ledger, waiting.journeyId, 'PREQUAL'), DisposedError);
-  await assert.rejects(planDisposal(context, { runKey: 'nobody-knows' }), { code: 'journeyNotFound' });
+  await assert.rejects(planDisposal(context, { runKey: 'nobody-knows' }), { code: 'notFound' });
 });

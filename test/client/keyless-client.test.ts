@@ -119,7 +119,7 @@ describe('a client without a key', { concurrency: 4 }, () => {
     const reader = await connected(['decode']);
     const input = oneStage();
     await assert.rejects(reader.start(input), isCodecServerError('roleTooLow'));
-    await assert.rejects(platform.get(input.journeyId).status(), { code: 'journeyNotFound' });
+    await assert.rejects(platform.get(input.journeyId).status(), { code: 'notFound' });
     const journey = await platform.start(input);
     await journey.result();
     assert.equal((await reader.get(input.journeyId).status()).state, 'completed');

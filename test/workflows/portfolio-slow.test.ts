@@ -262,7 +262,7 @@ describe('a portfolio review', () => {
     await untilState(review, ({ progress }) => progress.done > 1);
     const before = await postedCount();
     await review.cancel();
-    await assert.rejects(review.result(), { code: 'journeyFailed' });
+    await assert.rejects(review.result(), { code: 'runFailed' });
     const rows = await resultsIn(`${FOLDER}/${file}.${input.reviewId}.results.jsonl`);
     assert.ok(rows.length >= 2 && rows.length < 40);
     // A second start makes inquiries only for the other rows, since the ledger has these.
@@ -283,7 +283,7 @@ describe('a portfolio review', () => {
       () => assert.fail('it went on'),
       (error: unknown) => error,
     );
-    assert.ok(hasCode(failed, 'journeyFailed'));
+    assert.ok(hasCode(failed, 'runFailed'));
     assert.equal(failed.reason, 'PortfolioChanged');
     const done = (await resultsIn(`${FOLDER}/${file}.${input.reviewId}.results.jsonl`)).length;
     assert.ok(done > 0 && done < 60);

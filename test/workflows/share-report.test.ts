@@ -227,7 +227,7 @@ describe('a share by itself', { concurrency: 6 }, () => {
     const cancelled = await journeys.start(shareInput({ reference, endUserCode: 'EU123' }));
     await until(cancelled, 'waitingForConsent');
     await harness.client.workflow.getHandle(cancelled.workflowId).cancel();
-    await assert.rejects(cancelled.result(), { code: 'journeyFailed' });
+    await assert.rejects(cancelled.result(), { code: 'runFailed' });
     const { state, waitingFor, consentsMissing } = await cancelled.status();
     assert.deepEqual([state, waitingFor, consentsMissing], ['cancelled', undefined, []]);
   });

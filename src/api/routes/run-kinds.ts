@@ -279,7 +279,7 @@ async function cancel({ services, sending }: Call, reviewId: string, content: ob
   await ledger.recordRunDecisions(ledger.identity.ledgerId, [{ ...cancellation, decisionId: 'cancel', decidedAt }]);
   await review.cancel(sending).catch((error: unknown) => {
     // The withdrawal has ended it already.
-    if (!hasCode(error, 'journeyNotFound')) throw error;
+    if (!hasCode(error, 'notFound')) throw error;
   });
   return { accepted: true, duplicate, recorded: true } as const;
 }

@@ -298,7 +298,7 @@ function createMessageRoute(
 
 /** Answers a repeated message as a duplicate after the run's end. The ledger says whether it was accepted. */
 async function answerAfterEnd({ services }: Call, message: EndingMessage, error: unknown): Promise<Accepted> {
-  if (!hasCode(error, 'journeyFinished', 'journeyNotFound')) throw error;
+  if (!hasCode(error, 'journeyFinished', 'notFound')) throw error;
   if (!(await (await services.openLedger()).hasEndingMessage(message))) throw error;
   return { accepted: true, duplicate: true, recorded: true };
 }

@@ -12,7 +12,7 @@ import type { ApiServices } from '../../api/services.ts';
 import { getErrorCode } from '../../base/error-code.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { isLoopback } from '../../base/loopback.ts';
-import { CallError, toRefusedError } from '../../client/connection/errors.ts';
+import { CallError, isCallErrorCode } from '../../client/connection/errors.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { PROBLEMS, type ProblemCode, Refusal } from '../../http/refusal.ts';
 import type { Loose } from '../../messages/message.ts';
@@ -136,16 +136,13 @@ async function readToken({ tokenFile }: CallOptions): Promise<string> {
   throw new UsageError('--api needs a token: in the file of --token-file or API_TOKEN_FILE, or in API_TOKEN');
 }
 
-/** Converts a refusal of the API into the client's error. `runKey` is absent where the operation is about no run. */
+/** Converts a refusal of the API into the client's error of the same name, which names the run. `runKey`: absent of no run. */
 function toClientError(error: unknown, runKey: string | undefined): unknown {
   if (!(error instanceof Error) || error.name !== 'Refusal') return error;
-  const { reason, problems, message, status } = error as Refusal;
-  if (reason === 'invalidInput') return new InvalidInputError(problems);
+  const { reason: code, problems, message: reason, status } = error as Refusal;
+  if (code === 'invalidInput') return new InvalidInputError(problems);
   if (runKey === undefined || status < 404 || status >= 429) return error;
-  if (reason === 'notFound') return new CallError('journeyNotFound', { runKey });
-  if (status === 404) return Object.assign(error, { runKey });
-  const isOfRun = problems.length === 0 || message.startsWith('/');
-  if (!isOfRun) return new InvalidInputError(problems);
-  const cause = REFUSAL_CAUSES.find((candidate) => candidate === reason) ?? 'notNow';
-  return toRefusedError(runKey, { cause, reason: message });
+  const refusalCause = REFUSAL_CAUSES.find((cause) => cause === code);
+  if (refusalCause) return new CallError('updateRefused', { runKey, refusalCause, reason, problems });
+  return isCallErrorCode(code) ? new CallError(code, { runKey, reason, problems }) : Object.assign(error, { runKey });
 }

@@ -22,7 +22,7 @@ export const COMMANDS: readonly CommandRow[] = [
       const exitCode = await showProgress(run, output, options).catch((error: unknown) => {
         // It was the input of the run, and not of this command.
         if (!(error instanceof InvalidInputError)) throw error;
-        throw new CallError('journeyFailed', { runKey: id, reason: 'InvalidInput', problems: error.problems });
+        throw new CallError('runFailed', { runKey: id, reason: 'InvalidInput', problems: error.problems });
       });
       return { exitCode };
     },

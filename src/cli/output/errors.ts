@@ -59,10 +59,15 @@ export function toErrorFacts(error: unknown): { type: string; message: string } 
   return { type: getErrorType(error), message: error.message };
 }
 
-/** The code that programs read, or the name of an error without one. */
+/** The cause that programs read, by the name that the HTTP API has for it; or the name of an error without one. */
 function getErrorType(error: Error): string {
-  if (error instanceof CreditJourneyError) return error.code;
+  if (error instanceof CreditJourneyError) return findRefusalCause(error) ?? error.code;
   return 'reason' in error && error.name === 'Refusal' ? String(error.reason) : error.name;
+}
+
+/** Why a run or the ledger refuses what is well formed. */
+function findRefusalCause(error: Error): string | undefined {
+  return (error as { refusalCause?: string }).refusalCause;
 }
 
 function toComplaint(given: unknown) {
@@ -81,7 +86,7 @@ function toComplaint(given: unknown) {
 
 /** Suggests, for an unknown id, that it may be a workflow id, which lists of Temporal show. */
 function findHint(error: Error): string | undefined {
-  const isUnknownRun = getErrorType(error) === 'journeyNotFound';
+  const isUnknownRun = getErrorType(error) === 'notFound';
   if (!('runKey' in error) || !(isUnknownRun || error.name === 'Refusal')) return undefined;
   const runKey = String(error.runKey);
   const meant = parseWorkflowId(runKey);
@@ -97,7 +102,8 @@ const USAGE_ERRORS = new Set(['UsageError', 'InvalidInputError', 'ConfigError'])
 function toExitCode(error: unknown): number {
   if (error instanceof Error && error.name === 'PromptClosedError') return EXIT.interrupted;
   const isRequestWrong = error instanceof Error && 'status' in error && error.status === 400;
-  return error instanceof Error && (isRequestWrong || USAGE_ERRORS.has(error.name)) ? EXIT.usage : EXIT.failed;
+  const isWrong = error instanceof Error && (isRequestWrong || USAGE_ERRORS.has(error.name));
+  return isWrong && findRefusalCause(error) === undefined ? EXIT.usage : EXIT.failed;
 }
 
 /** Replaces Node's own output for an uncaught error, which quotes the error's message and so any value in it. */

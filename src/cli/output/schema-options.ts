@@ -158,7 +158,7 @@ export function toOptionError(error: unknown, options: Readonly<Record<string, s
     const option = problem.option ?? options[problem.path];
     return option !== undefined && isTyped(option, given) ? { ...problem, option } : problem;
   });
-  return new InvalidInputError(typed);
+  return new InvalidInputError(typed, error.refusalCause);
 }
 
 /** Returns whether the option is on the command line, or belongs there since there is no file. */

@@ -48,14 +48,14 @@ const WORDS = {
   namespaceNotFound: 'Temporal refuses the call: it has no such namespace (TEMPORAL_NAMESPACE)',
   refused: 'Temporal refuses the call: the cause has its gRPC status',
   /** The run was never started, or its retention period has ended. */
-  journeyNotFound: 'there is no {about}',
+  notFound: 'there is no {about}',
   journeyFinished: '{about} has finished',
   shareAfterEnd: '{about} has finished: share its report by itself, with `credit-journey share --ended` or `start`',
   /** The run refuses the message in its present state, and stays unchanged. */
   updateRefused: '{about} refused: {reason}',
   /** The ledger refuses a decision about an inquiry without a run: it has written nothing. */
   decisionRefused: 'nothing was decided about {about}; {reason}',
-  journeyFailed: '{about} ended without a result: {reason}',
+  runFailed: '{about} ended without a result: {reason}',
   /** The run continues. */
   resultNotReady: '{about} has not ended within the time given',
   /** A message may still arrive. To send it again does no harm: each is known by its business key. */
@@ -73,6 +73,10 @@ const WORDS = {
 
 /** docs/integrating.md, "The TypeScript client", says what to do about each. */
 export type CallErrorCode = keyof typeof WORDS;
+
+export function isCallErrorCode(code: string): code is CallErrorCode {
+  return Object.hasOwn(WORDS, code);
+}
 
 /** Thrown when a call fails: `code` says why. */
 export class CallError extends CreditJourneyError {
@@ -248,7 +252,7 @@ export function isLate(error: unknown): boolean {
 /** Translates the SDK's error of a query, an update, a signal or a start of `runKey`. */
 export function translateCallError(error: unknown, runKey: string): unknown {
   if (error instanceof CreditJourneyError) return error;
-  if (error instanceof WorkflowNotFoundError) return new CallError('journeyNotFound', { runKey });
+  if (error instanceof WorkflowNotFoundError) return new CallError('notFound', { runKey });
   if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError) {
     return translateFailure(error, runKey);
   }
@@ -318,7 +322,7 @@ function translateFailure(error: WorkflowFailedError | WorkflowUpdateFailedError
   const { type, details } = cause instanceof ApplicationFailure ? cause : {};
   if (type === 'InvalidInput') return new InvalidInputError((details?.[0] as { problems?: Problem[] })?.problems ?? []);
   if (error instanceof WorkflowFailedError) {
-    return new CallError('journeyFailed', { runKey, reason: type ?? toFailureType(cause) });
+    return new CallError('runFailed', { runKey, reason: type ?? toFailureType(cause) });
   }
   if (isUnprocessed(error)) return new CallError('workerUnavailable', { runKey });
   if (isClosedBeforeAnswer(error)) return new CallError('journeyFinished', { runKey });

@@ -53,7 +53,7 @@ const CONSENT_PATIENCE_MS = 6_000;
  */
 function isForLedger(error: unknown, { decision }: ConsentMessage): boolean {
   if (hasCode(error, 'tooManyMessages')) return decision !== 'granted';
-  return hasCode(error, 'journeyNotFound', 'journeyFinished');
+  return hasCode(error, 'notFound', 'journeyFinished');
 }
 
 /**

@@ -127,7 +127,7 @@ export class Run<Kind extends RunKind> {
   /**
    * Waits for the run's end, be it in weeks. With `timeoutMs` it gives up waiting; the run continues.
    *
-   * @throws InvalidInputError where the input was refused; CallError `journeyFailed` where the run has no result,
+   * @throws InvalidInputError where the input was refused; CallError `runFailed` where the run has no result,
    *   `resultNotReady` after `timeoutMs`
    */
   async result(options: CallOptions = {}): Promise<RunAnswers[Kind]['result']> {
