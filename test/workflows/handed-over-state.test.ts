@@ -9,6 +9,7 @@ import type { InquiryState } from '../../src/workflows/inquiry/inquiry-spec.ts';
 import { Journey, type JourneyRunState } from '../../src/workflows/journey/journey.ts';
 import { type FileState, Review } from '../../src/workflows/portfolio/review.ts';
 import type { PullRunState } from '../../src/workflows/pull/pull.ts';
+import { fitsNextRun } from '../../src/workflows/run/continuation.ts';
 import type { EventsState } from '../../src/workflows/run/events-out.ts';
 import type { HoldsState } from '../../src/workflows/run/holds.ts';
 import { createRunState } from '../../src/workflows/run/run.ts';
@@ -187,4 +188,9 @@ test('a review whose held rows make its state too large for the next run says wh
   const { state: standing, waitingFor } = review.status();
   assert.equal(standing, 'held');
   assert.equal(waitingFor, 'a decision about 1 inquiry: no further row is begun before');
+});
+
+test('a state of accented names fits the next run by its bytes, which Temporal limits, not by its characters', () => {
+  assert.equal(fitsNextRun({ names: 'e'.repeat(900_000) }), true);
+  assert.equal(fitsNextRun({ names: 'é'.repeat(900_000) }), false);
 });

@@ -39,7 +39,7 @@ export class InFlightActivities {
 const MAX_STATE_BYTES = 1_000_000;
 
 export function fitsNextRun(state: unknown): boolean {
-  return JSON.stringify(state).length <= MAX_STATE_BYTES;
+  return new TextEncoder().encode(JSON.stringify(state)).length <= MAX_STATE_BYTES;
 }
 
 export class Continuation {
