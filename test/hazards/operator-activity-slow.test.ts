@@ -1,4 +1,4 @@
-/** `temporal activity reset`, `pause`, `unpause` and `update-options`: none is a second send, and none ends a journey. */
+/** `temporal activity fail`, `reset`, `pause`, `unpause` and `update-options`: none is a second send, and none ends a journey. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
@@ -162,5 +162,43 @@ describe('an outage of the ledger', () => {
       await until(async () => (await timesScheduled()) === 2, 'it was not scheduled anew');
     });
     assert.equal((await handle.result()).stages[0]?.state, 'abandoned');
+  });
+
+  /** Does the work while the ledger is locked, and fails the activity that it leads to, as `temporal activity fail` does. */
+  async function failBy(handle: JourneyHandle, of: string, work: () => Promise<unknown>): Promise<void> {
+    await whileLedgerIsLocked(async () => {
+      await work();
+      const { activityId } = await pendingAttempt(handle, { of, started: true });
+      await activityCommands(harness, handle, activityId).fail();
+    });
+  }
+
+  test('ends no journey when an operator fails recordDecision: the decision is recorded afterwards', async () => {
+    const handle = await harness.start(oneStage('4002'));
+    const held = await untilStatus(handle, ({ state }) => state === 'held');
+    await untilIdle(handle);
+    const abandon = decisionAbout(held, { action: 'abandon' });
+    await failBy(handle, 'recordDecision', () => update(handle, 'resolveInquiry', abandon));
+    assert.equal((await handle.result()).stages[0]?.state, 'abandoned');
+  });
+
+  test('leaves a cancelled journey cancelled when an operator fails closeWork', async () => {
+    const handle = await harness.start(oneStage('4002'));
+    await untilStatus(handle, ({ state }) => state === 'held');
+    await untilIdle(handle);
+    await failBy(handle, 'closeWork', () => handle.cancel());
+    await assert.rejects(handle.result());
+    assert.equal((await handle.describe()).status.name, 'CANCELLED');
+  });
+
+  test('ends no journey when an operator fails recordShareWithdrawal: the share is withdrawn afterwards', async () => {
+    const shares = [{ shareId: 'S1', endUserCode: 'EU999' }];
+    const input = journeyInput({ stages: ['PREQUAL'], shares });
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+    await untilIdle(handle);
+    const withdrawal = { journeyId: input.journeyId, shareId: 'S1', by: 'platform', reason: 'sold elsewhere' };
+    await failBy(handle, 'recordShareWithdrawal', () => update(handle, 'withdrawShare', withdrawal));
+    assert.equal((await handle.result()).shares[0]?.state, 'withdrawn');
   });
 });

@@ -6,6 +6,7 @@ import {
   type ActivityFunctionWithOptions,
   type ActivityInterfaceFor,
   type ActivityOptions,
+  ApplicationFailure,
   isCancellation,
   proxyActivities,
   sleep,
@@ -33,15 +34,15 @@ const UNHURRIED = { initialInterval: '1 second', backoffCoefficient: 2, maximumI
  */
 const HEARTBEATS = { heartbeatTimeout: '10 seconds' } as const;
 
+/** Failures that no repetition mends. */
+const FINAL = ['InvalidInput', 'LedgerChanged', 'ProfileChanged', 'RequestDiffers', 'PortfolioChanged'];
+
 /** Reads, or writes that are idempotent: repeated without limit. */
 export const runActivities = proxyActivities<RunActivities>({
   // Above the ledger's own time-outs.
   startToCloseTimeout: '20 seconds',
   ...HEARTBEATS,
-  retry: {
-    ...UNHURRIED,
-    nonRetryableErrorTypes: ['InvalidInput', 'LedgerChanged', 'ProfileChanged', 'RequestDiffers'],
-  },
+  retry: { ...UNHURRIED, nonRetryableErrorTypes: FINAL },
 });
 
 /** Calls an activity by its name. The compiler would want arguments that fit every function of the union. */
@@ -59,8 +60,8 @@ export function callActivity<A extends Record<K, (args: never) => Promise<unknow
 
 /**
  * Runs an activity until it is done or has failed for a reason that no repetition mends. An operator may bound its
- * retries without the run's knowledge (`temporal activity update-options`, the server's default policy). If an outage
- * outlasts them, the run does not end: it schedules the activity again.
+ * retries without the run's knowledge (`temporal activity update-options`, the server's default policy), or end it
+ * (`temporal activity fail`). The run does not end by that: it schedules the activity again.
  *
  * @param onOutage called whenever the retries have run out
  * @throws ActivityFailure what the policy names as final, or a cancellation
@@ -76,7 +77,7 @@ export async function repeatUntilDone<T>(
     } catch (error) {
       if (!hasRunOut(error)) throw error;
       onOutage?.(error);
-      await sleep(computeBackOffMs(round), { summary: `${what} has run out of retries: it is tried again` });
+      await sleep(computeBackOffMs(round), { summary: `${what} was given up: it is tried again` });
     }
   }
 }
@@ -103,10 +104,11 @@ export async function runUntilRecorded<K extends keyof RunActivities>(
   }
 }
 
-/** Whether an activity's retries have run out, so that the same call could still succeed. */
+/** Whether an activity's retries have run out, or an operator has ended it, so that the same call could still succeed. */
 function hasRunOut(error: unknown): boolean {
   if (!(error instanceof ActivityFailure) || isCancellation(error)) return false;
-  return error.retryState === 'MAXIMUM_ATTEMPTS_REACHED' || error.cause instanceof TimeoutFailure;
+  if (error.retryState === 'MAXIMUM_ATTEMPTS_REACHED' || error.cause instanceof TimeoutFailure) return true;
+  return error.cause instanceof ApplicationFailure && !FINAL.includes(error.cause.type ?? '');
 }
 
 /** 2 s at first, 5 minutes at most: an outage does not fill the history even if the server bounds all retries. */

@@ -1,11 +1,9 @@
 /** Wrappers of SDK functions that every workflow uses. */
 import {
-  ActivityFailure,
   CancellationScope,
   inWorkflowContext,
   setCurrentDetails,
   setWorkflowOptions,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 
@@ -21,9 +19,6 @@ export function runInBackground(work: () => Promise<unknown>): void {
   });
 }
 
-/** Leaves the operator the time to terminate the run instead. */
-const ENDED_BY_HAND_MS = 10_000;
-
 /**
  * Makes a function that begins work in the background, unless it is under way or there is none. No cancellation stops it.
  *
@@ -34,17 +29,7 @@ export function createBackgroundWork(hasWork: () => boolean, work: () => Promise
   const workThrough = async () => {
     // Lets the other messages of the workflow task come first.
     await undefined;
-    while (hasWork()) {
-      try {
-        await work();
-      } catch (error) {
-        // An operator has ended the activity (`temporal activity fail`), and what it was to write still waits.
-        if (!(error instanceof ActivityFailure)) throw error;
-        await sleep(ENDED_BY_HAND_MS, {
-          summary: 'an activity that the run needs was ended by hand: it is tried again',
-        });
-      }
-    }
+    while (hasWork()) await work();
     isUnderWay = false;
   };
   return () => {

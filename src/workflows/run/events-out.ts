@@ -98,7 +98,7 @@ export class EventsOut {
       try {
         await runUntilDone('queueWebhooks', { summary }, { profile, events });
       } catch (error) {
-        // An operator may have ended the activity.
+        // No repetition mends it.
         if (!(error instanceof ActivityFailure)) throw error;
         log.warn('events were not handed over: their endpoints will not receive them');
       }
