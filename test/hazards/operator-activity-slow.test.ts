@@ -72,6 +72,7 @@ const HANDS: [what: string, (commands: Commands) => Promise<unknown>][] = [
   ['reset', (commands) => commands.reset()],
   ['given five attempts', (commands) => commands.widenRetries()],
   ['paused', (commands) => commands.pause()],
+  ['ended with a result of its operator', (commands) => commands.complete()],
   ['given five attempts, and reset', (commands) => commands.widenRetries().then(() => commands.reset())],
   [
     'paused, reset and unpaused',

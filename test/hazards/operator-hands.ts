@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import type { WorkflowHandle } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { NativeConnection, Worker } from '@temporalio/worker';
@@ -162,7 +163,7 @@ export async function pendingAttempt(
   return found as PendingAttempt;
 }
 
-/** The operator's commands about one activity: `temporal activity fail`, `reset`, `pause`, `unpause`, `update-options`. */
+/** The operator's commands about one activity: `temporal activity fail`, `complete`, `reset`, `pause`, `unpause`, `update-options`. */
 export function activityCommands(
   harness: Pick<Harness, 'client'>,
   handle: Pick<WorkflowHandle, 'workflowId'>,
@@ -180,6 +181,11 @@ export function activityCommands(
       workflowService.respondActivityTaskFailedById({
         ...{ namespace: options.namespace, workflowId: handle.workflowId, activityId: id, identity: 'operator' },
         failure: { message: 'a test', source: 'CLI', applicationFailureInfo: { nonRetryable: true } },
+      }),
+    complete: () =>
+      workflowService.respondActivityTaskCompletedById({
+        ...{ namespace: options.namespace, workflowId: handle.workflowId, activityId: id, identity: 'operator' },
+        result: { payloads: [defaultPayloadConverter.toPayload({})] },
       }),
     reset: () => workflowService.resetActivity({ ...target, resetHeartbeat: true, keepPaused: true }),
     pause: () => workflowService.pauseActivity({ ...target, reason: 'a test' }),

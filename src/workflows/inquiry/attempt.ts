@@ -25,6 +25,8 @@ import { runUntilDone, runUntilRecorded, submitInquiryFor } from '../run/activit
 import { findApplicationFailure } from '../run/failures.ts';
 import type { InquiryEnd, InquiryHost } from './inquiry-spec.ts';
 
+const RESULTS: readonly SubmitInquiryResult['kind'][] = ['answered', 'noSlot', 'latest', 'withdrawn', 'notPermitted'];
+
 type AttemptRequest = Omit<SubmitInquiryArgs, 'run' | 'settings'> & { shouldStop(): boolean };
 
 export async function makeAttempt(host: InquiryHost, request: AttemptRequest): Promise<AttemptStep> {
@@ -49,7 +51,8 @@ export async function makeAttempt(host: InquiryHost, request: AttemptRequest): P
   } finally {
     inFlight.end(scope);
   }
-  if (result) return toResultStep(host, result);
+  // An operator may have ended the activity with another result (`temporal activity complete`).
+  if (result && RESULTS.includes(result.kind)) return toResultStep(host, result);
   const details = failure?.details?.[0] as Partial<SubmitFailureDetails> | undefined;
   if (details?.highWaterMark) config.highWaterMark = details.highWaterMark;
   // An activity that reports its own failure before a claim has ended; after any other failure of that type it may
