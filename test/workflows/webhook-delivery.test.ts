@@ -467,4 +467,9 @@ test('an operator tests an endpoint with a signed event', async () => {
     pings.map(({ event }) => event?.data),
     [{ environment: 'sandbox' }],
   );
+  stage.receiver.answer('/steady', 401);
+  const refused = await cli('webhooks', 'test', 'steady', '--profile', 'mixed');
+  stage.receiver.answer('/steady', 204);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /the endpoint did not answer with success \(HTTP 401\)/);
 });

@@ -72,13 +72,17 @@ async function testEndpoint({
   const endpoint = endpoints.find((candidate) => candidate.name === name);
   const known = endpoints.map((item) => item.name).join(', ');
   if (!endpoint) throw new UsageError(`<endpoint> must be an endpoint of the profile: ${known || 'it has none'}`);
-  const { WebhookSender } = await import('../../../webhooks/sender.ts');
+  const { WebhookError, WebhookSender } = await import('../../../webhooks/sender.ts');
   const sender = new WebhookSender();
   try {
     const timestamp = new Date().toISOString();
     const body = JSON.stringify({ type: 'ping', timestamp, data: { environment: profile.environment } });
     const httpStatus = await sender.send(endpoint, { id: `evt_ping_${randomBytes(8).toString('hex')}`, body });
     return { answer: { endpoint: name, httpStatus } };
+  } catch (error) {
+    // 401 and 404 have other causes.
+    if (error instanceof WebhookError && error.httpStatus !== undefined) error.message += ` (HTTP ${error.httpStatus})`;
+    throw error;
   } finally {
     await sender.close();
   }
