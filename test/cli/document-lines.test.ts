@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatDocument } from '../../src/cli/output/output.ts';
+import { formatDocument, toText } from '../../src/cli/output/output.ts';
 import { adaptCommands } from '../../src/cli/output/program-call.ts';
 
 test('an answer is printed with every fact, and each list as a table or as rows below each other', () => {
@@ -31,6 +31,7 @@ test('an answer is printed with every fact, and each list as a table or as rows 
     '    A      SAMPLE',
   ]);
   assert.deepEqual(formatDocument({ data: [], hasMore: true }, 80), ['none', 'There are more.']);
+  assert.equal(toText({ posted: 'yes', consents: [], legalHolds: [] }), 'posted yes, consents none, legal holds none');
 });
 
 test('a printed answer has no terminal control characters, and no line is wider than the terminal', () => {

@@ -138,7 +138,7 @@ export function formatRowTable(rows: readonly object[], width: number, indent = 
 
 /** Shows the age beside an instant. No character of a text may steer the terminal. */
 export function toText(value: unknown): string {
-  if (Array.isArray(value)) return value.map(toText).join('; ');
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(toText).join('; ');
   if (isRecord(value))
     return flatten(value)
       .map(([name, inner]) => `${splitCamelCase(name)} ${toText(inner)}`)
