@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { after, describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { readAttemptsPage } from '../../src/ledger/audit/inquiry-pages.ts';
+import { RECORD_PAGES } from '../../src/ledger/audit/record-pages.ts';
 import type { SqlValue, Transaction } from '../../src/ledger/database/sql-session.ts';
 import { LedgerNotFoundError, LedgerUnavailableError } from '../../src/ledger/errors.ts';
 import { inspectLedger } from '../../src/ledger/inspect-ledger.ts';
@@ -260,35 +261,61 @@ describe('PostgreSQL: round trips', () => {
   });
 });
 
-test('PostgreSQL: a page of audited attempts is read in the order of an index, however many attempts there are', async (t) => {
-  const url = await newUrl();
-  await claimAs(await open(t, url));
-  for (const [table, change] of [
-    ['inquiries', { customer_trace_number: "'N' || n", run_key: "'N' || n" }],
-    ['attempts', { customer_trace_number: "'N' || n", position: 'n + 1', claimed_at: 'claimed_at + n' }],
-  ] as const) {
-    const named = await execute(
-      url,
-      `SELECT column_name AS name FROM information_schema.columns WHERE table_name = '${table}'`,
-    );
-    const columns = named.map(({ name }) => String(name));
-    const values = columns.map((name) => (change as Readonly<Record<string, string>>)[name] ?? name);
-    await execute(
-      url,
-      `INSERT INTO ${table} (${columns}) SELECT ${values} FROM ${table}, generate_series(1, 20000) n; ANALYZE ${table}`,
-    );
-  }
+/** Copies the row of a table 20,000 times, with these changes. */
+async function multiply(url: string, table: string, change: Readonly<Record<string, string>>): Promise<void> {
+  const named = await execute(
+    url,
+    `SELECT column_name AS name FROM information_schema.columns WHERE table_name = '${table}'`,
+  );
+  const columns = named.map(({ name }) => String(name));
+  const values = columns.map((name) => change[name] ?? name);
+  await execute(
+    url,
+    `INSERT INTO ${table} (${columns}) SELECT ${values} FROM ${table}, generate_series(1, 20000) n; ANALYZE ${table}`,
+  );
+}
+
+/** Returns the plan of the first statement that the work reads by. */
+async function planOf(t: TestContext, url: string, work: (tx: Transaction) => Promise<unknown>): Promise<string> {
   const engine = await openEngine(url);
   t.after(() => engine.close());
-  const plan = await engine.read(async (session) => {
+  return engine.read(async (session) => {
     const explain = async (text: string, values: SqlValue[]) => {
       const lines = await session.rows(`EXPLAIN ${text}`, values);
       throw new Error(lines.map((line) => line['QUERY PLAN']).join('\n'));
     };
     const tx = { ...session, read: explain } as unknown as Transaction;
-    return readAttemptsPage(tx, {}).then(String, (error: Error) => error.message);
+    return work(tx).then(String, (error: Error) => error.message);
   });
+}
+
+test('PostgreSQL: a page of audited attempts is read in the order of an index, however many attempts there are', async (t) => {
+  const url = await newUrl();
+  await claimAs(await open(t, url));
+  await multiply(url, 'inquiries', { customer_trace_number: "'N' || n", run_key: "'N' || n" });
+  const ofAttempt = { customer_trace_number: "'N' || n", position: 'n + 1', claimed_at: 'claimed_at + n' };
+  await multiply(url, 'attempts', ofAttempt);
+  const plan = await planOf(t, url, (tx) => readAttemptsPage(tx, {}));
   assert.match(plan, /Incremental Sort.*Index Scan using attempts_by_time/s);
+});
+
+test('PostgreSQL: a page of consents and one of readings are read in the order of an index, also for a reader of limited reach', async (t) => {
+  const url = await newUrl();
+  const ledger = await open(t, url);
+  await attempted(ledger, {}, { state: 'answered', answer: RECORD });
+  await ledger.recordConsents(ledger.identity.ledgerId, [consentOf()]);
+  await multiply(url, 'consents', { journey_id: "'N' || n", recorded_at: 'recorded_at + n' });
+  await execute(
+    url,
+    `INSERT INTO report_accesses (access_id, customer_trace_number, attempt, kind, by, via, redacted, recorded_at)
+     SELECT 'A', customer_trace_number, attempt, 'report', 'ops', 'api', 0, claimed_at FROM attempts`,
+  );
+  await multiply(url, 'report_accesses', { access_id: "'N' || n", recorded_at: 'recorded_at + n' });
+  const { consentsBetween, accessesBetween } = RECORD_PAGES;
+  for (const query of [{}, { profiles: ['east'], endUsers: ['EU9'] }]) {
+    assert.match(await planOf(t, url, (tx) => consentsBetween(tx, query)), /Index Scan using consents_by_time/);
+    assert.match(await planOf(t, url, (tx) => accessesBetween(tx, query)), /Index Scan using report_accesses_by_time/);
+  }
 });
 
 for (const attempt of [1, 2]) {

@@ -7,7 +7,7 @@ import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import { type AccessesQuery, type NamedRecord, RECORDS } from './audited.ts';
 
-/** These tables have few rows, and no index on the time: each page scans the whole table, so pages are large. */
+/** Rows that one statement looks at, whether or not a reader may see them. The tables of decisions and orders have no index on the time, so pages are large. */
 const PAGE_SIZE = 5_000;
 
 /** The members by which rows are ordered. `rowKey` makes the order total. */
@@ -77,15 +77,18 @@ function createReader<Shape extends z.ZodRawShape>(
   const members = Object.keys(record.shape);
   return async (session, query, after) => {
     const { where, values, place } = selectPeriod('recordedAt', query, ['runKey', 'customerTraceNumber', 'by']);
-    const { items, end } = await readKeyset<Ordered>(session, {
+    const isReached = ['1 = 1', ...withoutForeignRuns('found.run_key', query, place)].join(' AND ');
+    const { items, end } = await readKeyset<Ordered & { isReached: number }>(session, {
+      columns: `*, CASE WHEN ${isReached} THEN 1 ELSE 0 END AS is_reached`,
       from: `(${rows}) found`,
-      where: [...where, isListed(session.dialect.now), ...withoutForeignRuns('found.run_key', query, place)],
+      where: [...where, isListed(session.dialect.now)],
       values,
       order: ['recordedAt', 'rowKey'],
       after,
       limit: PAGE_SIZE,
     });
-    return { items: items.map((row) => pick(row, members as never[]) as z.infer<typeof record>), end };
+    const reached = items.filter((row) => row.isReached === 1);
+    return { items: reached.map((row) => pick(row, members as never[]) as z.infer<typeof record>), end };
   };
 }
 

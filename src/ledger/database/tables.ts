@@ -241,6 +241,7 @@ export const TABLES = {
     isChained: true,
     indexes: [
       'INDEX consents_by_share ON consents (share_id)',
+      'INDEX consents_by_time ON consents (recorded_at)',
       'INDEX consents_unmatched ON consents (recorded_at) WHERE unmatched IS NOT NULL AND seen_at IS NULL',
     ],
   },
@@ -326,7 +327,10 @@ export const TABLES = {
     },
     key: ['access_id'],
     constraints: [OF_ATTEMPT],
-    indexes: ['INDEX report_accesses_by_attempt ON report_accesses (customer_trace_number, attempt)'],
+    indexes: [
+      'INDEX report_accesses_by_attempt ON report_accesses (customer_trace_number, attempt)',
+      'INDEX report_accesses_by_time ON report_accesses (recorded_at)',
+    ],
   },
 
   // The chain that reveals tampering with consents and decisions (audit-chain.ts), disposals, and legal holds.
