@@ -1,14 +1,20 @@
 /** A delivery that receives very many signals continues as new in each of its waits. */
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
+import { until } from '../hazards/operator-hands.ts';
 import { outgrow } from '../support/floods.ts';
 import {
   deliveryOf,
   playHeld,
+  resendAll,
   startWebhookStage,
   untilDelivery,
   type WebhookStage,
 } from '../support/webhook-scenarios.ts';
+
+/** The server's number of the state. */
+const CANCEL_REQUESTED = 3;
 
 let stage: WebhookStage;
 before(async () => {
@@ -61,4 +67,33 @@ test('a delivery with more events than one payload holds delivers first, and con
   const accepted = await receiver.accepted('/hangs', journeyId, 103);
   assert.deepEqual(new Set(accepted.slice(3).map(({ event }) => event?.type)), new Set(['stage.skipped']));
   assert.notEqual((await delivery.describe()).runId, runId);
+});
+
+test('events that are sent again while a delivery continues as new need no person in the next run', async () => {
+  const { receiver } = stage;
+  const onTheWire: ServerResponse[] = [];
+  receiver.answer('/hangs', (response) => void onTheWire.push(response));
+  receiver.answer('/gone', 410);
+  const { journeyId } = await playHeld(stage);
+  const delivery = deliveryOf(stage, journeyId);
+  const isGone = (failed: number) =>
+    untilDelivery(delivery, ({ endpoints }) =>
+      endpoints.some((one) => one.endpoint === 'gone' && one.failed.length === failed && one.waiting === 0),
+    );
+  await isGone(3);
+  const leaves = outgrow(delivery, 'deliverEvents', (padding) => ({ events: [{ padding }] }));
+  // The attempt on the wire was called back, and the run waits for its end.
+  await until(async () => {
+    const { pendingActivities } = (await delivery.describe()).raw;
+    return pendingActivities?.some(({ state }) => state === CANCEL_REQUESTED) ?? false;
+  }, 'no attempt was called back');
+  receiver.answer('/gone', 204);
+  await resendAll(delivery);
+  receiver.answer('/hangs', 503);
+  for (const response of onTheWire) response.writeHead(503).end();
+  await leaves;
+  await isGone(0);
+  const { searchAttributes } = await delivery.describe();
+  assert.deepEqual(searchAttributes.NeedsAttention ?? [], []);
+  await delivery.terminate();
 });

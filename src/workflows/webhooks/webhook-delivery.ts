@@ -215,6 +215,8 @@ class Delivery {
     this.#isLeaving = true;
     for (const { attempt } of this.#all) attempt?.cancel();
     await condition(() => allHandlersFinished() && this.#all.every(({ attempt }) => !attempt));
+    // The next run inherits the attribute, and begins as if it were not set.
+    this.#publish();
     return continueAsNew<typeof webhookDelivery>({ ...this.#input, carried: this.#carried });
   }
 
