@@ -4,6 +4,7 @@ import type { PortfolioReviewInput } from '../messages/inputs/portfolio-review.t
 import { DEFAULT_MAX_BAD_ROWS } from '../messages/portfolio/limits.ts';
 import { toPortfolioFolder } from '../messages/portfolio/output-files.ts';
 import type { RowResult } from '../messages/portfolio/shapes.ts';
+import { InvalidInputError } from '../model/problems.ts';
 import { examinePortfolio, type Place, readRows, readRowsAt } from '../portfolio/examine-portfolio.ts';
 import {
   finishResults,
@@ -48,6 +49,17 @@ export function createPortfolioActivities(dependencies: ActivityDependencies) {
     }
   };
 
+  /** A review that has begun waits for the place of its file as for the file: nothing refuses it any more. */
+  const onceBegun =
+    <Args, T>(work: (args: Args) => Promise<T>) =>
+    async (args: Args): Promise<T> => {
+      try {
+        return await work(args);
+      } catch (error) {
+        throw error instanceof InvalidInputError ? new PortfolioUnavailableError('PLACE') : error;
+      }
+    };
+
   return translateErrors({
     /** Reads the whole file, and writes the bad rows' report. */
     examinePortfolio: async ({ input }: { input: PortfolioReviewInput }): Promise<ExaminedFile> => {
@@ -69,24 +81,27 @@ export function createPortfolioActivities(dependencies: ActivityDependencies) {
     },
 
     /** `mark` of the answer differs from the known one if an unchanged file was found under another mark. */
-    readPortfolioRows: async ({ known, from, limit }: { known: KnownFile; from: Place; limit: number }) => {
+    readPortfolioRows: onceBegun(async ({ known, from, limit }: { known: KnownFile; from: Place; limit: number }) => {
       await using handle = await openPortfolio(resolvePath(known.folder), known.file);
       const found = await ofTheSameFile(handle, known, () => readRows(handle, known, { from, limit }));
       return { ...found, mark: await requireUnchanged(handle, known, { inFull: false, onBlock }) };
-    },
+    }),
 
     /** Reads rows that were begun before. Without places it only checks, in full, whether the file is the same. */
-    readPortfolioRowsAt: async ({ known, places }: { known: KnownFile; places: (Place & { accountId: string })[] }) => {
+    readPortfolioRowsAt: onceBegun(async (args: { known: KnownFile; places: (Place & { accountId: string })[] }) => {
+      const { known, places } = args;
       await using handle = await openPortfolio(resolvePath(known.folder), known.file);
       const rows = await ofTheSameFile(handle, known, () => readRowsAt(handle, known, places));
       return { rows, mark: await requireUnchanged(handle, known, { inFull: places.length === 0, onBlock }) };
-    },
+    }),
 
     /** Writes results behind the first `size` bytes of those so far, and returns the new size. */
-    writePortfolioResults: async ({ results, ...output }: ResultFile & { results: RowResult[] }) =>
+    writePortfolioResults: onceBegun(async ({ results, ...output }: ResultFile & { results: RowResult[] }) =>
       writeResults(await resolveOutputs(output), output.size, results, onBlock),
+    ),
 
-    finishPortfolioResults: async (output: ResultFile) =>
+    finishPortfolioResults: onceBegun(async (output: ResultFile) =>
       finishResults(await resolveOutputs(output), output.size, onBlock),
+    ),
   });
 }

@@ -1,6 +1,6 @@
 /** A worker with other limits or rules reads the rows of an examined file: none is skipped silently. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -10,7 +10,7 @@ import type { ExaminedFile } from '../../src/activities/contract.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { createPortfolioActivities } from '../../src/activities/portfolio-activities.ts';
 import type { SendingProfile } from '../../src/gateway/sendable-applicants.ts';
-import { jointLine, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
+import { FOLDER, jointLine, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
 
 const WIDE: SendingProfile = {
   environment: 'sandbox',
@@ -103,4 +103,31 @@ test('a row that a worker cannot read is left to another worker, unless the file
   for (const read of readings) await assert.rejects(inActivity(read), repeated);
   await writePortfolio(directory, file, [issuedLine(0), '{"accountId"!', issuedLine(2), ''].join('\n'));
   for (const read of readings) await assert.rejects(inActivity(read), { type: 'PortfolioChanged', nonRetryable: true });
+});
+
+test('a review that has begun waits if a directory, or a link out of the folder, takes the place of its file', async () => {
+  await mkdir(join(directory, FOLDER, 'sub'), { recursive: true });
+  const file = await writePortfolio(directory, 'sub/place.jsonl', `${issuedLine(0)}\n`);
+  const { known, first } = await examinedBy(WIDE, file);
+  const { readPortfolioRows, readPortfolioRowsAt, writePortfolioResults, finishPortfolioResults } = activitiesOf(WIDE);
+  const output = { reviewId: 'R-1', folder: known.folder, file, size: 0 };
+  const readings: (() => Promise<unknown>)[] = [
+    () => readPortfolioRows({ known, from: first, limit: 10 }),
+    () => readPortfolioRowsAt({ known, places: [] }),
+  ];
+  const writings = [() => writePortfolioResults({ ...output, results: [] }), () => finishPortfolioResults(output)];
+  const repeated = { type: 'PortfolioUnavailable', nonRetryable: false, details: [{ code: 'PLACE' }] };
+  const path = join(directory, FOLDER, file);
+  await rename(path, `${path}.away`);
+  await mkdir(path);
+  for (const read of readings) await assert.rejects(inActivity(read), repeated);
+  await rm(path, { recursive: true });
+  await rename(`${path}.away`, path);
+  const folder = join(directory, FOLDER, 'sub');
+  await rename(folder, join(directory, 'sub-away'));
+  await symlink(join(directory, 'sub-away'), folder);
+  for (const call of [...readings, ...writings]) await assert.rejects(inActivity(call), repeated);
+  await rm(folder);
+  await rename(join(directory, 'sub-away'), folder);
+  for (const call of [...readings, ...writings]) await inActivity(call);
 });

@@ -22,6 +22,7 @@ export const PORTFOLIO_UNAVAILABLE = 'PortfolioUnavailable';
 /** Faults of a worker that cannot reach them, by the code of its failure. Other codes are the file system’s. */
 export const PORTFOLIO_FAULTS: Partial<Record<string, string>> = {
   PORTFOLIO_DIR: 'has no PORTFOLIO_DIR',
+  PLACE: 'finds no file in the end user’s folder',
   ROW: 'cannot read a row that another worker has examined',
   RESULTS: 'lacks results that another worker has written',
 };
