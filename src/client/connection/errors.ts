@@ -59,7 +59,8 @@ const WORDS = {
   /** The run continues. */
   resultNotReady: '{about} has not ended within the time given',
   /** A message may still arrive. To send it again does no harm: each is known by its business key. */
-  workerUnavailable: 'no worker answered for {about}: is one running on its task queue?',
+  workerUnavailable:
+    'no worker answered for {about}: is one running on its task queue, or do the run’s tasks fail? `credit-journey doctor` says which',
   /** The server accepted no message. The run continues as new once a worker has handled its messages. */
   tooManyMessages: '{about} has more messages than Temporal accepts at once: send this one again in a minute',
   /** A run with another input or, of a pull, of another product has this id. Nothing was started. */
