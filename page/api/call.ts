@@ -82,7 +82,7 @@ function noAnswer(): never {
   throw new NoAnswerError('no answer came');
 }
 
-/** `/v1/holds?reason=…`: without what is empty. */
+/** `/v1/holds?failureType=…`: without what is empty. */
 export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(query).filter((pair): pair is [string, string] => (pair[1] ?? '') !== '');
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;

@@ -40,8 +40,8 @@ export type Hold = {
   holdId: string;
   /** held: an inquiry waits for a decision. flagged: an operator should look, and nothing waits for it. */
   kind: 'held' | 'flagged';
-  /** The runbook has a page about each. */
-  reason: string;
+  /** Or, of a flagged row, its flag. The runbook has a page about each. */
+  failureType: string;
   since: string;
   /** The run: a journeyId, pull:<pullId>, share:<shareId>, portfolio:<reviewId>. */
   runKey: string;
@@ -71,7 +71,7 @@ export type Hold = {
   }[];
   /** The ledger keeps what the gateway wrote beside that status, sealed like a report. */
   refusalKept?: true;
-  /** Follows from the reason. A lost run accepts no amend; if it sent nothing either, the row can only be marked as seen. */
+  /** Follows from the failure type. A lost run accepts no amend; if it sent nothing either, the row can only be marked as seen. */
   allowedActions: readonly ('resend' | 'accept' | 'amend' | 'abandon' | 'seen')[];
   /** The address to POST the decision to. */
   decideAt?: string;
@@ -83,7 +83,7 @@ export type HoldCounts = {
   asOf: string;
   counts: readonly {
     kind: 'held' | 'flagged';
-    reason: string;
+    failureType: string;
     count: number;
     /** The time since which the oldest row waits. */
     oldest: string;

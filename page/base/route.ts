@@ -3,7 +3,7 @@ import { observed } from './observed.ts';
 
 export interface Filters {
   kind?: string;
-  reason?: string;
+  failureType?: string;
   profile?: string;
   endUserCode?: string;
 }
@@ -14,7 +14,7 @@ export type Route =
   | { view: 'together' }
   | { view: 'search'; q: string };
 
-const FILTERS = ['kind', 'reason', 'profile', 'endUserCode'] as const;
+const FILTERS = ['kind', 'failureType', 'profile', 'endUserCode'] as const;
 
 /** What is no address of the page is the queue. */
 export function routeOf(fragment: string): Route {

@@ -85,7 +85,7 @@ export function bodyOf(hold: Hold, guide: ActionGuide, draft: Draft): { body: ob
   if (action === 'seen') {
     if (!reason) return { missing: NO_REASON };
     // About a run as a whole, the address names no inquiry: only what this row says is taken off.
-    const flag = hold.customerTraceNumber === undefined ? { flag: hold.reason } : {};
+    const flag = hold.customerTraceNumber === undefined ? { flag: hold.failureType } : {};
     return { body: { decisionId, ...flag, reason } };
   }
   const words = permittedWords(guide, outcome);

@@ -1,4 +1,4 @@
-/** Holds of one reason that were chosen for a decision together. */
+/** Holds of one failure type that were chosen for a decision together. */
 import type { Hold } from '../api/schemas.ts';
 import { whenForgotten } from '../base/kept.ts';
 import { observed } from '../base/observed.ts';
@@ -9,7 +9,7 @@ export const chosen = observed<ReadonlyMap<string, Hold>>(new Map());
 export function canBeChosen(hold: Hold, among: ReadonlyMap<string, Hold>): boolean {
   if (hold.kind !== 'held' || hold.customerTraceNumber === undefined || !hold.attempt) return false;
   const [first] = among.values();
-  return first === undefined || first.reason === hold.reason;
+  return first === undefined || first.failureType === hold.failureType;
 }
 
 export function toggle(hold: Hold): void {

@@ -1,4 +1,4 @@
-/** The holds of one reason: rows on a wide screen, cards on a narrow one. */
+/** The holds of one failure type: rows on a wide screen, cards on a narrow one. */
 import type { Hold } from '../api/schemas.ts';
 import { queueAddress, runAddress } from '../base/route.ts';
 import { Age } from '../base/when.tsx';
@@ -17,17 +17,17 @@ interface GroupProps {
 }
 
 export function GroupTable({ group, total, now, mayDecide, chosen, isOnly }: GroupProps) {
-  const { kind, reason, rows } = group;
+  const { kind, failureType, rows } = group;
   const open = rows.filter(({ isGone }) => !isGone);
   const meaning = rows[0]?.hold.guide.meaning;
   const count = Math.max(total?.count ?? 0, open.length);
   const oldest = open[0]?.hold.since ?? total?.oldest;
-  const id = `reason-${reason}`;
+  const id = `type-${failureType}`;
   const canChoose = mayDecide && kind === 'held' && open.some(({ hold }) => canBeChosen(hold, new Map()));
   return (
     <section class="group" aria-labelledby={id}>
       <header>
-        <h3 id={id}>{reason}</h3>
+        <h3 id={id}>{failureType}</h3>
         <p class="count">
           {plural(count, 'hold').replace('hold', kind === 'held' ? 'hold' : 'flag')}
           {count > open.length ? `, ${open.length} shown` : ''}
@@ -43,7 +43,7 @@ export function GroupTable({ group, total, now, mayDecide, chosen, isOnly }: Gro
               Choose all {open.length}
             </button>
           ) : null}
-          {isOnly ? null : <a href={queueAddress({ reason })}>Only these</a>}
+          {isOnly ? null : <a href={queueAddress({ failureType })}>Only these</a>}
         </p>
         {meaning ? <p class="meaning">{meaning}</p> : null}
       </header>

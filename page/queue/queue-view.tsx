@@ -47,7 +47,7 @@ export function QueueView({ filters, session }: { filters: Filters; session: Ses
     queue.tidy();
     void countNow();
   };
-  useTitle(filters.reason ? `${filters.reason} · Work queue` : 'Work queue');
+  useTitle(filters.failureType ? `${filters.failureType} · Work queue` : 'Work queue');
   useFirstFocus(queue);
   useNews(rows.filter(({ isGone }) => !isGone).length, queue.data !== undefined);
   useKeys({
@@ -82,10 +82,10 @@ export function QueueView({ filters, session }: { filters: Filters; session: Ses
           <Kind key={kind} kind={kind} groups={groups.filter((one) => one.kind === kind)}>
             {(group) => (
               <GroupTable
-                key={group.reason}
+                key={group.failureType}
                 {...{ group, now, mayDecide, chosen }}
                 total={totalOf(group, counts.data)}
-                isOnly={filters.reason === group.reason}
+                isOnly={filters.failureType === group.failureType}
               />
             )}
           </Kind>
@@ -110,7 +110,7 @@ export function QueueView({ filters, session }: { filters: Filters; session: Ses
       {chosen.size > 0 ? (
         <section class="chosen-bar" aria-label="Chosen">
           <p>
-            <b>{plural(chosen.size, 'hold')}</b> of {[...chosen.values()][0]?.reason} chosen
+            <b>{plural(chosen.size, 'hold')}</b> of {[...chosen.values()][0]?.failureType} chosen
           </p>
           <a class="button primary" href="#/together">
             Decide together <kbd>t</kbd>
@@ -174,7 +174,7 @@ function Freshness({ queue, readAnew }: { queue: Queue; readAnew: () => void }) 
 }
 
 function totalOf(group: Group, counts: HoldCounts | undefined) {
-  return counts?.counts.find(({ kind, reason }) => kind === group.kind && reason === group.reason);
+  return counts?.counts.find(({ kind, failureType }) => kind === group.kind && failureType === group.failureType);
 }
 
 function unique(names: readonly string[]): string[] {

@@ -31,15 +31,15 @@ export function mergeRows(shown: readonly Row[], fresh: readonly Hold[], isWhole
 
 export interface Group {
   kind: 'held' | 'flagged';
-  reason: string;
+  failureType: string;
   rows: Row[];
 }
 
-/** What something waits for comes first; then by the oldest of each reason. */
+/** What something waits for comes first; then by the oldest of each failure type. */
 export function groupsOf(rows: readonly Row[]): Group[] {
-  const groups = [...Map.groupBy(rows, ({ hold }) => `${hold.kind} ${hold.reason}`).values()].flatMap((of) => {
+  const groups = [...Map.groupBy(rows, ({ hold }) => `${hold.kind} ${hold.failureType}`).values()].flatMap((of) => {
     const first = of[0]?.hold;
-    return first ? [{ kind: first.kind, reason: first.reason, rows: of }] : [];
+    return first ? [{ kind: first.kind, failureType: first.failureType, rows: of }] : [];
   });
   return [...groups.filter(({ kind }) => kind === 'held'), ...groups.filter(({ kind }) => kind === 'flagged')];
 }

@@ -16,21 +16,21 @@ interface SideProps {
 }
 
 export function Side({ filters, counts, session, known, now }: SideProps) {
-  const { reason: _, ...others } = filters;
+  const { failureType: _, ...others } = filters;
   // Where there is little room they are asked for; those that are in force are always shown.
   const [isOpen] = useState(() => matchMedia('(min-width: 64rem)').matches || Object.keys(others).length > 0);
   return (
     <aside class="side" aria-label="Counts and filters">
       <section>
-        <h2>By reason</h2>
+        <h2>By failure type</h2>
         <ul class="counts">
-          {(counts.data?.counts ?? []).map(({ kind, reason, count, oldest }) => (
-            <li key={`${kind} ${reason}`}>
+          {(counts.data?.counts ?? []).map(({ kind, failureType, count, oldest }) => (
+            <li key={`${kind} ${failureType}`}>
               <a
-                href={queueAddress(filters.reason === reason ? others : { ...others, reason })}
-                aria-current={filters.reason === reason ? 'true' : undefined}
+                href={queueAddress(filters.failureType === failureType ? others : { ...others, failureType })}
+                aria-current={filters.failureType === failureType ? 'true' : undefined}
               >
-                <span class="name">{reason}</span> <span class="number">{count.toLocaleString('en')}</span>{' '}
+                <span class="name">{failureType}</span> <span class="number">{count.toLocaleString('en')}</span>{' '}
                 <span class="oldest">
                   oldest <Age since={oldest} now={now} />
                 </span>

@@ -53,7 +53,7 @@ export function HoldCard({ hold, session, now, isCurrent, isGone, action, onDeci
     <article class={`hold ${isCurrent ? 'current' : ''} ${chosen ? 'deciding' : ''}`} aria-labelledby={id}>
       <header>
         <h2 id={id} tabIndex={-1}>
-          {hold.reason} <span class="about">{whatWords(hold)}</span>
+          {hold.failureType} <span class="about">{whatWords(hold)}</span>
         </h2>
         {taken ? null : (
           <p class="since">
@@ -74,7 +74,7 @@ export function HoldCard({ hold, session, now, isCurrent, isGone, action, onDeci
           <p class="buttons">
             {next ? (
               <a class="button primary" href={runAddress(next.runKey, { holdId: next.holdId })}>
-                Next: {next.reason} of {next.runKey} <kbd>n</kbd>
+                Next: {next.failureType} of {next.runKey} <kbd>n</kbd>
               </a>
             ) : null}
             <a class="button" href="#/holds">

@@ -15,7 +15,7 @@ const PAGE = 200;
 const MOST_PAGES = 100;
 
 interface Matched {
-  piles: readonly { said: Said; reason: string; holds: readonly Hold[] }[];
+  piles: readonly { said: Said; failureType: string; holds: readonly Hold[] }[];
   /** Trace numbers that nothing is on hold under. */
   leftOut: readonly string[];
 }
@@ -26,7 +26,7 @@ export function TogetherView({ session }: { session: Session }) {
   const [matched, match] = useState<Matched>();
   useTitle('Decide together');
   useKeys({ Escape: () => goTo(queueAddress()) });
-  const reason = picked[0]?.reason;
+  const failureType = picked[0]?.failureType;
   return (
     <main id="main" tabIndex={-1} class="together">
       <p class="back">
@@ -37,7 +37,7 @@ export function TogetherView({ session }: { session: Session }) {
       <h1>Decide together</h1>
       {picked.length > 0 ? (
         <Pile
-          title={`${plural(picked.length, 'hold')} of ${reason}`}
+          title={`${plural(picked.length, 'hold')} of ${failureType}`}
           holds={picked}
           session={session}
           onDecided={chooseNone}
@@ -54,10 +54,10 @@ function Piles({ matched: { piles, leftOut }, session }: { matched: Matched; ses
   return (
     <>
       {piles.length === 0 ? <p class="nothing">Nothing is on hold under any of these trace numbers.</p> : null}
-      {piles.map(({ said, reason, holds }) => (
+      {piles.map(({ said, failureType, holds }) => (
         <Pile
-          key={`${said} ${reason} ${holds.map(({ holdId }) => holdId).join()}`}
-          title={`${plural(holds.length, 'hold')} of ${reason}: ${said === 'posted' ? 'posted' : 'not posted'}`}
+          key={`${said} ${failureType} ${holds.map(({ holdId }) => holdId).join()}`}
+          title={`${plural(holds.length, 'hold')} of ${failureType}: ${said === 'posted' ? 'posted' : 'not posted'}`}
           {...{ said, holds, session }}
           onDecided={() => {}}
         />
@@ -167,9 +167,9 @@ async function matchedWith(answers: ReadonlyMap<string, Said>): Promise<Matched>
     after = next;
     if (after === undefined) break;
   }
-  const piles = [...Map.groupBy(found, ({ said, hold }) => `${said} ${hold.reason}`).values()].flatMap((of) => {
+  const piles = [...Map.groupBy(found, ({ said, hold }) => `${said} ${hold.failureType}`).values()].flatMap((of) => {
     const [first] = of;
-    return first ? [{ said: first.said, reason: first.hold.reason, holds: of.map(({ hold }) => hold) }] : [];
+    return first ? [{ said: first.said, failureType: first.hold.failureType, holds: of.map(({ hold }) => hold) }] : [];
   });
   return { piles, leftOut: [...left] };
 }

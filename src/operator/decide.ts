@@ -34,9 +34,10 @@ export async function readDecidable(
   ]);
   const undecided = inquiry?.undecided;
   if (!isOpen && undecided && undecided.attempt === row.attempt) return describeLeftBehind(inquiry, undecided);
-  const { reason, attempt, allowedActions, applicantIds = inquiry?.applicantIds, resendFrom } = describeHold(row);
+  const { reason, attempt, productCode = 'CR' } = row;
+  const { allowedActions, applicantIds = inquiry?.applicantIds, resendFrom } = describeHold(row);
   // Every hold has its product.
-  const hold = { reason, attempt, productCode: row.productCode ?? 'CR', applicantIds, resendFrom };
+  const hold = { reason, attempt, productCode, applicantIds, resendFrom };
   // When the run has closed, no run waits for an inquiry that was never sent or already has an answer.
   return isOpen ? { ...hold, allowedActions, heldBy: 'run' } : { ...hold, allowedActions: ['seen'], heldBy: 'ledger' };
 }

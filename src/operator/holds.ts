@@ -50,7 +50,7 @@ export const holdSchema = z
     kind: z
       .enum(['held', 'flagged'])
       .describe('held: an inquiry waits for a decision. flagged: an operator should look, and nothing waits for it.'),
-    reason: z.string().describe('The runbook has a page about each.'),
+    failureType: z.string().describe('Or, of a flagged row, its flag. The runbook has a page about each.'),
     since: instant,
     runKey: z.string().describe('The run: a journeyId, pull:<pullId>, share:<shareId>, portfolio:<reviewId>.'),
     profile: z.string(),
@@ -66,7 +66,7 @@ export const holdSchema = z
     allowedActions: z
       .array(z.enum([...HOLD_ACTIONS, 'seen']))
       .describe(
-        'Follows from the reason. A lost run accepts no amend; if it sent nothing either, the row can only be marked as seen.',
+        'Follows from the failure type. A lost run accepts no amend; if it sent nothing either, the row can only be marked as seen.',
       ),
     decideAt: optionalText.describe('The address to POST the decision to.'),
     guide: guideSchema.describe('The meaning of the hold, and what each decision will do, in plain sentences.'),
@@ -77,7 +77,7 @@ export type Hold = z.infer<typeof holdSchema>;
 
 /** A row of the ledger, as every surface lists it. No run is asked whether it is still open: `readDecidable` does. */
 export function describeHold(task: OperatorTask): Hold {
-  const { workId: holdId, details, ...row } = task;
+  const { workId: holdId, details, reason: failureType, ...row } = task;
   const { runKey, customerTraceNumber } = row;
   const allowedActions = listActions(task);
   const run = `/v1/runs/${encodeURIComponent(runKey)}`;
@@ -85,6 +85,7 @@ export function describeHold(task: OperatorTask): Hold {
   const decideAt = allowedActions.includes('seen') ? seenAt : `${run}/decisions`;
   const hold = {
     holdId,
+    failureType,
     ...row,
     ...details,
     allowedActions,
@@ -103,17 +104,17 @@ function listActions({ kind, reason, productCode, customerTraceNumber }: Operato
   return customerTraceNumber !== undefined || LASTING_FLAGS.includes(reason) ? ['seen'] : [];
 }
 
-function writeGuide({ runKey, reason, productCode, shareId, customerTraceNumber, ...hold }: Omit<Hold, 'guide'>) {
-  const { meaning, page: runbook } = describeReason(reason);
+function writeGuide({ failureType: cause, productCode, customerTraceNumber, ...hold }: Omit<Hold, 'guide'>) {
+  const { meaning, page: runbook } = describeReason(cause);
   const isAskable = productCode !== undefined && customerTraceNumber !== undefined;
-  const failureType = isFailureType(reason) ? reason : null;
+  const failureType = isFailureType(cause) ? cause : null;
   // Every hold has its product. The words for a row that was only flagged do not mention one.
-  const inquiry = { failureType, productCode: productCode ?? 'CR', shareId, attempt: hold.attempt ?? 0 } as const;
-  const run = parseRunKey(runKey).kind;
+  const inquiry = { failureType, productCode: productCode ?? 'CR', shareId: hold.shareId, attempt: hold.attempt ?? 0 };
+  const run = parseRunKey(hold.runKey).kind;
   return {
     meaning,
     onFile: failureType ? FAILURES[failureType].file.join('') : undefined,
-    ask: isAskable ? describeQuestion({ reason, productCode, customerTraceNumber }, AS_TEXT) : undefined,
+    ask: isAskable ? describeQuestion({ failureType: cause, productCode, customerTraceNumber }, AS_TEXT) : undefined,
     runbook,
     providerWords: { ...PROVIDER_WORDS },
     actions: hold.allowedActions.map((action) => describeAction(action, { run, ...inquiry })),

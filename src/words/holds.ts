@@ -82,8 +82,8 @@ export interface HeldInquiry
     | ('customerTraceNumber' | 'productCode' | 'shareId' | 'accountId' | 'endUserCode' | 'httpStatus' | 'returnCode')
     | ('returnReasonCode' | 'refusalKept' | 'otherTraceNumber' | 'resendFrom' | 'refusedDecision')
   > {
-  /** A failure type, or a name of `ATTENTION_GUIDE`. */
-  reason: string;
+  /** Or, of a flagged row, a name of `ATTENTION_GUIDE`. */
+  failureType: string;
   problems?: readonly Problem[];
   /** RFC 3339. Unknown for a share that a running journey flags. */
   since?: string;
@@ -94,12 +94,12 @@ export interface HeldInquiry
 /** The command that resolves a row; on a terminal it asks for the options that are missing. */
 export function resolveCommand(
   row: Partial<Pick<HeldInquiry, 'customerTraceNumber' | 'attempt'>> &
-    Pick<HeldInquiry, 'reason'> & { runKey: string; allowedActions: readonly (HoldAction | 'seen')[] },
+    Pick<HeldInquiry, 'failureType'> & { runKey: string; allowedActions: readonly (HoldAction | 'seen')[] },
 ): string {
-  const { runKey, reason, customerTraceNumber, attempt, allowedActions } = row;
+  const { runKey, failureType, customerTraceNumber, attempt, allowedActions } = row;
   if (allowedActions.includes('seen')) {
     const about =
-      customerTraceNumber === undefined ? `run ${runKey} --flag ${reason}` : `inquiry ${customerTraceNumber}`;
+      customerTraceNumber === undefined ? `run ${runKey} --flag ${failureType}` : `inquiry ${customerTraceNumber}`;
     return `credit-journey seen ${about} --by <name> --reason <why>`;
   }
   // The cause of other flags has to be mended.
@@ -110,7 +110,7 @@ export function resolveCommand(
 /** `PREQUAL · OutcomeUnknown · attempt 1` */
 export function formatHoldTitle(hold: HeldInquiry, w: Writer): string {
   const attempt = hold.attempt === undefined ? [] : [`attempt ${hold.attempt}`];
-  return [w.plain(formatInquiryName(hold)), hold.reason, ...attempt].join(' · ');
+  return [w.plain(formatInquiryName(hold)), hold.failureType, ...attempt].join(' · ');
 }
 
 /** The query `status` has the rest. */
@@ -118,14 +118,14 @@ const PROBLEMS_LISTED = 5;
 
 /** Returns all known facts of the hold, each under its name. */
 export function listHoldFacts(hold: HeldInquiry, w: Writer): [name: string, fact: string][] {
-  const { reason, customerTraceNumber, attempt, since, refusedDecision, problems = [] } = hold;
+  const { failureType, customerTraceNumber, attempt, since, refusedDecision, problems = [] } = hold;
   const { otherTraceNumber, resendFrom } = hold;
-  const { meaning, page } = describeReason(reason);
+  const { meaning, page } = describeReason(failureType);
   const answer = listAnswerParts(hold, w);
   const facts: [string, string | undefined | false][] = [
     ['What happened', meaning],
     ['The gateway answered', answer.join(', ')],
-    ['On the consumer’s file', isFailureType(reason) && FAILURES[reason].file.join('')],
+    ['On the consumer’s file', isFailureType(failureType) && FAILURES[failureType].file.join('')],
     ['Trace number', `${w.code(customerTraceNumber)}${since === undefined ? '' : `, since ${w.time(since)}`}`],
     ['Already made under', otherTraceNumber !== undefined && w.code(otherTraceNumber)],
     [
@@ -184,8 +184,8 @@ function isFlag(reason: string): reason is keyof typeof ATTENTION_GUIDE {
 
 /** Returns the question for the provider; `undefined` if the provider cannot know anything about the inquiry. */
 export function describeQuestion(hold: HeldInquiry, w: Writer, customerId?: string): string | undefined {
-  const { reason, productCode, customerTraceNumber, endUserCode, since } = hold;
-  const ask = isFailureType(reason) ? FAILURES[reason].ask : null;
+  const { failureType, productCode, customerTraceNumber, endUserCode, since } = hold;
+  const ask = isFailureType(failureType) ? FAILURES[failureType].ask : null;
   if (!ask) return undefined;
   const facts = [
     ...(customerId === undefined ? [] : [`customerId ${w.plain(customerId)}`]),

@@ -61,7 +61,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
   test('an operator lists and decides a hold in two requests, and a second operator learns who decided', async () => {
     const hold = await held();
     assert.deepEqual(
-      [hold.kind, hold.reason, hold.attempt, hold.decideAt, hold.allowedActions],
+      [hold.kind, hold.failureType, hold.attempt, hold.decideAt, hold.allowedActions],
       ['held', 'OutcomeUnknown', 1, `/v1/runs/${hold.runKey}/decisions`, ['resend', 'accept', 'abandon']],
     );
     const body = abandoning(hold);
@@ -273,7 +273,7 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const answer = await api.call('/v1/consents', { body: revoked });
     assert.equal(answer.json.postedSharesFlagged, 1, answer.text);
     const flag = await holdOf(journeyId);
-    assert.deepEqual([flag.kind, flag.reason, flag.allowedActions], ['flagged', 'revokedAfterPosting', ['seen']]);
+    assert.deepEqual([flag.kind, flag.failureType, flag.allowedActions], ['flagged', 'revokedAfterPosting', ['seen']]);
     const body = { decisionId: 'SEEN-1', reason: 'told the secondary user' };
     const seen = await api.call(flag.decideAt, { body });
     assert.deepEqual([seen.status, seen.json], [200, { accepted: true, duplicate: false }], seen.text);
@@ -305,15 +305,18 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const rows = async (): Promise<Json[]> => (await api.call(`/v1/holds?runKey=${runKey}`)).json.data;
     const first = (await api.call(`/v1/holds?runKey=${runKey}&limit=1`)).json;
     assert.deepEqual([first.data.length, first.hasMore], [1, true]);
-    const flag = (await rows()).find(({ reason }) => reason === 'ssnMismatch');
+    const flag = (await rows()).find(({ failureType }) => failureType === 'ssnMismatch');
     const path = `/v1/runs/${encodeURIComponent(runKey)}/seen`;
     assert.deepEqual([flag.allowedActions, flag.decideAt, flag.guide.actions[0].action], [['seen'], path, 'seen']);
-    const mended = (await rows()).find(({ reason }) => reason === 'PortfolioUnavailable');
+    const mended = (await rows()).find(({ failureType }) => failureType === 'PortfolioUnavailable');
     assert.deepEqual([mended.allowedActions, mended.decideAt], [[], undefined], 'its cause is to be mended');
     const body = { decisionId: 'SEEN-RUN', flag: 'ssnMismatch', reason: 'the same person, by the file' };
     const seen = await api.call(path, { body });
     assert.deepEqual([seen.status, seen.json], [200, { accepted: true, duplicate: false }], seen.text);
-    assert.deepEqual((await rows()).map(({ reason }) => reason).toSorted(), ['PortfolioUnavailable', 'reportChanged']);
+    assert.deepEqual((await rows()).map(({ failureType }) => failureType).toSorted(), [
+      'PortfolioUnavailable',
+      'reportChanged',
+    ]);
     assert.deepEqual((await api.call(path, { body })).json, { accepted: true, duplicate: true });
     assert.equal((await api.expect(409, path, { body: { ...body, reason: 'something else' } })).code, 'differs');
     assert.equal((await api.expect(409, path, { body: { ...body, decisionId: 'SEEN-BY-ANOTHER' } })).code, 'notListed');

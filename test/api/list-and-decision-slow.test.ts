@@ -34,7 +34,12 @@ async function started(runKey: string, input: object): Promise<void> {
 async function isListed(at: TestApi, runKey: string, bearer: string): Promise<boolean> {
   const json = await at.expect(200, `/v1/holds?runKey=${runKey}`, { token: bearer });
   const { counts } = await at.expect(200, `/v1/holds/counts?runKey=${runKey}`, { token: bearer });
-  const counted = json.data.map(({ kind, reason, since }: Json) => ({ kind, reason, count: 1, oldest: since }));
+  const counted = json.data.map(({ kind, failureType, since }: Json) => ({
+    kind,
+    failureType,
+    count: 1,
+    oldest: since,
+  }));
   assert.deepEqual(counts, counted, 'the counts are those of the list');
   return json.data.length > 0;
 }

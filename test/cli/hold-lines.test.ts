@@ -18,8 +18,8 @@ const HOLD = { ...describeHold({ ...ROW, ...INQUIRY }), ...INQUIRY };
 
 describe('the list of holds on a terminal', () => {
   test('fits 80 columns, and its commands can be copied whole', () => {
-    const { reason, since, runKey } = HOLD;
-    const lines = formatRowTable([{ reason, since, runKey, command: resolveCommand(HOLD) }], 80);
+    const { failureType, since, runKey } = HOLD;
+    const lines = formatRowTable([{ failureType, since, runKey, command: resolveCommand(HOLD) }], 80);
     for (const line of lines) assert.ok(line.length <= 80, line);
     const text = lines.join('\n').replaceAll(/ \\\n\s*/g, ' ');
     assert.ok(text.includes(`credit-journey resolve ${HOLD.runKey} ${TRACE} --attempt 12`));
@@ -33,11 +33,11 @@ describe('the list of holds on a terminal', () => {
 
   test('names the command that decides, marks as seen, or reads the status until the cause is fixed', () => {
     const { attempt: _, customerTraceNumber: __, ...ofRun } = HOLD;
-    const flagged = { ...HOLD, runKey: 'J-1', reason: 'lateAnswer', allowedActions: ['seen' as const] };
+    const flagged = { ...HOLD, runKey: 'J-1', failureType: 'lateAnswer', allowedActions: ['seen' as const] };
     assert.equal(resolveCommand({ ...flagged }), `credit-journey seen inquiry ${TRACE} --by <name> --reason <why>`);
-    const review = { ...ofRun, runKey: 'portfolio:R-1', reason: 'ssnMismatch', allowedActions: ['seen' as const] };
+    const review = { ...ofRun, runKey: 'portfolio:R-1', failureType: 'ssnMismatch', allowedActions: ['seen' as const] };
     assert.match(resolveCommand(review), /^credit-journey seen run portfolio:R-1 --flag ssnMismatch --by/);
-    const files = { ...review, reason: 'PortfolioUnavailable', allowedActions: [] };
+    const files = { ...review, failureType: 'PortfolioUnavailable', allowedActions: [] };
     assert.equal(resolveCommand(files), 'credit-journey status portfolio:R-1');
   });
 });

@@ -43,7 +43,7 @@ interface Shown {
   customerTraceNumber: string;
   kind: string;
   command: string;
-  reason: string;
+  failureType: string;
   profile: string;
   endUserCode: string;
   allowedActions: string[];
@@ -116,13 +116,13 @@ describe('a hold on the command line', { concurrency: 4 }, () => {
     const { ran, holds } = await holdsUntil((list) => list.some(of(journeyId)));
     assert.equal(ran.code, 3);
     const hold = holds.find(of(journeyId)) ?? assert.fail();
-    assert.equal(hold.reason, 'OutcomeUnknown');
+    assert.equal(hold.failureType, 'OutcomeUnknown');
     assert.equal(hold.kind, 'held');
     assert.deepEqual(hold.allowedActions, ['resend', 'accept', 'abandon']);
     assert.equal(hold.command, `credit-journey resolve ${journeyId} ${one.trace} --attempt 1`);
 
     const later = new Date(Date.now() + 60_000).toISOString();
-    const others = await cli('holds', '--type', 'OutcomeUnknown', '--since', later);
+    const others = await cli('holds', '--failure-type', 'OutcomeUnknown', '--since', later);
     assert.equal(others.code, 0, others.stderr);
     assert.deepEqual(JSON.parse(others.stdout).list, []);
 
@@ -163,7 +163,7 @@ describe('a hold on the command line', { concurrency: 4 }, () => {
     const late = { ledgerId: ledger.identity.ledgerId, customerTraceNumber: one.trace, attempt: 1 };
     await ledger.recordOutcome({ ...late, state: 'answered', answer: RECORD });
     const drawn = (await holdsUntil((list) => list.some(of(journeyId)))).holds.find(of(journeyId)) ?? assert.fail();
-    assert.deepEqual([drawn.kind, drawn.reason], ['flagged', 'lateAnswer']);
+    assert.deepEqual([drawn.kind, drawn.failureType], ['flagged', 'lateAnswer']);
     const seen = ['seen', 'inquiry', one.trace];
     assert.ok(drawn.command.startsWith(`credit-journey ${seen.join(' ')} --by `), drawn.command);
     const looked = await cli(...seen, ...WHO);
@@ -179,7 +179,7 @@ describe('a hold on the command line', { concurrency: 4 }, () => {
     const { journeyId } = ending.input;
     await cli('withdraw', journeyId, '--by', 'ops', '--reason', 'a test');
     const mine = [one, other, ending].map(({ input }) => input.journeyId).sort();
-    const type = ['--type', 'NotEntitled'];
+    const type = ['--failure-type', 'NotEntitled'];
     await holdsUntil((list) => list.length === 3, ...type);
     const all = ['resolve', '--all', ...type, '--action', 'resend', '--provider-said', 'notAsked', ...WHO];
     const shown = await cli(...all);
@@ -270,11 +270,11 @@ describe('a hold on the command line', { concurrency: 4 }, () => {
       holds.map(({ runKey, profile, endUserCode }) => [runKey, profile, endUserCode]),
       [[one.input.journeyId, 'default', 'EU777']],
     );
-    const mine = ['--type', 'RequestRefused', '--end-user-code', 'EU777', '--profile', 'default'];
+    const mine = ['--failure-type', 'RequestRefused', '--end-user-code', 'EU777', '--profile', 'default'];
     const { screen, code } = await runInTerminal(['holds', ...mine], [], env);
     assert.equal(code, 3, screen);
     for (const line of screen.split('\n')) assert.ok(line.length <= 80, line);
-    assert.match(screen, /^KIND +REASON[\s\S]*^held +RequestRefused/m);
+    assert.match(screen, /^KIND +FAILURE TYPE[\s\S]*^held +RequestRefused/m);
     const copied = screen.replaceAll(/ \\\n\s*/g, ' ');
     assert.ok(copied.includes(`npx credit-journey resolve ${one.input.journeyId} ${one.trace} --attempt 1`), screen);
 

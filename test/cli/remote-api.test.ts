@@ -150,7 +150,11 @@ describe('a command with --api', { concurrency: 4 }, () => {
     t.after(() => server.close());
     const decision = ['--action', 'abandon', '--provider-said', 'notPosted', '--reason', 'a test'];
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const ran = await remote(['resolve', '--all', '--type', 'OutcomeUnknown', '--yes', ...decision], tokenFile, url);
+    const ran = await remote(
+      ['resolve', '--all', '--failure-type', 'OutcomeUnknown', '--yes', ...decision],
+      tokenFile,
+      url,
+    );
     assert.deepEqual([ran.code, JSON.parse(ran.stdout).inquiries.length], [1, 100]);
     assert.match(ran.stderr, /refuses it \(503\)/);
   });

@@ -53,7 +53,7 @@ test('the page with a long queue', async (t) => {
   await t.test(
     'decides 250 holds in batches of 100, and after a 5xx shows the known results and repeats safely',
     async () => {
-      const { page } = await world.open({}, { address: '#/holds?reason=OutcomeUnknown' });
+      const { page } = await world.open({}, { address: '#/holds?failureType=OutcomeUnknown' });
       await page.getByRole('button', { name: 'More', exact: true }).click();
       await page.getByRole('button', { name: `Choose all ${HELD}` }).click();
       await page.getByText(`${HELD} holds of OutcomeUnknown chosen`).waitFor();
@@ -96,7 +96,7 @@ test('the page with a long queue', async (t) => {
   flagMany(world.harness.config.ledger.url);
 
   await t.test('pages through 10,000 rows, and restores the list and the focus on the way back', async () => {
-    const { page } = await world.open({}, { address: '#/holds?reason=reportChanged' });
+    const { page } = await world.open({}, { address: '#/holds?failureType=reportChanged' });
     await page.getByText(`10,000 flags, 200 shown`).waitFor();
     for (let pages = 2; pages <= 5; pages++) {
       await page.getByRole('button', { name: 'More', exact: true }).click();

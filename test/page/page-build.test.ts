@@ -68,9 +68,9 @@ test('a line without an answer, or one that contradicts another line, is reporte
   );
 });
 
-function hold(holdId: string, since: string, reason = 'OutcomeUnknown', kind: Hold['kind'] = 'held'): Hold {
+function hold(holdId: string, since: string, failureType = 'OutcomeUnknown', kind: Hold['kind'] = 'held'): Hold {
   const guide = { meaning: '', providerWords: {}, actions: [] };
-  return { holdId, since, reason, kind, guide, runKey: holdId, profile: 'default', allowedActions: [] };
+  return { holdId, since, failureType, kind, guide, runKey: holdId, profile: 'default', allowedActions: [] };
 }
 
 test('a refresh moves no row: a closed row keeps its place, and a new row is inserted by its age', () => {
@@ -104,7 +104,7 @@ test('held rows are listed before flagged rows, the oldest reason first', () => 
     true,
   );
   assert.deepEqual(
-    groupsOf(rows).map(({ reason }) => reason),
+    groupsOf(rows).map(({ failureType }) => failureType),
     ['NotEntitled', 'OutcomeUnknown', 'lateAnswer'],
   );
 });

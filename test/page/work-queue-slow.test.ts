@@ -382,7 +382,7 @@ test('the work queue page', async (t) => {
     const hold = await world.hold('LOAN-VIEWS');
     const views: Readonly<Record<string, string>> = {
       queue: '#/holds',
-      filtered: '#/holds?reason=OutcomeUnknown&kind=held',
+      filtered: '#/holds?failureType=OutcomeUnknown&kind=held',
       run: `#/runs/LOAN-VIEWS?hold=${hold.holdId}`,
       story: '#/runs/LOAN-KEYS',
       resend: `#/runs/LOAN-VIEWS?hold=${hold.holdId}&action=resend`,

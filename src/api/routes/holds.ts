@@ -33,12 +33,12 @@ import { type Call, defineRoute, PATH_PARAMETERS, type Route, recordedReason } f
 import type { ApiServices } from '../services.ts';
 
 const FLAGS = Object.keys(ATTENTION_GUIDE) as FlagReason[];
-const REASONS = [...FAILURE_TYPES, ...FLAGS] as const;
+const TYPES = [...FAILURE_TYPES, ...FLAGS] as const;
 
 /** The conditions of the listing, over HTTP and on the command line. */
 export const holdFilters = z.strictObject({
   kind: z.enum(['held', 'flagged']).optional().describe('Only rows of this kind.'),
-  reason: z.enum(REASONS).optional().describe('Only for this reason.'),
+  failureType: z.enum(TYPES).optional().describe('Only of this failure type or flag.'),
   since: instantText.optional().describe('Only rows from this instant on, RFC 3339.'),
   productCode: z.enum(PRODUCTS).optional().describe('Only of this product.'),
   profile: z.string().max(64).optional().describe('Only of this gateway profile.'),
@@ -55,7 +55,7 @@ const countsSchema = z
     counts: z.array(
       z.object({
         kind: z.enum(['held', 'flagged']),
-        reason: z.string(),
+        failureType: z.string(),
         count: z.int().min(1),
         oldest: instant.describe('The time since which the oldest row waits.'),
       }),
@@ -68,7 +68,7 @@ const seenBody = z
   .meta({ id: 'seen' });
 
 const runSeenBody = seenBody
-  .extend({ flag: z.enum(FLAGS).describe('The flag to mark as seen: the `reason` of the row.') })
+  .extend({ flag: z.enum(FLAGS).describe('The flag to mark as seen: the `failureType` of the row.') })
   .meta({ id: 'runSeen' });
 
 const seenSchema = z.object({ accepted: z.literal(true), duplicate: z.boolean() }).meta({ id: 'seenAnswer' });
@@ -163,10 +163,10 @@ export const holdRoutes: readonly Route[] = [
     done: 'One page.',
     async run(call) {
       const { query, caller } = call;
-      const { limit: _, after: __, ...conditions } = query;
+      const { limit: _, after: __, failureType: reason, ...conditions } = query;
       const asOf = new Date().toISOString();
       // This listing judges the owner of a run by the ledger alone.
-      const filters = { ...conditions, ...toReadersReach(caller) };
+      const filters = { ...conditions, reason, ...toReadersReach(caller) };
       const ledger = await call.services.openLedger();
       const page = await readPage<OperatorTask, NonNullable<TaskQuery['after']>>(call, {
         name: 'holds',
@@ -186,7 +186,7 @@ export const holdRoutes: readonly Route[] = [
   defineRoute({
     at: 'GET /v1/holds/counts',
     operationId: 'countHolds',
-    summary: 'Count what needs a person, by kind and reason',
+    summary: 'Count what needs a person, by kind and failure type',
     scope: 'holds:read',
     query: holdFilters,
     answer: countsSchema,
@@ -195,10 +195,13 @@ export const holdRoutes: readonly Route[] = [
       const { services, caller, query } = call;
       const asOf = new Date().toISOString();
       const { tasks } = await services.openLedger();
-      const filters = { ...query, ...toReadersReach(caller) };
-      if (reachesAll(caller)) return { asOf, counts: await tasks.counts(filters) };
+      const { failureType: reason, ...conditions } = query;
+      const filters = { ...conditions, reason, ...toReadersReach(caller) };
       // The ledger cannot tell whether the token reaches all end users of a run. The list leaves such rows out.
-      return { asOf, counts: addCounts(await keepReached(call, await tasks.countsOfRuns(filters))) };
+      const counts = reachesAll(caller)
+        ? await tasks.counts(filters)
+        : addCounts(await keepReached(call, await tasks.countsOfRuns(filters)));
+      return { asOf, counts: counts.map(({ reason: failureType, ...rest }) => ({ failureType, ...rest })) };
     },
   }),
   defineRoute({

@@ -42,9 +42,8 @@ interface ResolveOptions extends CallOptions, GivenOptions {
   all?: boolean;
 }
 
-/** `--reason` is why an operator decides; `--since` takes a duration as well. */
+/** `--since` takes a duration as well. */
 const OWN: Readonly<Record<string, Partial<Member>>> = {
-  '/reason': { flag: '--type' },
   '/since': { words: 'only rows since this instant (RFC 3339), or since so long ago (PT2H)' },
 };
 
@@ -65,7 +64,7 @@ const OF_ONE = [
 const OF_ALL = FILTERS.map(({ flag }) => flag);
 
 /** The columns of a row on a terminal. */
-const COLUMNS = ['kind', 'runKey', 'reason', 'since', 'productCode', 'attempt', 'command'] as const;
+const COLUMNS = ['kind', 'runKey', 'failureType', 'since', 'productCode', 'attempt', 'command'] as const;
 
 export const COMMANDS: readonly CommandRow[] = [
   {
@@ -73,7 +72,7 @@ export const COMMANDS: readonly CommandRow[] = [
     description: 'list what needs a person, with the command that resolves it: exits with 3 if there is anything',
     members: FILTERS,
     common: ['api', 'output'],
-    examples: ['credit-journey holds', 'credit-journey holds --type OutcomeUnknown --since PT2H'],
+    examples: ['credit-journey holds', 'credit-journey holds --failure-type OutcomeUnknown --since PT2H'],
     async run(context: Context<CallOptions & GivenOptions>) {
       const filters = readFilters(context.options);
       const holds = await listHolds(createOperations(context, 'ledger'), filters);
@@ -98,7 +97,7 @@ export const COMMANDS: readonly CommandRow[] = [
     members: MEMBERS,
     options: [
       ['--file <path>', 'JSON of the decision, such as {"applicants":[…]} or {"reference":{…}}; - is standard input'],
-      ['--all', 'every hold of a --type; one decision each. The next options go with it'],
+      ['--all', 'every hold of a --failure-type; one decision each. The next options go with it'],
       ...FILTERS.map(toOption),
       ['--yes', 'do not ask for confirmation'],
     ],
@@ -113,7 +112,7 @@ export const COMMANDS: readonly CommandRow[] = [
     async run(context: Context<ResolveOptions>) {
       const { args, options, output, resources } = context;
       const { id: runKey, customerTraceNumber } = args;
-      if (options.all && options.type === undefined) throw new UsageError('--all needs a --type');
+      if (options.all && options.failureType === undefined) throw new UsageError('--all needs a --failure-type');
       const foreign = (options.all ? OF_ONE : OF_ALL).filter((flag) => options[toOptionKey(flag)] !== undefined);
       if (foreign.length > 0) {
         throw new UsageError(`${foreign.join(', ')} belongs to ${options.all ? 'one inquiry, not to --all' : '--all'}`);
@@ -207,7 +206,7 @@ async function findHold(
   }
   const chosen = await prompter.choice(
     'Several inquiries are on hold',
-    holds.map(({ customerTraceNumber, productCode, reason }) => [customerTraceNumber, `${productCode}, ${reason}`]),
+    holds.map((hold) => [hold.customerTraceNumber, `${hold.productCode}, ${hold.failureType}`]),
   );
   return holds.find(({ customerTraceNumber }) => customerTraceNumber === chosen);
 }

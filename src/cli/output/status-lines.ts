@@ -77,8 +77,8 @@ function withoutEmpty(rows: readonly string[][]): string[][] {
 type ListedInquiry = HeldInquiry & { runKey: string; allowedActions: readonly (HoldAction | 'seen')[] };
 
 /** A hold as the status of a run shows it. */
-export function toListed(runKey: string, { failureType, attempts, ...hold }: HoldStatus): ListedInquiry {
-  return { runKey, ...hold, reason: failureType, attempt: attempts };
+export function toListed(runKey: string, { attempts, ...hold }: HoldStatus): ListedInquiry {
+  return { runKey, ...hold, attempt: attempts };
 }
 
 /** Describes one hold in full, with the command that resolves it. */

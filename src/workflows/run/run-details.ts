@@ -122,7 +122,7 @@ function describeHold(hold: HoldStatus, view: RunView, side: InquirySide, w: Wri
   const runKey = readRunKey(view.status);
   // A stage may have an end user of its own.
   const { endUserCode = side.endUserCode } = hold;
-  const held = { ...hold, reason: hold.failureType, attempt: hold.attempts };
+  const held = { ...hold, attempt: hold.attempts };
   const question = describeQuestion({ ...held, endUserCode }, w, side.customerId);
   return [
     `## ${formatHoldTitle(held, w)}`,
