@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
+import { capitalize } from '../words/writer.ts';
 import type { Scope } from './scopes.ts';
 
 /** Sums over the rows of a listing. The command line also prints them below the rows. */
@@ -48,4 +49,9 @@ export function defineListing<Input extends z.ZodObject, Output extends z.ZodObj
 /** `unmatchedConsents` of `unmatched-consents`. */
 export function toCamelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** `auditDecisions`, `listInquiries`. */
+export function toOperationId({ name, path }: Pick<Listing, 'name' | 'path'>): string {
+  return `${path === undefined ? 'audit' : 'list'}${capitalize(toCamelCase(name))}`;
 }

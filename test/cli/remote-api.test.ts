@@ -159,6 +159,29 @@ describe('a command with --api', { concurrency: 4 }, () => {
     assert.match(ran.stderr, /refuses it \(503\)/);
   });
 
+  test('lists the ledger’s records as without --api, page by page', async () => {
+    const journeyId = `J-${randomUUID()}`;
+    await done('start', '--sample', '--journey-id', journeyId);
+    const denial = ['--share-id', 'S-1', '--applicant-id', '1A', '--decision', 'denied', '--end-user-code', 'EU456'];
+    for (const consentId of ['C-1', 'C-2']) await done('consent', journeyId, '--consent-id', consentId, ...denial);
+    await done('withdraw', journeyId, '--reason', 'a test');
+    const env = environmentOf(harness);
+    await runCli(['watch', journeyId], { env, cwd: harness.dataDir });
+    for (const args of [
+      ['inquiries', '--run-key', journeyId, '--from', '2026-01-01', '--format', 'csv'],
+      ['inquiries', '--run-key', journeyId, '--totals'],
+      ['consents', '--run-key', journeyId, '--proofs'],
+      ...['decisions', 'shares', 'disposals', 'accesses'].map((name) => [name, '--run-key', journeyId]),
+      ['unmatched-consents'],
+    ]) {
+      const [here, there] = await Promise.all([runCli(args, { env, cwd: harness.dataDir }), remote(args)]);
+      assert.deepEqual([there.code, there.stdout], [0, here.stdout], there.stderr);
+    }
+    assert.equal((await done('consents', '--run-key', journeyId)).data.length, 2);
+    const wrong = await remote(['inquiries', '--product-code', 'X']);
+    assert.match(wrong.stderr, /"option":"--product-code"/);
+  });
+
   test('sends its token only over https or to this machine, follows no redirect, and prints no token', async (t) => {
     const seen: string[] = [];
     const server = createServer((request, response) => {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Refusal } from '../../http/refusal.ts';
 import { LISTINGS } from '../../operations/listings.ts';
-import { type Listing, toCamelCase } from '../../operations/operation.ts';
+import { type Listing, toCamelCase, toOperationId } from '../../operations/operation.ts';
 import { capitalize } from '../../words/writer.ts';
 import { keepReached, reachesAll, toReadersReach } from '../reach.ts';
 import { type Call, defineRoute, type Route } from '../route.ts';
@@ -27,7 +27,7 @@ export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
   const { name, path = `/v1/audit/${name}` as const, summary, description, scope, input, output, totals } = listing;
   const list = defineRoute({
     at: `GET ${path}`,
-    operationId: `${listing.path === undefined ? 'audit' : 'list'}${capitalize(toCamelCase(name))}`,
+    operationId: toOperationId(listing),
     scope,
     summary: capitalize(summary),
     description,

@@ -1,4 +1,6 @@
 /** Calls operations of the API: on the HTTP API that `--api` names, or in this process. */
+
+import type { Page } from '../../api/lists/pages.ts';
 import {
   callLocally,
   checkCall,
@@ -20,6 +22,7 @@ import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { REFUSAL_CAUSES } from '../../model/refusals.ts';
 import { UsageError } from '../output/errors.ts';
 import { readText } from '../output/json-input.ts';
+import { readDocument } from '../output/output.ts';
 import type { Context } from './command.ts';
 
 /** Options that say where an operation runs. */
@@ -61,6 +64,16 @@ export function createOperations(
       throw toClientError(error, runKey);
     }
   };
+}
+
+/** Reads every page of the rows that the conditions choose, in the list's order. */
+export async function* readPages<Row>(call: CallOperation, operationId: string, conditions: Loose) {
+  for (let after: string | undefined; ; ) {
+    const page = readDocument(await call(operationId, { ...conditions, limit: '200', after })) as Page<Row>;
+    yield* page.data;
+    if (page.next === undefined) return;
+    after = page.next;
+  }
 }
 
 export function findRoute(operationId: string): Route {

@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
-import type { Page } from '../../api/lists/pages.ts';
 import { type Decided, type DecidedRow, holdFilters, MOST_AT_ONCE } from '../../api/routes/holds.ts';
 import { pick } from '../../base/defined.ts';
 import { getMessageFields } from '../../fields/fields.ts';
@@ -33,7 +32,7 @@ import {
   toOptionKey,
 } from '../output/schema-options.ts';
 import { formatHold } from '../output/status-lines.ts';
-import { type CallOperation, type CallOptions, createOperations } from './call-operation.ts';
+import { type CallOperation, type CallOptions, createOperations, readPages } from './call-operation.ts';
 import { type Answer, type CommandRow, type Context, parseSince, RUN_ID } from './command.ts';
 
 interface ResolveOptions extends CallOptions, GivenOptions {
@@ -303,15 +302,9 @@ function readFilters(options: GivenOptions): Loose {
   return applyOptions(FILTERS, { ...options, since: parseSince(options.since as string | undefined) }, {});
 }
 
-/** Reads every page of the rows that the conditions choose, the oldest first. */
-async function listHolds(call: CallOperation, conditions: Loose): Promise<Hold[]> {
-  const holds: Hold[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = readDocument(await call('listHolds', { ...conditions, limit: '200', after })) as Page<Hold>;
-    holds.push(...page.data);
-    if (page.next === undefined) return holds;
-    after = page.next;
-  }
+/** The oldest first. */
+function listHolds(call: CallOperation, conditions: Loose): Promise<Hold[]> {
+  return Array.fromAsync(readPages<Hold>(call, 'listHolds', conditions));
 }
 
 // On a terminal: asks for what the options have left open.

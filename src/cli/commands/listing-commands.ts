@@ -6,7 +6,7 @@ import { omitUndefined } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { parseWith } from '../../fields/problems.ts';
 import { LISTINGS } from '../../operations/listings.ts';
-import type { Listing } from '../../operations/operation.ts';
+import { type Listing, toOperationId } from '../../operations/operation.ts';
 import { UsageError } from '../output/errors.ts';
 import { createOutput, formatRowTable, type Output, toText, withAge, wrap } from '../output/output.ts';
 import {
@@ -16,9 +16,10 @@ import {
   listSchemaMembers,
   type Member,
 } from '../output/schema-options.ts';
+import type { CallOptions } from './call-operation.ts';
 import type { CommandRow, Context } from './command.ts';
 
-type ListingOptions = GivenOptions & { format?: Format; from?: string; to?: string; totals?: boolean };
+type ListingOptions = GivenOptions & CallOptions & { format?: Format; from?: string; to?: string; totals?: boolean };
 
 type Row = Record<string, unknown>;
 type Format = (typeof FORMATS)[number];
@@ -46,21 +47,27 @@ export const COMMANDS: readonly CommandRow[] = LISTINGS.map((listing) => {
       ...(Object.hasOwn(input.shape, 'from') ? PERIOD_OPTIONS : []),
       new Option('--format <format>', forms).choices(FORMATS),
     ],
-    common: ['output'],
+    common: ['api', 'output'],
     examples: [`credit-journey ${name}`, `credit-journey ${name} --format csv`],
     run: (context) => printListing(listing, members, context),
   };
 });
 
-async function printListing(
-  listing: Listing,
-  members: readonly Member[],
-  { options, output: { isJson }, openLedger }: Context<ListingOptions>,
-) {
-  const conditions = parseWith(listing.input, applyOptions(members, options, await readPeriod(options)));
+async function printListing(listing: Listing, members: readonly Member[], context: Context<ListingOptions>) {
+  const {
+    options,
+    output: { isJson },
+  } = context;
+  const conditions = applyOptions(members, options, await readPeriod(options));
+  const checked = parseWith(listing.input, conditions);
   const { format = isJson ? 'json' : 'table', totals: onlyTotals = false } = options;
   const output = createOutput({ json: format === 'json' });
-  const rows = listing.read(await openLedger(), conditions);
+  let rows: AsyncIterable<Row>;
+  if (options.api === undefined) rows = listing.read(await context.openLedger(), checked);
+  else {
+    const { createOperations, readPages } = await import('./call-operation.ts');
+    rows = readPages<Row>(createOperations(context), toOperationId(listing), conditions);
+  }
   // Writes as fast as the reader takes it.
   await pipeline(formatListing(listing, rows, { format, output, onlyTotals }), process.stdout, { end: false });
   return {};
