@@ -32,6 +32,8 @@ export async function compareReports(
   const sealed: SealedChanges = { earlier, later, options, ...changes };
   if (!(await ledger.keepChanges(run.ledgerId, between, JSON.stringify(sealed))))
     return { comparedWith, unavailable: 'disposed' };
+  // Under other consumer ids nothing was compared: a count of 0 would pass each threshold.
+  if (changes.summary.counts.applicantsCompared === 0) return { comparedWith, unavailable: 'notCompared' };
   return { comparedWith, ...changes.summary };
 }
 

@@ -13,9 +13,9 @@ const EARLIER = { productCode: 'PREAPP', customerTraceNumber: 'PAAAAAAAAAAAAAAAA
 const LATER = { productCode: 'PRECLOSE', customerTraceNumber: 'PCAAAAAAAAAAAAAAAAAAAAAAAA00' } as const;
 
 /** A report as in the interface (2.4), in which no field names the applicant. */
-function reportWith(balance: string): string {
+function reportWith(balance: string, consumerId = 'CONSUMER-SENTINEL'): string {
   const account = { contributor: 'EXAMPLE BANK', accountNumber: 'XXXX1234', opened: '2019-05-01', balance };
-  const entry = { consumerId: 'CONSUMER-SENTINEL', consumer: { accounts: [account] } };
+  const entry = { consumerId, consumer: { accounts: [account] } };
   return JSON.stringify({ returnCode: 'Record', applicants: [entry] });
 }
 
@@ -61,6 +61,16 @@ test('compareReports returns a missing or unreadable report as unavailable, and 
     assert.deepEqual(await compare(), { comparedWith: 'PREAPP', unavailable });
     assert.equal(await readSealedChanges(ledger, 'J-1'), null);
   }
+});
+
+test('compareReports does not count changes if no consumer has a file in both reports, and seals who they are', async (t) => {
+  const { ledger, compare } = await world(t, { earlier: reportWith('1'), later: reportWith('9000', 'ANOTHER') });
+  assert.deepEqual(await compare(), { comparedWith: 'PREAPP', unavailable: 'notCompared' });
+  const { applicants } = JSON.parse((await readSealedChanges(ledger, 'J-1'))?.body ?? '');
+  assert.deepEqual(
+    applicants.map(({ presence }: { presence: string }) => presence),
+    ['joined', 'left'],
+  );
 });
 
 test('compareReports reads nothing from a ledger that is not the run’s', async (t) => {
