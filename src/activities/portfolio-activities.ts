@@ -83,7 +83,7 @@ export function createPortfolioActivities(dependencies: ActivityDependencies) {
     /** `mark` of the answer differs from the known one if an unchanged file was found under another mark. */
     readPortfolioRows: onceBegun(async ({ known, from, limit }: { known: KnownFile; from: Place; limit: number }) => {
       await using handle = await openPortfolio(resolvePath(known.folder), known.file);
-      const found = await ofTheSameFile(handle, known, () => readRows(handle, known, { from, limit }));
+      const found = await ofTheSameFile(handle, known, () => readRows(handle, known, { from, limit, onBlock }));
       return { ...found, mark: await requireUnchanged(handle, known, { inFull: false, onBlock }) };
     }),
 

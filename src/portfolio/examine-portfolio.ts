@@ -180,18 +180,19 @@ type ExaminedForm = RowForm & Pick<PortfolioExamination, 'badLines'>;
  * The rows from a place on, at most `limit`. The examination alone says which lines have none. This worker may have
  * other limits, or other rules: no row that was counted is passed over, and none that was reported as bad is taken.
  *
+ * @param options `onBlock`: called after each block of the file, of which a line without a row may have any number
  * @returns `next`: the place of the next rows; absent at the file's end
  * @throws PortfolioUnavailableError where this worker cannot read one of them
  */
 export async function readRows(
   handle: FileHandle,
   { badLines, ...form }: ExaminedForm,
-  { from, limit }: { from: Place; limit: number },
+  { from, limit, onBlock }: { from: Place; limit: number; onBlock?: () => void },
 ): Promise<{ rows: PortfolioRow[]; next?: Place }> {
   const rows: PortfolioRow[] = [];
   const bad = new Set(badLines);
   let bytes = 0;
-  for await (const line of readLines(handle, from)) {
+  for await (const line of readLines(handle, { ...from, onBlock })) {
     if (rows.length >= limit || bytes >= MAX_BYTES) return { rows, next: { offset: line.offset, line: line.line } };
     const read = bad.has(line.line) ? null : readRow(form, line);
     if (read === null) continue;

@@ -51,8 +51,10 @@ function activitiesOf(profile: SendingProfile) {
   return createPortfolioActivities(dependencies);
 }
 
-function inActivity<T>(body: () => Promise<T>): Promise<T> {
-  return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(body) as Promise<T>;
+function inActivity<T>(body: () => Promise<T>, onHeartbeat = () => {}): Promise<T> {
+  const environment = new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
+  environment.on('heartbeat', onHeartbeat);
+  return environment.run(body) as Promise<T>;
 }
 
 function examinedBy(profile: SendingProfile, file: string): Promise<ExaminedFile> {
@@ -130,4 +132,12 @@ test('a review that has begun waits if a directory, or a link out of the folder,
   await rm(folder);
   await rename(join(directory, 'sub-away'), folder);
   for (const call of [...readings, ...writings]) await inActivity(call);
+});
+
+test('a worker that passes over a line of any length keeps reporting, so that it is not taken for dead', async () => {
+  const { known, first } = await examinedBy(WIDE, await fileOf('x'.repeat(1_000_000), issuedLine(1)));
+  let heartbeats = 0;
+  const read = () => activitiesOf(WIDE).readPortfolioRows({ known, from: first, limit: 10 });
+  const { rows } = await inActivity(read, () => heartbeats++);
+  assert.deepEqual([rows.length, heartbeats > 10], [1, true]);
 });
