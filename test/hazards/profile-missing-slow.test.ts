@@ -7,7 +7,15 @@ import type { ActivityDependencies } from '../../src/activities/dependencies.ts'
 import { createStartActivities } from '../../src/activities/prepared-run.ts';
 import type { Config } from '../../src/config/config.ts';
 import { runWorker } from '../../src/worker.ts';
-import { applicant, type Harness, journeyInput, startHarness } from '../support/journey-harness.ts';
+import {
+  applicant,
+  type Harness,
+  journeyInput,
+  refusalOf,
+  startHarness,
+  untilStatus,
+  update,
+} from '../support/journey-harness.ts';
 import { reportPull } from '../support/pull-scenarios.ts';
 import { shareInput } from '../support/share-scenarios.ts';
 import { until } from './operator-hands.ts';
@@ -111,5 +119,21 @@ describe('a worker without the profile', () => {
     await assert.rejects(checkShare({ profile: 'proving', message, journeyPurposeCode: '02' }), repeatedByTemporal);
     const applicants = [applicant('1A')];
     await assert.rejects(checkApplicants({ profile: 'proving', applicants }), repeatedByTemporal);
+  });
+
+  test('refuses ten shares that no worker can check, so that they do not keep a withdrawal out', async () => {
+    await harness.startWorker();
+    const input = journeyInput({ profile: 'proving', stages: ['PREQUAL'], sharesOpenFor: 'P1D' });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await untilStatus(handle, ({ stages }) => stages[0]?.state === 'record');
+    await harness.stopWorker();
+    await startLacking();
+    const asked = Array.from({ length: 10 }, (_, index) =>
+      refusalOf(update(handle, 'requestShare', { journeyId, share: { shareId: `S${index}`, endUserCode: 'EU999' } })),
+    );
+    for (const refusal of await Promise.all(asked)) assert.match(refusal, /no worker could check it in time/);
+    await update(handle, 'withdraw', { journeyId, by: 'platform', reason: 'bought elsewhere' });
+    assert.equal((await handle.result()).outcome, 'withdrawn');
   });
 });

@@ -3,6 +3,7 @@
  * handlers never throw and never wait: a refusal is noted and shown in `status`.
  */
 
+import { isCancellation } from '@temporalio/workflow';
 import type { RunActivities } from '../../activities/index.ts';
 import type { AdvanceMessage } from '../../messages/advance.ts';
 import type { RequestShareMessage } from '../../messages/request-share.ts';
@@ -11,7 +12,7 @@ import { listOwnUsers, OWN_END_USER } from '../../model/stage-end-user.ts';
 import { handleConsents } from '../consent/consents.ts';
 import type { ShareRecord } from '../consent/share-record.ts';
 import { answerWithdrawal, checkReportWithdrawal } from '../machine/share-posting.ts';
-import { runUntilDone } from '../run/activity-stubs.ts';
+import { callActivity, runActivities } from '../run/activity-stubs.ts';
 import { readInputProblems } from '../run/failures.ts';
 import { createRefusal, handleUpdate, refuseFor, toAccepted } from '../run/message-answers.ts';
 import { handleExtensions, type RunDecisionEffect, takeExtension } from '../run/run-decisions.ts';
@@ -122,6 +123,13 @@ export function checkShareRequest(journey: Journey, { share }: RequestShareMessa
 }
 
 /**
+ * Limits the checks of a message while no worker has the profile, or the keys. The server takes ten updates of a run at
+ * once: those that wait for a check must not keep a withdrawal or a decision out.
+ */
+const CHECK_WITHIN = '20 seconds';
+const UNCHECKED = refuse('notNow', 'no worker could check it in time: send it again later');
+
+/**
  * Asks an activity whether the message is valid: a validator cannot. The journey does not close meanwhile.
  *
  * @param cause of the refusal that an `InvalidInput` becomes
@@ -135,10 +143,11 @@ async function checkMessage<Name extends 'checkApplicants' | 'checkRepeatProof' 
 ): Promise<void> {
   journey.checksOfMessages++;
   try {
-    await runUntilDone(name, { summary }, args);
+    const options = { summary, scheduleToCloseTimeout: CHECK_WITHIN } as const;
+    await callActivity<RunActivities, Name>(runActivities, name, options, args);
   } catch (error) {
     const problems = readInputProblems(error);
-    if (!problems) throw error;
+    if (!problems) throw isCancellation(error) ? error : createRefusal(UNCHECKED);
     throw createRefusal(refuse(cause, problems.map(({ path, rule }) => `${path} ${rule}`).join('; ')));
   } finally {
     journey.checksOfMessages--;
