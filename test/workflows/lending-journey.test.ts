@@ -204,6 +204,20 @@ describe('a journey', { concurrency: 8 }, () => {
     assert.equal((await harness.posted(handle)).length, 1);
   });
 
+  test('refuses an advance and a share once it is cancelled: nothing would come of them', async () => {
+    const input = journeyInput({ applicants: [applicant('1A', newSsn('4011'))] });
+    const { journeyId } = input;
+    const handle = await harness.start(input);
+    await until(async () => (await harness.received(handle)).length === 1, 'the gateway has not received it');
+    await handle.cancel();
+    assert.match(await refusalOf(update(handle, 'advance', { journeyId, to: 'PREAPP' })), /is cancelled/);
+    assert.match(
+      await refusalOf(update(handle, 'requestShare', { journeyId, share: shareWith('EU999') })),
+      /is cancelled/,
+    );
+    await assert.rejects(handle.result());
+  });
+
   test('fails with every problem of an invalid input, before it sends anything', async () => {
     const input = journeyInput();
     const wrong = {

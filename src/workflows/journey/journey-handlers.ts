@@ -3,7 +3,7 @@
  * handlers never throw and never wait: a refusal is noted and shown in `status`.
  */
 
-import { isCancellation } from '@temporalio/workflow';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { RunActivities } from '../../activities/index.ts';
 import type { AdvanceMessage } from '../../messages/advance.ts';
 import type { RequestShareMessage } from '../../messages/request-share.ts';
@@ -28,9 +28,14 @@ export function handleMessages(journey: Journey): void {
   handleWithdrawals(journey);
 }
 
+/** A cancelled journey only lets its attempts in flight end. */
+function refuseIfCancelled(): MessageRefusal | null {
+  return CancellationScope.current().consideredCancelled ? refuse('ending', 'the journey is cancelled') : null;
+}
+
 function handleGates(journey: Journey): void {
   handleUpdate(journey, 'advance', {
-    check: (message) => checkAdvance(journey, message),
+    check: (message) => refuseIfCancelled() ?? checkAdvance(journey, message),
     answer: async (message) => {
       const receivedAt = new Date().toISOString();
       const { profile } = journey;
@@ -73,7 +78,7 @@ export function takeDecided(journey: Journey, effect: RunDecisionEffect): Messag
 
 function handleShares(journey: Journey): void {
   handleUpdate(journey, 'requestShare', {
-    check: (message) => checkShareRequest(journey, message),
+    check: (message) => refuseIfCancelled() ?? checkShareRequest(journey, message),
     answer: async (message) => {
       const { share } = message;
       if (!journey.shares.has(share.shareId)) {
