@@ -34,8 +34,9 @@ export class WebhookSender {
   constructor({ timeoutMs = TIMEOUT_MS, ...guard }: SenderOptions = {}) {
     this.#timeoutMs = timeoutMs;
     const tls = { timeout: CONNECT_TIMEOUT_MS, minVersion: 'TLSv1.2' } as const;
-    this.#toPublic = createAgent(createGuardedConnector(tls, guard));
-    this.#toAny = createAgent(buildConnector({ ...tls, allowH2: false, rejectUnauthorized: true }));
+    const lookup = shareLookups(guard.lookup ?? lookUp);
+    this.#toPublic = createAgent(createGuardedConnector(tls, { ...guard, lookup }));
+    this.#toAny = createAgent(createGuardedConnector(tls, { lookup, isPermitted: () => true }));
   }
 
   /**
@@ -175,12 +176,33 @@ interface GuardOptions {
 }
 
 /**
+ * Looks each name up once at a time, for all who ask meanwhile. Node has two threads for all look-ups of a process. One
+ * that gets no answer keeps its thread for longer than the connection waits, and the gateway and the ledger have names.
+ */
+function shareLookups(lookup: Lookup): Lookup {
+  const asking = new Map<string, Parameters<Lookup>[2][]>();
+  return (hostname, options, callback) => {
+    const others = asking.get(hostname);
+    if (others) {
+      others.push(callback);
+      return;
+    }
+    const callbacks = [callback];
+    asking.set(hostname, callbacks);
+    lookup(hostname, options, (...answer) => {
+      asking.delete(hostname);
+      for (const each of callbacks) each(...answer);
+    });
+  };
+}
+
+/**
  * A connector for undici's Agent that connects to permitted addresses only. One refused address of a name refuses the
  * whole name: no public service has an inner address too.
  */
 function createGuardedConnector(
   options: { timeout: number; minVersion: 'TLSv1.2' },
-  { lookup = lookUp, isPermitted = isPublicAddress }: GuardOptions = {},
+  { lookup, isPermitted = isPublicAddress }: GuardOptions & { lookup: Lookup },
 ): buildConnector.connector {
   const lookUpGuarded: LookupFunction = (hostname, { all }, callback) => {
     lookup(hostname, { all: true }, (error, addresses) => {

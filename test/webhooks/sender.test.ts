@@ -97,6 +97,20 @@ test('an endpoint that hangs does not use up the slots of other endpoints', asyn
   assert.equal(await sender.send(endpoint('/ok'), MESSAGE), 204);
 });
 
+test('a name whose look-up gets no answer keeps one of the process’s two threads for look-ups, and not both', async (t) => {
+  const lookups: (() => void)[] = [];
+  const { receiver, sender, endpoint } = await meet(t, {
+    isPermitted: () => true,
+    lookup: (_, __, callback) => void lookups.push(() => callback(null, [{ address: '127.0.0.1', family: 4 }])),
+  });
+  const named = endpoint('/ok', { url: `http://slow.example.com:${new URL(receiver.url).port}/ok` });
+  const sends = [named, named, { ...named, allowPrivateAddresses: false }].map((one) => sender.send(one, MESSAGE));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(lookups.length, 1);
+  lookups[0]?.();
+  assert.deepEqual(await Promise.all(sends), [204, 204, 204]);
+});
+
 test('the sender does not connect to a private address, given by name or by number', async (t) => {
   const lookups: string[] = [];
   const { receiver, sender, endpoint } = await meet(t, {
