@@ -9,6 +9,7 @@ export const REFUSAL_CAUSES = [
   'ending',
   'decided',
   'notOnHold',
+  'notListed',
   'unknownPart',
   'notNow',
 ] as const;

@@ -4,6 +4,7 @@
  * abandoned.
  */
 
+import { pick } from '../base/defined.ts';
 import { CallError } from '../client/connection/errors.ts';
 import { isRunOpen } from '../client/connection/temporal-runs.ts';
 import { loadDecisionTrust } from '../config/config.ts';
@@ -45,7 +46,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
       : explainRefusal(row);
   refuseIf(customerTraceNumber, refusal);
   const judged = await judgeProof(row, message, record.decidedAt);
-  if (!judged.accepted) return throwRefusal(customerTraceNumber, refuse('unproven', `/proof ${judged.rule}`));
+  if (!judged.accepted) return throwRefusal({ customerTraceNumber }, refuse('unproven', `/proof ${judged.rule}`));
   const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };
   const verdict = await ledger.recordDecision(ledger.identity.ledgerId, row, proven);
   if (verdict.kind === 'overtaken')
@@ -65,51 +66,39 @@ export function describeLeftBehind(
 }
 
 /**
- * Marks late messages (an answer, a withdrawn consent) as seen, so that they leave the work queue. If the run is gone,
- * also clears the flags that it set, and its hold if nothing was sent.
+ * Marks as seen what no run waits for, so that it leaves the work queue: late messages about an inquiry (an answer, a
+ * withdrawn consent), and flags of a run about none of its inquiries. If the run is gone, also the flags that it set, and
+ * the inquiry's hold if nothing was sent.
  *
  * @throws CallError where there is nothing to see to
  */
-export async function markSeen(
-  journeys: LedgerJourneys,
-  seen: Extract<SeenRecord, { customerTraceNumber: string }>,
-): Promise<{ duplicate: boolean }> {
+export async function markSeen(journeys: LedgerJourneys, seen: SeenRecord): Promise<{ duplicate: boolean }> {
   const ledger = await journeys.getLedger();
-  const { customerTraceNumber } = seen;
-  const { runKey } = await readRow(ledger, customerTraceNumber);
-  const verdict = await ledger.recordSeen(ledger.identity.ledgerId, { ...seen, ...(await readEnd(journeys, runKey)) });
-  if (verdict.kind === 'nothingToSee') {
-    refuseIf(customerTraceNumber, refuse('notNow', 'no flag about it is open'));
-  }
-  if (verdict.kind === 'known') refuseIf(customerTraceNumber, refusePaths(ID_USED, verdict.paths));
-  return { duplicate: verdict.kind === 'known' };
-}
-
-/**
- * Clears the flags of a run that concern none of its inquiries. If the run is open, clears only the flags that do not
- * end with it.
- */
-export async function markRunSeen(journeys: LedgerJourneys, seen: Extract<SeenRecord, { runKey: string }>) {
-  const ledger = await journeys.getLedger();
-  return ledger.recordSeen(ledger.identity.ledgerId, { ...seen, ...(await readEnd(journeys, seen.runKey)) });
-}
-
-async function readEnd(journeys: LedgerJourneys, runKey: string): Promise<{ runIsGone?: true }> {
-  return (await isRunOpen(journeys.getSdkClient(), runKey)) ? {} : { runIsGone: true };
+  const { runKey } = 'flag' in seen ? seen : await readRow(ledger, seen.customerTraceNumber);
+  const isOpen = await isRunOpen(journeys.getSdkClient(), runKey);
+  const verdict = await ledger.recordSeen(ledger.identity.ledgerId, { ...seen, runIsGone: !isOpen });
+  const isKnown = verdict.kind === 'known';
+  const other = isKnown ? refusePaths(ID_USED, verdict.paths) : null;
+  const refusal = verdict.kind === 'nothingToSee' ? refuse('notListed', 'no such row is on the list') : other;
+  if (refusal) throwRefusal('flag' in seen ? { runKey } : pick(seen, ['customerTraceNumber']), refusal);
+  return { duplicate: isKnown };
 }
 
 async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<OpenInquiry> {
   const row = await ledger.inquiry(customerTraceNumber);
-  return row ?? throwRefusal(customerTraceNumber, refuse('notNow', 'the ledger knows of no such inquiry'));
+  return row ?? throwRefusal({ customerTraceNumber }, refuse('notNow', 'the ledger knows of no such inquiry'));
 }
 
-function throwRefusal(customerTraceNumber: string, { cause: refusalCause, reason }: MessageRefusal): never {
-  throw new CallError('decisionRefused', { customerTraceNumber, reason, refusalCause });
+function throwRefusal(
+  about: { customerTraceNumber: string } | { runKey: string },
+  { cause: refusalCause, reason }: MessageRefusal,
+): never {
+  throw new CallError('decisionRefused', { ...about, reason, refusalCause });
 }
 
 /** @throws CallError where there is a refusal */
 export function refuseIf(customerTraceNumber: string, refusal: MessageRefusal | null): void {
-  if (refusal) throwRefusal(customerTraceNumber, refusal);
+  if (refusal) throwRefusal({ customerTraceNumber }, refusal);
 }
 
 /**

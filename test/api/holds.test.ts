@@ -277,6 +277,8 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     const body = { decisionId: 'SEEN-1', reason: 'told the secondary user' };
     const seen = await api.call(flag.decideAt, { body });
     assert.deepEqual([seen.status, seen.json], [200, { accepted: true, duplicate: false }], seen.text);
+    const again = await api.expect(409, flag.decideAt, { body: { ...body, decisionId: 'SEEN-BY-ANOTHER' } });
+    assert.equal(again.code, 'notListed');
     assert.equal((await api.call(flag.decideAt, { body })).json.duplicate, true);
     assert.equal(
       (await api.expect(409, flag.decideAt, { body: { ...body, reason: 'something else' } })).code,

@@ -164,7 +164,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/operator/ledger-decisions.ts',
-        find: "  if (!judged.accepted) return throwRefusal(customerTraceNumber, refuse('unproven', `/proof ${judged.rule}`));\n  const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };\n",
+        find: "  if (!judged.accepted) return throwRefusal({ customerTraceNumber }, refuse('unproven', `/proof ${judged.rule}`));\n  const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };\n",
         replace: '  const proven = judged.accepted && judged.keyId ? { ...record, provenBy: judged.keyId } : record;\n',
       },
     ],

@@ -171,7 +171,7 @@ describe('a hold on the command line', { concurrency: 4 }, () => {
     assert.ok(!JSON.parse((await cli('holds')).stdout).list.some(of(journeyId)));
     const again = await cli(...seen, ...WHO);
     assert.equal(again.code, 1);
-    assert.match(again.stderr, /no flag about it is open/);
+    assert.match(again.stderr, /no such row is on the list/);
   });
 
   test('is decided by --all like each hold of its type, after a preview, and failures are reported', async () => {

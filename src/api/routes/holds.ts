@@ -16,7 +16,7 @@ import { FAILURE_TYPES } from '../../model/failure-types.ts';
 import { PRODUCTS } from '../../model/products.ts';
 import { decide, findEarlier, requireDecidable } from '../../operator/decide.ts';
 import { describeHold, holdSchema } from '../../operator/holds.ts';
-import { markRunSeen, markSeen } from '../../operator/ledger-decisions.ts';
+import { markSeen } from '../../operator/ledger-decisions.ts';
 import { ATTENTION_GUIDE } from '../../words/holds.ts';
 import { afterParameter, createPageSchema, limitParameter, readPage } from '../lists/pages.ts';
 import { createMessageRefusal, translateToRefusal } from '../problem.ts';
@@ -72,6 +72,10 @@ const runSeenBody = seenBody
   .meta({ id: 'runSeen' });
 
 const seenSchema = z.object({ accepted: z.literal(true), duplicate: z.boolean() }).meta({ id: 'seenAnswer' });
+
+const NOT_SEEN = {
+  409: '`notListed`: no such row is on the list. `differs`: `decisionId` was used with other content.',
+};
 
 const TAKEN_OFF = 'The row is off the list: this call took it off, or an earlier one.';
 
@@ -213,7 +217,7 @@ export const holdRoutes: readonly Route[] = [
     body: seenBody,
     answer: seenSchema,
     done: TAKEN_OFF,
-    problems: { 409: '`notNow`: nothing is flagged. `differs`: `decisionId` was used with other content.' },
+    problems: NOT_SEEN,
     async run(call) {
       const { services, params, body, by, note } = call;
       const { customerTraceNumber } = params;
@@ -235,14 +239,10 @@ export const holdRoutes: readonly Route[] = [
     body: runSeenBody,
     answer: seenSchema,
     done: TAKEN_OFF,
-    problems: {
-      409: '`notListed`: no such row is on the list. `differs`: `decisionId` was used with other content.',
-    },
+    problems: NOT_SEEN,
     async run({ services, params: { runKey }, body, by }) {
-      const seen = await markRunSeen(services.journeys, { ...body, runKey, by: by() });
-      if (seen.kind === 'nothingToSee') throw new Refusal('notListed', 'no such row is on the list');
-      if (seen.kind === 'known' && seen.paths.length > 0) throw new Refusal('differs');
-      return { accepted: true, duplicate: seen.kind === 'known' };
+      const { duplicate } = await markSeen(services.journeys, { ...body, runKey, by: by() });
+      return { accepted: true, duplicate };
     },
   }),
   defineRoute({

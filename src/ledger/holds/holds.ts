@@ -88,7 +88,7 @@ export type TaskQuery = TaskFilters & {
 export type SeenRecord = Pick<RunDecision, 'decisionId' | 'by' | 'reason'> &
   ({ customerTraceNumber: string } | { runKey: string; flag: FlagReason }) & {
     /** No run waits: its flags go, and a hold of which nothing was sent, or about which nothing is undecided. */
-    runIsGone?: true;
+    runIsGone?: boolean;
   };
 
 /** Opens a row for an inquiry whose latest attempt needs a decision, unless a row exists. */
