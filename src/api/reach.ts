@@ -5,7 +5,6 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { runInParallel } from '../base/in-parallel.ts';
 import { isRecord } from '../base/is-record.ts';
 import { translateServerError } from '../client/connection/errors.ts';
-import { readStartInput } from '../client/runs/start-run.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReadersReach } from '../ledger/owners.ts';
@@ -19,6 +18,7 @@ import {
   toWorkflowTypesFilter,
 } from '../model/run-key.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
+import { readStartInput } from '../temporal/histories.ts';
 import type { ApiCaller, Reach } from './caller.ts';
 
 type Reaching = Pick<ApiCaller, 'profiles' | 'endUsers'>;

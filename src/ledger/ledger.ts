@@ -23,7 +23,7 @@ import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import * as holds from './holds/holds.ts';
 import { isDisposalBegun, readInquiries, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
-import { hasEndingMessage, recordRunDecisions } from './orders.ts';
+import { findEndingDifferences, recordRunDecisions } from './orders.ts';
 import { readMadeFor } from './owners.ts';
 import * as pauses from './pauses.ts';
 import type * as records from './records.ts';
@@ -48,7 +48,7 @@ export function makeLedger(transactions: Transactions, identity: records.LedgerI
       madeFor: readMadeFor,
       shareFacts: shares.readShareFacts,
       stands: shares.readStands,
-      hasEndingMessage,
+      findEndingDifferences,
       startFacts: readStartFacts,
       restoreState: readRestore,
       verifyChain,

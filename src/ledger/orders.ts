@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { pick } from '../base/defined.ts';
+import { findDifferingPaths } from '../base/differing-paths.ts';
 import { appendToChain, type InsertChained } from './audit/audit-chain.ts';
 import { hasMembers, isIn, type Members, type Place, readRows } from './database/rows.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
@@ -91,11 +92,26 @@ export async function readWithdrawal(session: SqlSession, runKey: string): Promi
 }
 
 /**
- * Reads only: whether the very same message was recorded before, as a decision about its run or as the withdrawal of its
- * share. So it is answered as before after its run's end.
+ * The paths at which a withdrawal or cancellation differs from the recorded one of its run or share; `undefined` if there
+ * is none. So a repeat is answered as before after its run's end.
  */
-export async function hasEndingMessage(session: SqlSession, message: EndingMessage): Promise<boolean> {
+export async function findEndingDifferences(
+  session: SqlSession,
+  message: EndingMessage,
+): Promise<string[] | undefined> {
   const { runKey, action, shareId = null, by, reason } = message;
   const kind = shareId === null ? action : 'withdrawShare';
-  return (await readRows(session, 'orders', { runKey, kind, shareId, by, reason })).length > 0;
+  const rows = await readRows(session, 'orders', { runKey, kind, shareId }, 'ORDER BY recorded_at');
+  return findLeastDifference(rows, { by, reason });
+}
+
+/** The paths at which person or reason differ from the first row; none if a row has the same. `undefined`: no rows. */
+export function findLeastDifference(rows: readonly Authorization[], sent: Authorization): string[] | undefined {
+  const differences = rows.map((row) => compareAuthorizations(row, sent));
+  return differences.find(({ length }) => length === 0) ?? differences[0];
+}
+
+/** The paths at which person or reason differ. */
+export function compareAuthorizations(kept: Authorization, sent: Authorization): string[] {
+  return findDifferingPaths(pick(kept, ['by', 'reason']), pick(sent, ['by', 'reason']));
 }

@@ -10,7 +10,7 @@ import { type Condition, IS_SET, NOW, readRows, updateRows } from './database/ro
 import { LostRaceError, type SqlSession, type Transaction } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
 import { selectPauses } from './inquiries/inquiries.ts';
-import { type Authorization, appendOrder, type EndableOrder, type OrderRow, readOrders } from './orders.ts';
+import { type Authorization, appendOrder, compareAuthorizations, type EndableOrder, readOrders } from './orders.ts';
 import { toOwner } from './owners.ts';
 
 const authorization = { by: z.string(), reason: z.string() };
@@ -52,35 +52,43 @@ export async function readPauses(session: SqlSession, { inForce = false } = {}):
   return (await readOrders(session, { kind: 'pauseBegun' }, { withEnded: !inForce })).map(toPause);
 }
 
-/** The pause of exactly this scope that is in force. */
-async function readOwn(session: SqlSession, { profile }: PauseScope): Promise<OrderRow | undefined> {
-  return (await readOrders(session, { kind: 'pauseBegun', profile: profile ?? null }))[0];
+/** The last pause of exactly this scope: only it may be in force. */
+async function readOwn(session: SqlSession, { profile }: PauseScope): Promise<EndableOrder | undefined> {
+  return (await readOrders(session, { kind: 'pauseBegun', profile: profile ?? null }, { withEnded: true })).at(-1);
 }
 
 /**
  * Starts a pause. After its commit the ledger refuses claims of the scope until `endPause` of the same scope. No claim
  * is then between its checks and its commit. `duplicate`: the scope was paused already. That pause remains, and nothing
- * was written. `inFlight`: attempts of the scope that were claimed before and may still be answered.
+ * was written; `paths` says where person or reason differ. `inFlight`: attempts of the scope that were claimed before and
+ * may still be answered.
  */
 export async function beginPause(tx: Transaction, scope: PauseScope, authorization: Authorization) {
   // The lock of the chain's head keeps two pauses of one scope apart.
   const begun = await appendToChain(tx, async (insert) => {
     const own = await readOwn(tx, scope);
-    if (own) return { kind: 'duplicate' as const, pause: toPause(own) };
+    if (own && own.endedAt === undefined) {
+      return { duplicate: true, paths: compareAuthorizations(own, authorization), pause: toPause(own) };
+    }
     const order = await appendOrder(tx, insert, { ...scope, ...authorization, kind: 'pauseBegun' });
-    return { kind: 'paused' as const, pause: toPause(order) };
+    return { duplicate: false, paths: [], pause: toPause(order) };
   });
   await tx.rows(`SELECT 1 FROM attempt_counter ${tx.dialect.forUpdate}`);
   return { ...begun, inFlight: await countInFlight(tx, scope) };
 }
 
-/** Ends the pause of exactly this scope. A profile that another pause covers too stays paused. */
+/**
+ * Ends the pause of exactly this scope. A profile that another pause covers too stays paused. `duplicate`: the last pause
+ * of the scope had ended before; `paths` says where person or reason of that end differ. Without `pause` there was none.
+ */
 export function endPause(tx: Transaction, scope: PauseScope, authorization: Authorization) {
   return appendToChain(tx, async (insert) => {
     const own = await readOwn(tx, scope);
-    if (!own) return { kind: 'notPaused' as const };
+    if (!own) return { duplicate: false, paths: [] };
+    const pause = toPause(own);
+    if (pause.ended) return { duplicate: true, paths: compareAuthorizations(pause.ended, authorization), pause };
     const end = await appendOrder(tx, insert, { ...scope, ...authorization, kind: 'pauseEnded', ends: own.orderId });
-    return { kind: 'resumed' as const, pause: { ...toPause(own), ended: { ...authorization, at: end.recordedAt } } };
+    return { duplicate: false, paths: [], pause: { ...pause, ended: { ...authorization, at: end.recordedAt } } };
   });
 }
 

@@ -136,7 +136,7 @@ export type ShareWithdrawal = Pick<RunDecision, 'runKey' | 'by' | 'reason'> & { 
 /** A withdrawal in the ledger: who withdrew the run, and why. */
 export type RunWithdrawal = Pick<RunDecision, 'by' | 'reason'>;
 
-/** A message that ends a run, or takes back a share: whether the ledger has this very one. */
+/** A message that ends a run, or takes back a share. */
 export type EndingMessage = Pick<RunDecision, 'runKey' | 'shareId' | 'by' | 'reason'> & {
   action: 'withdraw' | 'cancel';
 };

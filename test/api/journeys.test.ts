@@ -6,7 +6,7 @@ import type { PayloadCodec } from '@temporalio/common';
 import type { JourneyStatus, Stands } from '../../src/messages/journey/shapes.ts';
 import { toWorkflowId } from '../../src/model/run-key.ts';
 import { consentMessage, journeyInput } from '../support/journey-harness.ts';
-import { startTestApi, token, untilState, useApi } from './fixtures.ts';
+import { type Json, startTestApi, token, untilState, useApi } from './fixtures.ts';
 
 const { harness, api } = useApi();
 
@@ -105,35 +105,45 @@ describe('messages to a journey over HTTP', () => {
     const { journeyId, ...input } = journeyInput({ stages: ['PREQUAL', 'PREAPP', 'PRECLOSE'] });
     const at = await started({ journeyId, ...input }, 'waitingAtGate');
     const until = new Date(Date.now() + 45 * 86_400_000).toISOString();
-    const messages: [path: string, body: object, other: object][] = [
-      [`${at}/extend`, { gate: 'PREAPP', until, reason: 'slow' }, { gate: 'PREAPP', until, reason: 'other' }],
+    const messages: [path: string, body: object, other: object, differing?: string][] = [
+      [
+        `${at}/extend`,
+        { gate: 'PREAPP', until, reason: 'slow' },
+        { gate: 'PREAPP', until, reason: 'other' },
+        '/reason',
+      ],
       [
         `${at}/shares`,
         { share: { shareId: 'S1', endUserCode: 'EU999', reportOf: 'PREQUAL' } },
         { share: { shareId: 'S1', endUserCode: 'EU998', reportOf: 'PREQUAL' } },
+        '/share/endUserCode',
       ],
-      [`${at}/shares/S1/withdrawal`, { reason: 'not needed' }, { reason: 'other' }],
+      [`${at}/shares/S1/withdrawal`, { reason: 'not needed' }, { reason: 'other' }, '/reason'],
       [`${at}/advance`, { to: 'PREAPP' }, { to: 'PREAPP', skip: 'PREQUAL', reason: 'x' }],
     ];
-    for (const [path, body, other] of messages) {
+    const requireDiffers = async (path: string, body: object, differing: string) => {
+      const { code, problems } = await api.expect(409, path, { body });
+      assert.deepEqual([code, problems.map((problem: Json) => problem.path)], ['differs', [differing]], path);
+    };
+    for (const [path, body, other, differing] of messages) {
       const first = await api.expect(200, path, { body });
       assert.deepEqual([first.accepted, first.duplicate, 'status' in first], [true, false, false], path);
       assert.equal((await api.expect(200, path, { body })).duplicate, true, path);
-      // An advance has no id, so other content for a gate that was passed is refused as `notNow`.
-      const code = path.endsWith('/advance') ? 'notNow' : 'differs';
-      assert.equal((await api.expect(409, path, { body: other })).code, code, path);
+      if (differing) await requireDiffers(path, other, differing);
+      // To skip a stage is another message.
+      else assert.equal((await api.expect(409, path, { body: other })).code, 'notNow', path);
     }
     assert.equal((await api.expect(200, `${at}/withdrawal`, { body: { reason: 'done' } })).accepted, true);
     await untilJourney(journeyId, 'withdrawn');
     // After the end, a repeated message has the same answer, and a new message is too late.
-    for (const [path, reason] of [
-      [`${at}/withdrawal`, 'done'],
-      [`${at}/shares/S1/withdrawal`, 'not needed'],
-    ] as const) {
-      const again = await api.expect(200, path, { body: { reason } });
-      assert.deepEqual(again, { accepted: true, duplicate: true, recorded: true });
-      assert.equal((await api.expect(409, path, { body: { reason: 'other' } })).code, 'journeyFinished');
+    messages.push([`${at}/withdrawal`, { reason: 'done' }, { reason: 'other' }, '/reason']);
+    for (const [path, body, other, differing] of messages) {
+      const again = await api.expect(200, path, { body });
+      assert.deepEqual([again.accepted, again.duplicate, 'status' in again], [true, true, false], path);
+      if (differing) await requireDiffers(path, other, differing);
+      else assert.equal((await api.expect(409, path, { body: other })).code, 'journeyFinished', path);
     }
+    assert.equal((await api.expect(409, `${at}/advance`, { body: { to: 'PRECLOSE' } })).code, 'journeyFinished');
     const result = await api.expect(200, `${at}/result`);
     assert.deepEqual([result.outcome, result.stages[0].reference], ['withdrawn', undefined]);
   });

@@ -194,13 +194,13 @@ describe('the API is killed after Temporal has received the message and before t
         await api.until(path, (json) => json.stages?.[0]?.state === 'record');
       }
     }
-    // The withdrawal ends the run. A repeat is a duplicate, and another withdrawal is too late.
+    // The withdrawal ends the run. A repeat is a duplicate, and another withdrawal differs.
     assert.equal((await run.result()).outcome, 'withdrawn');
     const again = await api.call(`${path}/withdrawal`, { token: bearer, body: { reason: 'a test' } });
     assert.deepEqual([again.status, again.json.duplicate], [200, true], again.text);
     assert.equal(
       (await api.expect(409, `${path}/withdrawal`, { token: bearer, body: { reason: 'another' } })).code,
-      'journeyFinished',
+      'differs',
     );
     const inquiries = await api.call(`/v1/inquiries?runKey=${input.journeyId}`);
     assert.equal(inquiries.json.data.length, 1);

@@ -33,19 +33,31 @@ test('a legal hold is set once for a matter, and released for that matter only',
   assert.equal(JSON.parse(unknown.stderr).error.type, 'notFound');
 
   const first = await legalHold('set', 'J-1', '--matter', 'M-1', ...BY);
-  assert.deepEqual([first.isNew, first.matter, first.others], [true, 'M-1', []]);
+  assert.deepEqual([first.duplicate, first.matter, first.others], [false, 'M-1', []]);
   assert.deepEqual(first.destroyed, { inquiries: 0, histories: 1 }, 'what a disposal has destroyed by then');
   const second = await legalHold('set', 'J-1', '--matter', 'M-2', ...BY);
-  assert.deepEqual([second.isNew, namesOf(second.others)], [true, ['J-1 M-1']]);
-  const again = await legalHold('set', 'J-1', '--matter', 'M-1', '--by', 'another', '--reason', 'another');
-  assert.deepEqual([again.isNew, again.by, namesOf(again.others)], [false, 'counsel', ['J-1 M-2']]);
-  const duplicate = await stage.cli('legal-hold', 'set', 'J-1', '--matter', 'M-1', ...BY);
-  assert.equal(JSON.parse(duplicate.stdout).isNew, false);
+  assert.deepEqual([second.duplicate, namesOf(second.others)], [false, ['J-1 M-1']]);
+  const other = await stage.cli(
+    'legal-hold',
+    'set',
+    'J-1',
+    '--matter',
+    'M-1',
+    '--by',
+    'counsel',
+    '--reason',
+    'another',
+  );
+  assert.match(JSON.parse(other.stderr).error.message, /it was set before with other content: \/reason differs$/);
+  assert.equal(other.code, 1);
+  const again = await legalHold('set', 'J-1', '--matter', 'M-1', ...BY);
+  assert.deepEqual([again.duplicate, again.by, namesOf(again.others)], [true, 'counsel', ['J-1 M-2']]);
 
   assert.deepEqual(namesOf((await legalHold('list')).data), ['J-1 M-1', 'J-1 M-2']);
   assert.deepEqual((await legalHold('list', '--run-key', 'J-2')).data, []);
   const released = await legalHold('release', 'J-1', '--matter', 'M-1', ...BY);
   assert.deepEqual([released.released.matter, namesOf(released.others)], ['M-1', ['J-1 M-2']]);
-  const none = await legalHold('release', 'J-1', '--matter', 'M-1', ...BY);
-  assert.deepEqual([none.released, namesOf(none.others)], [null, ['J-1 M-2']]);
+  assert.deepEqual(await legalHold('release', 'J-1', '--matter', 'M-1', ...BY), { ...released, duplicate: true });
+  const none = await legalHold('release', 'J-1', '--matter', 'M-3', ...BY);
+  assert.deepEqual([none.duplicate, 'released' in none, namesOf(none.others)], [false, false, ['J-1 M-2']]);
 });

@@ -150,7 +150,10 @@ describe('a portfolio review on the command line', () => {
     assert.ok(['stopping', 'withdrawn'].includes(await stateOf()));
     assert.equal((await portfolio('watch', reviewId, '--through-holds')).code, 0);
     assert.equal((await answered(0, 'status', reviewId)).state, 'withdrawn');
-    assert.equal((await refused(1, 'pause', reviewId, ...WORD)).type, 'journeyFinished');
+    for (const command of ['pause', 'withdraw'])
+      assert.equal((await answered<Answer>(0, command, reviewId, ...WORD)).duplicate, true);
+    assert.equal((await refused(1, 'withdraw', reviewId, '--by', 'ops', '--reason', 'another')).type, 'differs');
+    assert.equal((await refused(1, 'cancel', reviewId, ...WORD)).type, 'journeyFinished');
     const listed = await stage.shell.cli(['decisions', '--run-key', `portfolio:${reviewId}`, '--json'], stage.env);
     const { data: decisions } = JSON.parse(listed.stdout) as { data: { action: string; by: string; reason: string }[] };
     assert.deepEqual(

@@ -4,12 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { hasCode } from '../../src/client/connection/errors.ts';
-import {
-  type CallError,
-  type CreditJourneys,
-  InvalidInputError,
-  type ResolveInquiryMessage,
-} from '../../src/client.ts';
+import { type CreditJourneys, InvalidInputError, type ResolveInquiryMessage } from '../../src/client.ts';
 import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
@@ -117,9 +112,15 @@ describe('messages under a business key that was used before', { concurrency: 6 
       '/share/shareId was used before with other content: /share/endUserCode, /share/consentValidFor differ',
     );
     assert.equal((await journey.withdraw(who)).duplicate, false);
-    // The run may have ended by now, and then there is nothing left to withdraw.
-    const again = await journey.withdraw(who).catch((error: CallError) => error.code);
-    assert.ok(again === 'journeyFinished' || (typeof again === 'object' && again.duplicate));
+    await journey.result();
+    // After the run's end, too.
+    assert.equal((await journey.withdraw(who)).duplicate, true);
+    assert.match(await refusal(journey.withdraw({ ...who, by: 'another' })), /accepted before .*: \/by differs$/);
+    assert.equal((await journey.requestShare({ share })).duplicate, true);
+    const other = { ...share, endUserCode: 'EU998' };
+    assert.match(await refusal(journey.requestShare({ share: other })), /: \/share\/endUserCode differs$/);
+    await assert.rejects(journey.requestShare({ share: { ...share, shareId: 'S3' } }), { code: 'shareAfterEnd' });
+    await assert.rejects(journey.advance({ to: 'PREAPP' }), { code: 'journeyFinished' });
   });
 
   test('a share is withdrawn once, and a repeat is a duplicate', async () => {

@@ -187,7 +187,6 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     assert.equal((await retention.dispose(JOURNEY, AUTHORIZATION, 0)).kind, 'refused');
     assert.deepEqual(await retention.unfinished(), [{ runKey: JOURNEY }]);
     await retention.releaseLegalHold('J-1', HOLD);
-    assert.equal((await retention.releaseLegalHold('J-1', HOLD)).released, null);
     await disposed(ledger);
     assert.deepEqual(await retention.unfinished(), []);
     assert.equal(await retention.setLegalHold('J-1', HOLD), null, 'nothing is left to be held');
@@ -282,7 +281,7 @@ export function disposalTests(opened: Open, backend: LedgerBackend): void {
     const review = 'portfolio:R-1';
     assert.equal((await retention.view(review)).reports, 2);
     await retention.setLegalHold(own.runKey, HOLD);
-    assert.equal((await retention.setLegalHold(review, HOLD))?.isNew, true);
+    assert.equal((await retention.setLegalHold(review, HOLD))?.duplicate, false);
     assert.equal((await retention.begin(second.runKey, AUTHORIZATION)).kind, 'refused');
     await retention.releaseLegalHold(review, HOLD);
     // The hold on its own id is still in force.

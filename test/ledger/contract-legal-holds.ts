@@ -45,18 +45,25 @@ export function legalHoldTests(opened: Open): void {
     const { retention } = ledger;
     await answered(ledger, 'J-1', traceOf('A'));
     const first = await retention.setLegalHold('J-1', ONE);
-    assert.deepEqual([first?.isNew, first?.by, first?.others], [true, ONE.by, []]);
+    assert.deepEqual([first?.duplicate, first?.by, first?.others], [false, ONE.by, []]);
     const second = await retention.setLegalHold('J-1', OTHER);
-    assert.deepEqual([second?.isNew, second?.by, second?.others.map(nameOf)], [true, OTHER.by, ['J-1 2026-17']]);
+    assert.deepEqual([second?.duplicate, second?.by, second?.others.map(nameOf)], [false, OTHER.by, ['J-1 2026-17']]);
     const again = await retention.setLegalHold('J-1', { ...OTHER, matter: ONE.matter });
-    assert.deepEqual([again?.isNew, again?.by, again?.setAt], [false, ONE.by, first?.setAt]);
+    assert.deepEqual(
+      [again?.duplicate, again?.paths, again?.by, again?.setAt],
+      [true, ['/by', '/reason'], ONE.by, first?.setAt],
+    );
+    assert.deepEqual((await retention.setLegalHold('J-1', ONE))?.paths, []);
     assert.deepEqual(again?.others.map(nameOf), ['J-1 2026-18']);
     assert.deepEqual((await retention.legalHolds()).map(nameOf), ['J-1 2026-17', 'J-1 2026-18']);
 
     const unknown = await retention.releaseLegalHold('J-1', { ...ONE, matter: 'another' });
-    assert.deepEqual([unknown.released, unknown.others.length], [null, 2]);
-    const { released, others } = await retention.releaseLegalHold('J-1', ONE);
+    assert.deepEqual([unknown.duplicate, unknown.released, unknown.others.length], [false, undefined, 2]);
+    const release = await retention.releaseLegalHold('J-1', ONE);
+    const { released, others } = release;
     assert.deepEqual([released && nameOf(released), others.map(nameOf)], ['J-1 2026-17', ['J-1 2026-18']]);
+    assert.deepEqual(await retention.releaseLegalHold('J-1', ONE), { ...release, duplicate: true });
+    assert.deepEqual((await retention.releaseLegalHold('J-1', { ...ONE, reason: 'another' })).paths, ['/reason']);
     const events = (await retentionEvents(ledger, 'J-1')).map(({ kind, matter, by }) => [kind, matter, by]);
     assert.deepEqual(events, [
       ['legalHoldSet', '2026-17', 'counsel-1'],
@@ -66,7 +73,7 @@ export function legalHoldTests(opened: Open): void {
     // The other matter still forbids a disposal.
     assert.deepEqual(refusal(await retention.begin(JOURNEY, AUTHORIZATION)), ['J-1 2026-18']);
     // A released matter may be set again.
-    assert.equal((await retention.setLegalHold('J-1', ONE))?.isNew, true);
+    assert.equal((await retention.setLegalHold('J-1', ONE))?.duplicate, false);
     assert.equal((await retention.legalHolds()).length, 2);
   });
 
@@ -182,8 +189,8 @@ export function legalHoldTests(opened: Open): void {
       if (disposed.kind === 'done') assert.deepEqual([hold, reports, inquiries], [null, 0, 0]);
       else
         assert.deepEqual(
-          [hold?.isNew, reports, inquiries, held(disposed.obstacles)],
-          [true, 1, 1, [`${runKey} 2026-17`]],
+          [hold?.duplicate, reports, inquiries, held(disposed.obstacles)],
+          [false, 1, 1, [`${runKey} 2026-17`]],
         );
     }
     assert.ok(outcomes.size > 0);

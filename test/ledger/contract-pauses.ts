@@ -19,8 +19,8 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     const { ledger, again, ledgerId } = await opened(t);
     assert.equal(await claimed(ledger), 'claimed');
     await attempted(ledger, { inquiry: { customerTraceNumber: 'PQDONE' } }, { state: 'answered', answer: RECORD });
-    const { kind, pause, inFlight } = await (await again()).pauses.begin(ledgerId, {}, STOP);
-    assert.deepEqual([kind, inFlight], ['paused', 1]);
+    const { duplicate, pause, inFlight } = await (await again()).pauses.begin(ledgerId, {}, STOP);
+    assert.deepEqual([duplicate, inFlight], [false, 1]);
     assert.deepEqual({ ...pause, since: '' }, { ...STOP, since: '' });
 
     assert.equal(await claimed(ledger, { inquiry: { customerTraceNumber: 'PQNEW' } }), 'paused');
@@ -30,7 +30,10 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     assert.equal(await ledger.recordOutcome(outcomeOf(ledger, { state: 'notSent' })), 'recorded');
     assert.equal(await claimed(ledger, { attempt: 2 }), 'paused');
 
-    assert.equal((await ledger.pauses.end(ledgerId, {}, GO_ON)).kind, 'resumed');
+    const end = await ledger.pauses.end(ledgerId, {}, GO_ON);
+    assert.deepEqual([end.duplicate, end.pause?.ended?.by], [false, GO_ON.by]);
+    assert.deepEqual(await ledger.pauses.end(ledgerId, {}, GO_ON), { ...end, duplicate: true });
+    assert.deepEqual((await ledger.pauses.end(ledgerId, {}, { ...GO_ON, reason: 'another' })).paths, ['/reason']);
     assert.equal(await claimed(ledger, { attempt: 2 }), 'claimed', 'the same attempt, under the same number');
     const [past, ...more] = await ledger.pauses.list();
     assert.deepEqual(more, []);
@@ -43,7 +46,7 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
     await ledger.pauses.begin(ledgerId, east, STOP);
     assert.equal(await claimed(ledger, { inquiry: EAST }), 'paused');
     assert.equal(await claimed(ledger), 'claimed');
-    assert.deepEqual(await ledger.pauses.end(ledgerId, {}, GO_ON), { kind: 'notPaused' });
+    assert.deepEqual(await ledger.pauses.end(ledgerId, {}, GO_ON), { duplicate: false, paths: [] });
     await ledger.pauses.begin(ledgerId, {}, STOP);
     await ledger.pauses.end(ledgerId, east, GO_ON);
     assert.equal(await claimed(ledger, { inquiry: EAST }), 'paused', 'the other pause covers it still');
@@ -53,13 +56,16 @@ export function pauseTests(opened: Open, backend: LedgerBackend): void {
 
   test('a second pause, even a concurrent one, is a duplicate of the first; resuming what is not paused says so', async (t) => {
     const { ledger, again, ledgerId } = await opened(t);
-    assert.deepEqual(await ledger.pauses.end(ledgerId, {}, GO_ON), { kind: 'notPaused' });
+    assert.deepEqual(await ledger.pauses.end(ledgerId, {}, GO_ON), { duplicate: false, paths: [] });
     const other = await again();
     const verdicts = await Promise.all([
       ledger.pauses.begin(ledgerId, {}, STOP),
       other.pauses.begin(ledgerId, {}, { ...STOP, by: 'another@example.com' }),
     ]);
-    assert.deepEqual(verdicts.map(({ kind }) => kind).sort(), ['duplicate', 'paused']);
+    assert.deepEqual(verdicts.map(({ duplicate, paths }) => [duplicate, paths].flat()).sort(), [
+      [false],
+      [true, '/by'],
+    ]);
     assert.deepEqual(verdicts[0]?.pause, verdicts[1]?.pause, 'both are told of the one that stands');
     assert.equal((await ledger.pauses.list()).length, 1);
     await assert.rejects(ledger.pauses.begin('ledger-x', {}, STOP), LedgerChangedError);

@@ -167,7 +167,7 @@ describe('PostgreSQL: claims of shares concurrent with other writes', () => {
       await untilWaiting(2);
       await blocker.query('COMMIT');
       const hold = await holding;
-      assert.deepEqual([hold?.isNew, hold?.destroyed], [true, { inquiries: 0, histories: 0 }]);
+      assert.deepEqual([hold?.duplicate, hold?.destroyed], [false, { inquiries: 0, histories: 0 }]);
       const answer = await disposing;
       const obstacles = 'obstacles' in answer ? answer.obstacles : 'kind' in answer ? [] : answer;
       assert.deepEqual(

@@ -64,5 +64,5 @@ test('a program that was led to a standby writes on the primary as soon as its a
     other.pauses.begin(other.identity.ledgerId, { profile: 'east' }, { by: 'ops', reason: 'a failover' });
   await assert.rejects(pauses(), /is a standby, which takes no writes: LEDGER_URL must name the primary/);
   target.port = portOf('primary');
-  assert.equal((await pauses()).kind, 'paused');
+  assert.equal((await pauses()).duplicate, false);
 });

@@ -166,9 +166,9 @@ describe('the database role of the HTTP API', () => {
     const by = { by: 'ops', reason: 'an audit' };
     const scope = { profile: INQUIRY.profile };
     const customerTraceNumber = traceOf('14');
-    assert.equal((await api.pauses.begin(ledgerId, scope, by)).kind, 'paused');
+    assert.equal((await api.pauses.begin(ledgerId, scope, by)).duplicate, false);
     assert.equal((await ledger.claim(claimOf(ledger, { inquiry: { customerTraceNumber } }))).kind, 'paused');
-    assert.equal((await api.pauses.end(ledgerId, scope, by)).kind, 'resumed');
+    assert.equal((await api.pauses.end(ledgerId, scope, by)).duplicate, false);
     const waiting = await api.pauses.waiting();
     assert.deepEqual(
       waiting.map((inquiry) => inquiry.customerTraceNumber),
@@ -177,7 +177,7 @@ describe('the database role of the HTTP API', () => {
     await api.pauses.forget(ledgerId, waiting);
     assert.deepEqual(await ledger.pauses.waiting(), []);
     const hold = { ...by, matter: 'M-1' };
-    assert.equal((await api.retention.setLegalHold(INQUIRY.runKey, hold))?.isNew, true);
+    assert.equal((await api.retention.setLegalHold(INQUIRY.runKey, hold))?.duplicate, false);
     assert.equal((await ledger.retention.legalHolds(INQUIRY.runKey)).length, 1);
     assert.ok((await api.retention.releaseLegalHold(INQUIRY.runKey, hold)).released);
   });

@@ -68,9 +68,17 @@ describe('a pause of inquiries', () => {
   test('stops each kind of run from sending, without holds, until all continue at once on resume', async () => {
     const { harness, done, cli } = stage;
     assert.deepEqual(await done('pauses'), { data: [], hasMore: false });
-    const { kind, pause, inFlight } = await done('pause', ...AUTHORIZATION);
-    assert.deepEqual([kind, pause.by, inFlight], ['paused', 'ops-7', 0]);
-    assert.equal((await done('pause', ...AUTHORIZATION)).kind, 'duplicate');
+    const { duplicate, pause, inFlight } = await done('pause', ...AUTHORIZATION);
+    assert.deepEqual([duplicate, pause.by, inFlight], [false, 'ops-7', 0]);
+    assert.equal((await done('pause', ...AUTHORIZATION)).duplicate, true);
+    const other = await cli('pause', '--by', 'ops-8', '--reason', 'another');
+    const { type, message, problems } = JSON.parse(other.stderr).error;
+    assert.deepEqual([other.code, type], [1, 'differs']);
+    assert.match(message, /^inquiries are paused: .* \/by, \/reason differ$/);
+    assert.deepEqual(
+      problems.map(({ path }: { path: string }) => path),
+      ['/by', '/reason'],
+    );
 
     const before = (await requests()).length;
     // The gateway throttles the first attempt, which is retried after a pause that is longer than `giveUpAfter`.
@@ -103,7 +111,7 @@ describe('a pause of inquiries', () => {
 
     const resumedAt = performance.now();
     const resumed = await done('resume', '--by', 'lead', '--reason', 'corrected');
-    assert.equal(resumed.kind, 'resumed');
+    assert.equal(resumed.duplicate, false);
     assert.deepEqual([resumed.runs, resumed.inForce], [{ woken: 3, closed: 0, unreached: 0 }, []]);
     assert.deepEqual((await untilStatus(journey, (status) => status.state !== 'running')).holds, []);
     const results = await Promise.all([journey.result(), pull.result(), review.result()]);
@@ -115,9 +123,10 @@ describe('a pause of inquiries', () => {
     const posted = (await requests()).slice(before).filter((request) => request.posted);
     assert.equal(posted.length, 3, 'one inquiry for each');
 
-    const again = await cli('resume', '--by', 'lead', '--reason', 'to be sure');
-    const { kind: what, runs } = JSON.parse(again.stdout);
-    assert.deepEqual([again.code, what, runs.woken], [0, 'notPaused', 0]);
+    const again = await done('resume', '--by', 'lead', '--reason', 'corrected');
+    assert.deepEqual([again.duplicate, again.pause, again.runs.woken], [true, resumed.pause, 0]);
+    const sure = await cli('resume', '--by', 'lead', '--reason', 'to be sure');
+    assert.deepEqual([sure.code, JSON.parse(sure.stderr).error.type], [1, 'differs']);
     const [past] = (await done('pauses')).data;
     assert.deepEqual([past.by, past.ended.by, past.ended.reason], ['ops-7', 'lead', 'corrected']);
     assert.match(await pausesFinding(), /^pass/);
@@ -126,7 +135,7 @@ describe('a pause of inquiries', () => {
   test('leaves other profiles alone, and wakes no run that has ended', async () => {
     const { harness, done, cli } = stage;
     const east = await done('pause', '--profile', 'east', ...AUTHORIZATION);
-    assert.deepEqual([east.kind, east.warning], ['paused', 'no gateway profile configured here is called east']);
+    assert.deepEqual([east.duplicate, east.warning], [false, 'no gateway profile configured here is called east']);
     const pull = await startPull(harness, reportPull());
     assert.equal(((await pull.result()) as unknown as { outcome: string }).outcome, 'record');
     await done('resume', '--profile', 'east', ...AUTHORIZATION);

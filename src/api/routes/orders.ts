@@ -1,6 +1,8 @@
 /** Orders of operators that stay in force until they end: pauses of inquiries, and legal holds against disposal. */
 
 import { z } from 'zod';
+import { describeDifference } from '../../base/differing-paths.ts';
+import { toDifferences } from '../../client/connection/errors.ts';
 import { profileName, text } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { legalHoldFields } from '../../ledger/audit/audited.ts';
@@ -11,6 +13,16 @@ import { createPageSchema, toPage } from '../lists/pages.ts';
 import { keepReached, reaches, reachesAll } from '../reach.ts';
 import { defineRoute, PATH_PARAMETERS, type Route, recordedReason } from '../route.ts';
 
+const duplicate = z.boolean().describe('The same order was given before, and nothing was written.');
+
+const PROBLEMS = { 409: '`differs`: it was ordered before, by another person or for another reason.' };
+
+/** @param what was ordered before @throws Refusal where person or reason differ */
+function refuseDifferent<Verdict extends { paths: string[] }>(what: string, { paths, ...answer }: Verdict) {
+  if (paths.length === 0) return answer;
+  throw new Refusal('differs', describeDifference(what, paths), { problems: toDifferences(paths) });
+}
+
 const pauseRequestSchema = z
   .strictObject({
     profile: profileName.optional().describe('Only inquiries of this gateway profile. Default: all inquiries.'),
@@ -20,7 +32,7 @@ const pauseRequestSchema = z
 
 const pausedSchema = z
   .object({
-    kind: z.enum(['paused', 'duplicate']),
+    duplicate,
     pause: pauseSchema,
     inFlight: z.int().min(0).describe('Attempts that were claimed before and may still be answered.'),
   })
@@ -28,8 +40,8 @@ const pausedSchema = z
 
 const resumedSchema = z
   .object({
-    kind: z.enum(['resumed', 'notPaused']),
-    pause: pauseSchema.optional(),
+    duplicate,
+    pause: pauseSchema.optional().describe('Absent if there was none.'),
     runs: z
       .object({ woken: z.int(), closed: z.int(), unreached: z.int() })
       .describe(
@@ -71,7 +83,7 @@ const orderSchema = z
 const setSchema = z
   .object({
     ...legalHoldFields,
-    isNew: z.boolean().describe('`false`: this matter had a hold on it already, and nothing was written.'),
+    duplicate,
     others,
     destroyed: z.object({ inquiries: z.int(), histories: z.int() }).describe('What a disposal has destroyed so far.'),
   })
@@ -79,7 +91,8 @@ const setSchema = z
 
 const releasedSchema = z
   .object({
-    released: holdSchema.nullable().describe('`null`: this matter had no hold on it.'),
+    duplicate,
+    released: holdSchema.optional().describe('Absent if this matter had no hold on it.'),
     others,
   })
   .meta({ id: 'releasedLegalHold' });
@@ -110,10 +123,12 @@ export const orderRoutes: readonly Route[] = [
     body: pauseRequestSchema,
     answer: pausedSchema,
     done: 'The pause is in force: this call began it, or an earlier one.',
+    problems: PROBLEMS,
     async run({ services, caller, body, by }) {
       const pauseScope = readPauseScope(body, caller);
       const { pauses, identity } = await services.openLedger();
-      return pauses.begin(identity.ledgerId, pauseScope, { by: by(), reason: body.reason });
+      const verdict = await pauses.begin(identity.ledgerId, pauseScope, { by: by(), reason: body.reason });
+      return refuseDifferent('inquiries are paused: the pause was begun', verdict);
     },
   }),
   defineRoute({
@@ -124,14 +139,16 @@ export const orderRoutes: readonly Route[] = [
     body: pauseRequestSchema,
     answer: resumedSchema,
     done: 'The pause is over: this call ended it, or it was over before.',
+    problems: PROBLEMS,
     async run({ services, caller, body, by }) {
       const pauseScope = readPauseScope(body, caller);
       const ledger = await services.openLedger();
       const authorization = { by: by(), reason: body.reason };
       const verdict = await ledger.pauses.end(ledger.identity.ledgerId, pauseScope, authorization);
+      const answer = refuseDifferent('the pause was ended', verdict);
       const runs = await wakeRuns(services.client, ledger);
       const inForce = hideOtherProfiles(caller, await ledger.pauses.list()).filter(({ ended }) => !ended);
-      return { ...verdict, runs, inForce };
+      return { ...answer, runs, inForce };
     },
   }),
   defineRoute({
@@ -154,11 +171,12 @@ export const orderRoutes: readonly Route[] = [
     body: orderSchema,
     answer: setSchema,
     done: 'The hold is in force: this call set it, or an earlier one.',
+    problems: PROBLEMS,
     async run({ services, params, body, by }) {
       const { retention } = await services.openLedger();
       const hold = await retention.setLegalHold(params.runKey, { ...body, by: by() });
       if (!hold) throw new Refusal('notFound');
-      return hold;
+      return refuseDifferent('the hold is in force: it was set', hold);
     },
   }),
   defineRoute({
@@ -169,9 +187,13 @@ export const orderRoutes: readonly Route[] = [
     body: orderSchema,
     answer: releasedSchema,
     done: 'The hold is released: this call released it, or an earlier one.',
+    problems: PROBLEMS,
     async run({ services, params, body, by }) {
       const { retention } = await services.openLedger();
-      return retention.releaseLegalHold(params.runKey, { ...body, by: by() });
+      return refuseDifferent(
+        'the hold was released',
+        await retention.releaseLegalHold(params.runKey, { ...body, by: by() }),
+      );
     },
   }),
 ];

@@ -1,6 +1,7 @@
 /** The kinds of runs: how each starts, what its result shows, and which messages it takes. runs.ts makes the routes. */
 import { z } from 'zod';
-import { hasCode } from '../../client/connection/errors.ts';
+import { CallError, hasCode } from '../../client/connection/errors.ts';
+import { isRunOpen } from '../../client/connection/temporal-runs.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { advance, passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
@@ -18,7 +19,6 @@ import { pullResultSchema } from '../../messages/pull/shapes.ts';
 import { requestShare } from '../../messages/request-share.ts';
 import { shareReportResultSchema } from '../../messages/share/shapes.ts';
 import {
-  type PortfolioMessage,
   steerReview,
   withdrawJourney,
   withdrawPull,
@@ -29,7 +29,7 @@ import { repeatContent } from '../../model/decision-content.ts';
 import { openOutput, requirePortfolio, resolveFolderPath, resolveOutputPaths } from '../../portfolio/files.ts';
 import { requireScope } from '../caller.ts';
 import { type Call, defineRoute, Reply, type Route } from '../route.ts';
-import { createRunRoutes, readResult, toBodySchema } from './runs.ts';
+import { createRunRoutes, readResult, refuseDifferent, toBodySchema } from './runs.ts';
 
 /** Members that the path and the token give. */
 const GIVEN = ['journeyId', 'by'];
@@ -100,7 +100,7 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
       summary: 'Withdraw a share before it is sent',
       description: '`recorded` says whether the ledger already forbids any attempt to send it.',
       scope: 'shares:withdraw',
-      ends: 'withdraw',
+      ends: true,
     },
     {
       message: withdrawJourney,
@@ -108,7 +108,7 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
       summary: 'End a journey after any attempt in flight',
       description: 'The withdrawal takes effect at once. `recorded` says whether the ledger already has it.',
       scope: 'journeys:withdraw',
-      ends: 'withdraw',
+      ends: true,
     },
   ],
 });
@@ -142,7 +142,7 @@ export const pullRoutes: readonly Route[] = createRunRoutes<PullInput>({
       path: '/withdrawal',
       summary: 'End a pull after any attempt in flight',
       scope: 'pulls:withdraw',
-      ends: 'withdraw',
+      ends: true,
     },
   ],
 });
@@ -176,7 +176,7 @@ export const shareRoutes: readonly Route[] = createRunRoutes<ShareReportInput>({
       summary: 'Withdraw a share by itself after any attempt in flight',
       description: '`recorded` says whether the ledger already forbids any attempt to send it.',
       scope: 'shares:withdraw',
-      ends: 'withdraw',
+      ends: true,
     },
   ],
 });
@@ -231,7 +231,7 @@ export const portfolioReviewRoutes: readonly Route[] = createRunRoutes<Portfolio
       update: 'withdraw',
       path: '/withdrawal',
       summary: 'Withdraw a review: end it after the attempts in flight, once nothing is on hold',
-      ends: 'withdraw',
+      ends: true,
     },
     {
       ...steeringRoute,
@@ -240,7 +240,6 @@ export const portfolioReviewRoutes: readonly Route[] = createRunRoutes<Portfolio
       summary: 'End the review after the attempts in flight, and leave its holds undecided in the ledger',
       description:
         'The API withdraws the review first, so that the ledger records who ended it, and why. The review has no result.',
-      ends: 'cancel',
       send: cancel,
     },
   ],
@@ -266,22 +265,28 @@ export const portfolioReviewRoutes: readonly Route[] = createRunRoutes<Portfolio
  * and why, before it ends.
  */
 async function cancel({ services, sending }: Call, reviewId: string, content: object) {
-  const message = content as Omit<PortfolioMessage, 'reviewId'>;
+  const { by, reason } = parseMessage(steerReview, { ...content, reviewId });
   const review = services.journeys.run(`portfolio:${reviewId}`);
-  await review.withdraw(message, sending).catch((error: unknown) => {
+  const cancellation = { runKey: review.runKey, action: 'cancel', by, reason } as const;
+  const ledger = await services.openLedger();
+  const paths = await ledger.findEndingDifferences(cancellation);
+  refuseDifferent(cancellation, paths ?? []);
+  const accepted = { accepted: true, duplicate: paths !== undefined, recorded: true } as const;
+  if (!(await isRunOpen(services.client, review.runKey))) {
+    if (paths) return accepted;
+    throw new CallError('journeyFinished', { runKey: review.runKey });
+  }
+  await review.withdraw({ by, reason }, sending).catch((error: unknown) => {
     // Another caller withdrew the review before, or gave another reason. The review may still wait for its holds.
     if (!hasCode(error, 'updateRefused')) throw error;
   });
-  const ledger = await services.openLedger();
-  const cancellation = { ...message, runKey: review.runKey, action: 'cancel' } as const;
-  const duplicate = await ledger.hasEndingMessage(cancellation);
   const decidedAt = new Date().toISOString();
   await ledger.recordRunDecisions(ledger.identity.ledgerId, [{ ...cancellation, decisionId: 'cancel', decidedAt }]);
   await review.cancel(sending).catch((error: unknown) => {
     // The withdrawal has ended it already.
     if (!hasCode(error, 'notFound')) throw error;
   });
-  return { accepted: true, duplicate, recorded: true } as const;
+  return accepted;
 }
 
 interface ReviewFile extends Pick<Route, 'operationId' | 'summary' | 'description'> {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { JsonObject } from '../../base/json-safety.ts';
-import { hasCode } from '../../client/connection/errors.ts';
+import { hasCode, toRefusedError } from '../../client/connection/errors.ts';
 import type { Run } from '../../client/runs/run-handle.ts';
 import { hideMembers } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
@@ -16,6 +16,7 @@ import { parseMessage } from '../../messages/inputs/parse-message.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
 import type { Checked, Loose, Message } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import { refusePaths } from '../../model/refusals.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
@@ -234,8 +235,8 @@ interface RunMessage {
   body?: z.ZodType;
   /** Sends the message, and returns the run's answer. Default: as the update of this name. */
   send?(call: Call, id: string, content: object): Promise<Accepted>;
-  /** A message that ends the run or takes back a share. */
-  ends?: EndingMessage['action'];
+  /** A message that ends the run or takes back a share: the ledger knows it after the run's end, too. */
+  ends?: true;
 }
 
 /** Returns the schema of a message without what the path and the token give. */
@@ -288,7 +289,7 @@ function createMessageRoute(
           throw new InvalidInputError(problems, error.refusalCause);
         }
         if (!ends) throw error;
-        const endingMessage = { ...call.params, ...content, runKey: toRunKey(kind, id), action: ends };
+        const endingMessage = { ...call.params, ...content, runKey: toRunKey(kind, id), action: 'withdraw' };
         return answerAfterEnd(call, endingMessage as unknown as EndingMessage, error);
       });
       return messageAnswerSchema.parse(answer);
@@ -296,11 +297,19 @@ function createMessageRoute(
   });
 }
 
-/** Answers a repeated message as a duplicate after the run's end. The ledger says whether it was accepted. */
+/** Answers a repeated withdrawal as a duplicate after the run's end. The ledger says whether it was accepted. */
 async function answerAfterEnd({ services }: Call, message: EndingMessage, error: unknown): Promise<Accepted> {
   if (!hasCode(error, 'journeyFinished', 'notFound')) throw error;
-  if (!(await (await services.openLedger()).hasEndingMessage(message))) throw error;
+  const paths = await (await services.openLedger()).findEndingDifferences(message);
+  if (!paths) throw error;
+  refuseDifferent(message, paths);
   return { accepted: true, duplicate: true, recorded: true };
+}
+
+/** @throws CallError `differs` where the ledger has the message with other content, at these paths */
+export function refuseDifferent({ runKey, action }: EndingMessage, paths: readonly string[]): void {
+  const refusal = refusePaths(`${action} was accepted`, paths);
+  if (refusal) throw toRefusedError(runKey, refusal);
 }
 
 function toEtag(body: string): string {

@@ -18,6 +18,7 @@ import {
   ValueError,
   WorkflowNotFoundError,
 } from '@temporalio/common';
+import { readDifferingPaths } from '../../base/differing-paths.ts';
 import { getErrorCode } from '../../base/error-code.ts';
 import { PROBLEMS, type ProblemCode } from '../../http/refusal.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
@@ -94,15 +95,17 @@ export class CallError extends CreditJourneyError {
   /** Present if a run or the ledger refuses a message: for programs. */
   declare readonly refusalCause?: RefusalCause;
   /**
-   * The places where two inputs differ; members only, if this client may not see all of the first input. If a message is
-   * refused for one of its members: that member.
+   * The places where two inputs or messages differ; members only, if this client may not see all of the first input. If a
+   * message is refused for one of its members: that member.
    */
   readonly problems: readonly Problem[] = [];
 
   constructor(code: CallErrorCode, { cause, ...facts }: CallFacts = {}) {
     super(describeCall(code, facts), cause === undefined ? {} : { cause });
     this.code = code;
-    if (facts.refusalCause && facts.reason?.startsWith('/')) this.problems = [parseProblem(facts.reason)];
+    const { refusalCause, reason = '' } = facts;
+    if (refusalCause === 'differs') this.problems = toDifferences(readDifferingPaths(reason));
+    else if (refusalCause && reason.startsWith('/')) this.problems = [parseProblem(reason)];
     Object.assign(this, facts);
   }
 }
@@ -119,6 +122,11 @@ function describeCall(code: CallErrorCode, { runKey = '', customerTraceNumber, r
 /** Whether a call of the client has ended with one of these codes. */
 export function hasCode(error: unknown, ...codes: CallErrorCode[]): error is CallError {
   return error instanceof CallError && codes.includes(error.code);
+}
+
+/** The problems of content that was accepted otherwise before, at these paths. */
+export function toDifferences(paths: readonly string[]): Problem[] {
+  return paths.map((path) => ({ path, rule: 'must be as it was accepted before' }));
 }
 
 export function toRefusedError(runKey: string, { cause, reason }: MessageRefusal): CallError {

@@ -5,14 +5,16 @@ import { findMessage, listUpdates, type MessageTo, type UpdateOf } from '../../m
 import { ANSWERS, type RunAnswers } from '../../messages/answers.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import type { MessageOf } from '../../messages/message.ts';
+import type { Loose, Message, MessageOf } from '../../messages/message.ts';
 import { checkOpaqueId, MAX_ID_LENGTH } from '../../model/opaque-id.ts';
 import { InvalidInputError } from '../../model/problems.ts';
+import { type MessageRefusal, refuseDifference } from '../../model/refusals.ts';
 import { checkRunId, ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../../model/run-key.ts';
 import { readRedactedPointer } from '../../protection/redaction/redaction.ts';
+import { readAnsweredUpdates } from '../../temporal/histories.ts';
 import { type CallOptions, createTimeoutError, MESSAGE_TIMEOUT_MS, type MessageOptions } from '../connection/calls.ts';
 import type { ClientParts } from '../connection/connect.ts';
-import { CallError, hasCode, hasStatus, isClosedBeforeAnswer } from '../connection/errors.ts';
+import { CallError, hasCode, hasStatus, isClosedBeforeAnswer, toRefusedError } from '../connection/errors.ts';
 import { askRun, sendPatiently, toUpdateId } from '../connection/run-messages.ts';
 import { describeRun, isOpen } from '../connection/temporal-runs.ts';
 import { type ConsentAnswer, sendConsent } from './consents.ts';
@@ -55,6 +57,9 @@ export function createHandle<Kind extends RunKind>(context: ClientParts, kind: K
   if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[kind]}`, rule }]);
   return new Run(context, kind, id) as RunHandle<Kind>;
 }
+
+/** After the run's end only the ledger can say what became of these. */
+const LEDGERS = ['recordConsent', 'resolveInquiry'];
 
 /** Members of the status of a completed run that are the same for all of them. */
 const SETTLED = { holds: [], refusedMessages: [], refusedMessagesTotal: 0, consentsMissing: [] };
@@ -172,11 +177,10 @@ export class Run<Kind extends RunKind> {
     const definition = findMessage(this.#kind, update);
     const address = definition.address === 'journeyId' ? this.runKey : this.#id;
     const names = { [ID_NAMES[this.#kind]]: this.#id, [definition.address]: address };
-    const message = parseMessage(definition, { ...content, ...names }) as object;
-    const key = definition.toKey(update, message);
-    const execute = (patienceMs: number) => this.#update(update, key, message, options, patienceMs);
+    const message = parseMessage(definition, { ...content, ...names }) as Loose;
+    const execute = (patienceMs: number) => this.#update(definition, update, message, options, patienceMs);
     if (update !== 'recordConsent') return execute(MESSAGE_TIMEOUT_MS);
-    return sendConsent(this.#context, message as ConsentMessage, options, execute);
+    return sendConsent(this.#context, message as unknown as ConsentMessage, options, execute);
   }
 
   #handle(): WorkflowHandle {
@@ -194,16 +198,16 @@ export class Run<Kind extends RunKind> {
 
   /** @param patienceMs how long it is sent again where Temporal takes no more messages for the run */
   async #update(
+    definition: Message,
     name: string,
-    key: string,
-    message: object,
+    message: Loose,
     { messageId, ...options }: MessageOptions,
     patienceMs: number,
   ): Promise<RunAnswers[Kind]['update']> {
     const rule = messageId === undefined ? null : checkOpaqueId(messageId, MAX_ID_LENGTH);
     if (rule) throw new InvalidInputError([{ path: '/messageId', rule }]);
     const { runKey } = this;
-    const updateId = toUpdateId(key, messageId);
+    const updateId = toUpdateId(definition.toKey(name, message), messageId);
     const execute = (id: string) =>
       this.#handle().executeUpdate<RunAnswers[Kind]['update'], [object]>(name, { updateId: id, args: [message] });
     const send = async (signal: AbortSignal) => {
@@ -223,8 +227,10 @@ export class Run<Kind extends RunKind> {
           return sendPatiently(() => execute(updateId), patienceMs, signal);
         }
         // The server gives the same answer for a closed run and for an unknown one.
-        if (run) throw new CallError('journeyFinished', { runKey });
-        throw error;
+        if (!run) throw error;
+        const first = await this.#readFirstAnswer(definition, name, message);
+        if (!first) throw new CallError('journeyFinished', { runKey });
+        return first;
       }
     };
     return this.#context.calls
@@ -234,6 +240,31 @@ export class Run<Kind extends RunKind> {
         const isShare = name === 'requestShare' && hasCode(error, 'journeyFinished');
         throw isShare ? new CallError('shareAfterEnd', { runKey }) : error;
       });
+  }
+
+  /**
+   * Reads the answer to the same message from the run's history, after its end.
+   *
+   * @throws CallError `differs` where the run has accepted another message under its key
+   */
+  async #readFirstAnswer(
+    definition: Message,
+    name: string,
+    message: Loose,
+  ): Promise<RunAnswers[Kind]['update'] | undefined> {
+    if (LEDGERS.includes(name)) return undefined;
+    let refusal: MessageRefusal | null = null;
+    for await (const kept of readAnsweredUpdates(this.#context.client, this.workflowId, name)) {
+      const first = kept.message as Loose;
+      // A codec server has masked it for this client.
+      if (readRedactedPointer(first) !== null || definition.toKey(name, first) !== definition.toKey(name, message))
+        continue;
+      const other = refuseDifference(`${name} was accepted`, { ...first, proof: '' }, { ...message, proof: '' });
+      if (!other) return { ...(kept.answer as RunAnswers[Kind]['update']), duplicate: true };
+      refusal ??= other;
+    }
+    if (refusal) throw toRefusedError(this.runKey, refusal);
+    return undefined;
   }
 
   async #isCompleted(options: CallOptions): Promise<boolean> {

@@ -1,6 +1,6 @@
 /** Starts a run of any kind by its caller's own id, once: a start that is repeated finds the first. */
 import type { Client } from '@temporalio/client';
-import { type Payload, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { chooseWorkflow, INPUTS, type StartInput } from '../../messages/inputs/all-inputs.ts';
@@ -10,6 +10,7 @@ import { findRunKind, ID_NAMES, type RunKind, toRunKey, toWorkflowId } from '../
 import { describeSecondaryUser } from '../../model/stage-end-user.ts';
 import { toPriority, type WorkClass } from '../../model/work-class.ts';
 import { readRedactedPointer } from '../../protection/redaction/redaction.ts';
+import { readStartInput } from '../../temporal/histories.ts';
 import { CallError } from '../connection/errors.ts';
 import { askRun } from '../connection/run-messages.ts';
 
@@ -95,18 +96,4 @@ async function findDifferences(client: Client, { kind, runKey, input }: CheckedS
     if (error instanceof InvalidInputError) return [''];
     throw error;
   }
-}
-
-/** The input of the newest run, as far as this client may see it. */
-export async function readStartInput({ connection, options }: Client, workflowId: string): Promise<unknown> {
-  const { history } = await connection.workflowService.getWorkflowExecutionHistory({
-    namespace: options.namespace,
-    execution: { workflowId },
-    maximumPageSize: 1,
-  });
-  const { payloadCodecs, payloadConverter } = options.loadedDataConverter;
-  let payloads: Payload[] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-  for (const codec of payloadCodecs) payloads = await codec.decode(payloads);
-  const [payload] = payloads;
-  return payload && payloadConverter.fromPayload(payload);
 }

@@ -8,7 +8,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { omitUndefined, pick } from '../../base/defined.ts';
-import { findDifferingPaths } from '../../base/differing-paths.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../../messages/portfolio/limits.ts';
 import { type FailureType, MAY_BE_POSTED } from '../../model/failure-types.ts';
 import { type InquiryDescription, LASTING_FLAGS, REPORT_CHANGED, type SSN_MISMATCH } from '../../model/inquiry.ts';
@@ -27,7 +26,7 @@ import {
 import type { SqlDialect, SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { insertInquiry, lockInquiry, readUndecided, selectRefusalKept } from '../inquiries/inquiries.ts';
-import { recordRunDecisions } from '../orders.ts';
+import { findLeastDifference, recordRunDecisions } from '../orders.ts';
 import { isOfOwner, type ReadersReach, selectMadeFor, toOwner, withoutForeignRuns } from '../owners.ts';
 import type { DecisionRecord, OpenInquiry, RunDecision } from '../records.ts';
 
@@ -154,8 +153,7 @@ export async function recordSeen(
   const order = { runKey: row.runKey, decisionId };
   if (rows.some(({ closedHow, closedBy }) => closedHow === 'seen' && closedBy === decisionId)) {
     const known = await readRows(tx, 'orders', { ...order, kind: 'seen', customerTraceNumber }, 'ORDER BY recorded_at');
-    const paths = known.map((seen) => findDifferingPaths(pick(seen, ['by', 'reason']), { by, reason }));
-    return { kind: 'known', paths: paths.find(({ length }) => length === 0) ?? paths[0] ?? [] };
+    return { kind: 'known', paths: findLeastDifference(known, { by, reason }) ?? [] };
   }
   const mayGo = !isOfRun || runIsGone || LASTING_FLAGS.includes(subject.flag);
   const isFlag = { ...ofSubject, customerTraceNumber, kind: 'flagged' } as const;

@@ -9,7 +9,7 @@ import { appendToChain } from '../audit/audit-chain.ts';
 import type { AuditedAttempt } from '../audit/audited.ts';
 import { type Condition, isIn } from '../database/rows.ts';
 import type { SqlSession, Transaction } from '../database/sql-session.ts';
-import { type Authorization, appendOrder, type OrderRow, readOrders } from '../orders.ts';
+import { type Authorization, appendOrder, compareAuthorizations, type OrderRow, readOrders } from '../orders.ts';
 import { isOfOwner, toOwner, writeOwnerCondition } from '../owners.ts';
 
 /** On a review it covers every row that the review has or will have. */
@@ -38,34 +38,44 @@ export async function readHoldsOn(session: SqlSession, runKeys: readonly string[
   return (await readOrders(session, { kind: 'legalHoldSet', runKey: isIn(runKeys) })).map(toLegalHold);
 }
 
-/** Reads the hold of this matter on this id, and the others that cover it. */
+/** Reads the last hold of this matter on this id, and the others in force that cover it. */
 async function readOwn(session: SqlSession, runKey: string, matter: string) {
-  const rows = await readRows(session, runKey);
-  const own = rows.find((row) => row.runKey === runKey && row.matter === matter);
-  return { own, others: rows.filter((row) => row !== own).map(toLegalHold) };
+  const own = (await readOrders(session, { kind: 'legalHoldSet', runKey, matter }, { withEnded: true })).at(-1);
+  const others = (await readRows(session, runKey)).filter(({ orderId }) => orderId !== own?.orderId).map(toLegalHold);
+  return { own, others };
 }
 
 /**
  * Adds a hold, unless one of this matter is in force on this id. `null` where the ledger has no inquiry of the id that
- * could be held: an id that it does not know is a mistake.
+ * could be held: an id that it does not know is a mistake. `paths`: where person or reason differ from the hold in force.
  */
 export function setLegalHold(tx: Transaction, runKey: string, authorization: HoldAuthorization) {
   return appendToChain(tx, async (insert) => {
-    const { own, others } = await readOwn(tx, runKey, authorization.matter);
+    const { own: last, others } = await readOwn(tx, runKey, authorization.matter);
+    const own = last?.endedAt === undefined ? last : undefined;
     const { remaining, ...destroyed } = await countDestroyed(tx, runKey);
     if (!own && remaining === 0) return null;
     const hold = own ?? (await appendOrder(tx, insert, { ...authorization, runKey, kind: 'legalHoldSet' }));
-    return { ...toLegalHold(hold), isNew: !own, others, destroyed };
+    const paths = compareAuthorizations(hold, authorization);
+    return { ...toLegalHold(hold), duplicate: own !== undefined, paths, others, destroyed };
   });
 }
 
-/** Releases the hold of this matter on this id, and no other. */
+/**
+ * Releases the hold of this matter on this id, and no other. `duplicate`: it was released before; `paths` says where person
+ * or reason of that release differ. Without `released` there was none.
+ */
 export function releaseLegalHold(tx: Transaction, runKey: string, authorization: HoldAuthorization) {
   return appendToChain(tx, async (insert) => {
     const { own, others } = await readOwn(tx, runKey, authorization.matter);
-    if (!own) return { released: null, others };
-    await appendOrder(tx, insert, { ...authorization, runKey, kind: 'legalHoldReleased', ends: own.orderId });
-    return { released: toLegalHold(own), others };
+    if (!own) return { duplicate: false, paths: [], others };
+    const { endedAt, endedBy = '', endedReason = '' } = own;
+    const duplicate = endedAt !== undefined;
+    const paths = duplicate ? compareAuthorizations({ by: endedBy, reason: endedReason }, authorization) : [];
+    if (!duplicate) {
+      await appendOrder(tx, insert, { ...authorization, runKey, kind: 'legalHoldReleased', ends: own.orderId });
+    }
+    return { duplicate, paths, released: toLegalHold(own), others };
   });
 }
 

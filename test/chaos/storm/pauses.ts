@@ -13,7 +13,7 @@ const SAYS_AGAIN_MS = 500;
 export const pauseInquiries: Strike = async ({ forMs = 0, pick = 0 }, { world }) => {
   const scope = pick < 0.5 ? {} : { profile: 'default' };
   const isNew = await withLedger(world, async ({ identity, pauses }) => {
-    return (await pauses.begin(identity.ledgerId, scope, AUTHORIZATION)).kind === 'paused';
+    return !(await pauses.begin(identity.ledgerId, scope, AUTHORIZATION)).duplicate;
   });
   if (!isNew) return false;
   await delay(forMs);
