@@ -27,7 +27,7 @@ const NEEDED = [
   'decidedMany',
   'inquiriesPage',
   'session',
-  'searchResult',
+  'searchPage',
   'runStory',
   'storedReport',
   'storedRefusal',

@@ -419,9 +419,9 @@ export type SameDecision = {
   preview?: true;
 };
 
-export type SearchResult = {
+export type SearchPage = {
   /** At most 20; runs first. */
-  matches: readonly {
+  data: readonly {
     what: 'journey' | 'pull' | 'portfolio' | 'share' | 'inquiry' | 'decision';
     /** The key of the run. */
     runKey: string;
@@ -429,6 +429,9 @@ export type SearchResult = {
     shareId?: string;
     decisionId?: string;
   }[];
+  hasMore: boolean;
+  /** Send it as the query parameter `after` to get the next page. Absent on the last page. */
+  next?: string;
 };
 
 export type Seen = {

@@ -1,7 +1,7 @@
 /** What an id leads to: at once where it is one run, otherwise a list. */
 import { useEffect, useState } from 'preact/hooks';
 import { get, SignedOutError, withQuery, wordsOf } from '../api/call.ts';
-import type { SearchResult } from '../api/schemas.ts';
+import type { SearchPage } from '../api/schemas.ts';
 import { focusOn, useTitle } from '../base/focus.ts';
 import { useKeys } from '../base/keys.ts';
 import { goTo, queueAddress, runAddress } from '../base/route.ts';
@@ -12,14 +12,14 @@ import { signedOut } from './session.ts';
 const KINDS: Readonly<Record<string, string>> = { portfolio: 'review', share: 'share by itself' };
 
 export function SearchView({ q }: { q: string }) {
-  const [found, show] = useState<{ q: string; matches?: SearchResult['matches']; words?: string }>({ q });
+  const [found, show] = useState<{ q: string; matches?: SearchPage['data']; words?: string }>({ q });
   useTitle('Search');
   useKeys({ Escape: () => goTo(queueAddress()) });
   useEffect(() => {
     const stop = new AbortController();
     show({ q });
-    get<SearchResult>(withQuery('/v1/search', { q }), stop.signal).then(
-      ({ matches }) => {
+    get<SearchPage>(withQuery('/v1/search', { q }), stop.signal).then(
+      ({ data: matches }) => {
         const owners = new Set(matches.map(({ runKey }) => runKey));
         const [only] = owners;
         if (only !== undefined && owners.size === 1) return goTo(runAddress(only), { replace: true });

@@ -51,7 +51,7 @@ export async function openDeliveries(client: Client, taskQueue: string, { failed
       unanswered.push(runKey);
       return [];
     });
-    return { deliveries: found.flat(), unanswered };
+    return { data: found.flat(), hasMore: workflowIds.length >= MOST_DELIVERIES, unanswered };
   } catch (error) {
     throw translateCallError(error, '');
   }

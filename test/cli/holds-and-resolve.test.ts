@@ -71,7 +71,7 @@ async function holdsUntil(
 ): Promise<{ ran: Ran; holds: Shown[] }> {
   for (let tries = 1; ; tries++) {
     const ran = await cli('holds', ...args);
-    const { list: holds } = JSON.parse(ran.stdout) as { list: Shown[] };
+    const { data: holds } = JSON.parse(ran.stdout) as { data: Shown[] };
     if (isWanted(holds)) return { ran, holds };
     assert.ok(tries < 20, ran.stdout);
   }
@@ -106,7 +106,7 @@ const WHO = ['--by', 'ops', '--reason', 'asked the provider'];
 test('the holds command prints an empty list if there are no holds', async () => {
   const none = await cli('holds');
   assert.equal(none.code, 0, none.stderr);
-  assert.deepEqual(JSON.parse(none.stdout), { list: [] });
+  assert.deepEqual(JSON.parse(none.stdout), { data: [], hasMore: false });
 });
 
 describe('a hold on the command line', { concurrency: 4 }, () => {
@@ -124,7 +124,7 @@ describe('a hold on the command line', { concurrency: 4 }, () => {
     const later = new Date(Date.now() + 60_000).toISOString();
     const others = await cli('holds', '--failure-type', 'OutcomeUnknown', '--since', later);
     assert.equal(others.code, 0, others.stderr);
-    assert.deepEqual(JSON.parse(others.stdout).list, []);
+    assert.deepEqual(JSON.parse(others.stdout).data, []);
 
     const { path, reportReferenceNumber } = await referenceFile(one);
     const [, ...shown] = hold.command.split(' ');
@@ -168,7 +168,7 @@ describe('a hold on the command line', { concurrency: 4 }, () => {
     assert.ok(drawn.command.startsWith(`credit-journey ${seen.join(' ')} --by `), drawn.command);
     const looked = await cli(...seen, ...WHO);
     assert.equal(looked.code, 0, looked.stderr);
-    assert.ok(!JSON.parse((await cli('holds')).stdout).list.some(of(journeyId)));
+    assert.ok(!JSON.parse((await cli('holds')).stdout).data.some(of(journeyId)));
     const again = await cli(...seen, ...WHO);
     assert.equal(again.code, 1);
     assert.match(again.stderr, /no such row is on the list/);

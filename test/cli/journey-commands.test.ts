@@ -62,8 +62,8 @@ describe('a journey on the command line', { concurrency: 4 }, () => {
     const withdrawal = ['--applicant-id', '1A', '--consent-id', 'C-1A-2', '--decision', 'revoked'];
     await done('consent', `share:${shareId}`, ...withdrawal, '--end-user-code', 'EU789');
     const readFlags = async (): Promise<{ runKey: string; customerTraceNumber: string }[]> => {
-      const { list } = JSON.parse((await cli('holds')).stdout);
-      return list.filter(({ runKey }: { runKey: string }) => runKey === `share:${shareId}`);
+      const { data } = JSON.parse((await cli('holds')).stdout);
+      return data.filter(({ runKey }: { runKey: string }) => runKey === `share:${shareId}`);
     };
     const [flag] = await readFlags();
     const customerTraceNumber = flag?.customerTraceNumber ?? assert.fail('the withdrawal is not on the list');
@@ -210,8 +210,8 @@ describe('a single pull on the command line', { concurrency: 4 }, () => {
     const [started, ...statuses] = documentsOf<PullStatus>(watched.stdout);
     assert.equal(started?.pullId, id);
     assert.equal(statuses.at(-1)?.holds[0]?.failureType, 'OutcomeUnknown');
-    const { list } = JSON.parse((await told('holds', 3)).stdout) as { list: { runKey: string }[] };
-    assert.ok(list.some((one) => one.runKey === `pull:${id}`));
+    const { data } = JSON.parse((await told('holds', 3)).stdout) as { data: { runKey: string }[] };
+    assert.ok(data.some((one) => one.runKey === `pull:${id}`));
     await told(`status pull:${id}`, 3);
     const decided = '--attempt 1 --action resend --by ops --provider-said notPosted --reason asked';
     await told(`resolve pull:${id} ${decided}`, 0);

@@ -157,7 +157,11 @@ test('a dead endpoint delays neither the journey nor another endpoint, and what 
   // An operator lists the failed events and sends them again.
   const listed = await cli('webhooks', 'list', '--failed');
   assert.equal(listed.code, 3, listed.stderr);
-  assert.deepEqual(JSON.parse(listed.stdout), { deliveries: [{ runKey: journeyId, ...failed }], unanswered: [] });
+  assert.deepEqual(JSON.parse(listed.stdout), {
+    data: [{ runKey: journeyId, ...failed }],
+    hasMore: false,
+    unanswered: [],
+  });
   const resent = await cli('webhooks', 'resend', '--all');
   const { resent: runs, failed: unsent } = JSON.parse(resent.stdout);
   assert.deepEqual([runs, unsent, resent.code], [[{ runKey: journeyId, events: 9 }], [], 0], resent.stderr);
@@ -230,7 +234,7 @@ test('a pull, a share by itself and a review emit events with their own ids, and
     }
     // One endpoint's address is refused. Its missed events keep the delivery open under the run's id.
     const failed = await untilDelivery(deliveryOf(stage, runKey), nothingWaits);
-    const { deliveries } = await openDeliveries(client, config.taskQueue, { failed: false });
+    const { data: deliveries } = await openDeliveries(client, config.taskQueue, { failed: false });
     assert.deepEqual(
       deliveries.filter((one) => one.runKey === runKey),
       [{ runKey, ...failed }],
@@ -329,14 +333,14 @@ test('a report with another SSN emits an event and is listed if the profile cont
   assert.deepEqual([stages[0]?.state, stages[0]?.attention], ['record', 'ssnMismatch']);
   const { searchAttributes } = await handle.describe();
   assert.deepEqual(searchAttributes.NeedsAttention, ['ssnMismatch']);
-  let found: { runKey: string; reason: string }[] = [];
+  let found: { runKey: string; failureType: string }[] = [];
   await until(async () => {
-    const listed = JSON.parse((await cli('holds')).stdout) as { list: typeof found };
-    found = listed.list.filter((row) => row.runKey === journeyId);
+    const listed = JSON.parse((await cli('holds')).stdout) as { data: typeof found };
+    found = listed.data.filter((row) => row.runKey === journeyId);
     return found.length > 0;
   }, 'the flag is not listed');
   assert.deepEqual(
-    found.map(({ reason }) => reason),
+    found.map(({ failureType }) => failureType),
     ['ssnMismatch'],
   );
   await update(handle, 'withdraw', { journeyId, by: 'ops', reason: 'another person' });

@@ -25,6 +25,7 @@ import {
 } from '../../words/records.ts';
 import { type AnyStatus, describePendingDecision, describeStanding, toRunView } from '../../words/runs.ts';
 import { AS_TEXT } from '../../words/writer.ts';
+import { createPageSchema, toPage } from '../lists/pages.ts';
 import { readRun } from '../lists/runs.ts';
 import { isReached, reaches, toReadersReach } from '../reach.ts';
 import { type Call, defineRoute, type Route } from '../route.ts';
@@ -80,9 +81,7 @@ type Match = z.infer<typeof matchSchema>;
 
 const MOST = 20;
 
-const searchSchema = z
-  .object({ matches: z.array(matchSchema).describe(`At most ${MOST}; runs first.`) })
-  .meta({ id: 'searchResult' });
+const searchSchema = createPageSchema('searchPage', matchSchema, `At most ${MOST}; runs first.`);
 
 const searchQuery = z.strictObject({
   q: z
@@ -104,14 +103,15 @@ const searchRoute = defineRoute({
   async run(call) {
     const { q } = call.query;
     // No record has a name of this form. The text may be personal, so the search does not use it.
-    if (checkRunKey(q) !== null) return { matches: [] };
+    if (checkRunKey(q) !== null) return toPage([]);
     const sources = await Promise.allSettled([findRunsNamed(call, q), recordsNamed(call, q)]);
-    const matches = sources.flatMap((source) => (source.status === 'fulfilled' ? source.value : [])).slice(0, MOST);
+    const matches = sources.flatMap((source) => (source.status === 'fulfilled' ? source.value : []));
     // If one source fails, the answer has the matches of the other.
     const failed = sources.find((source) => source.status === 'rejected');
     if (failed && matches.length === 0) throw failed.reason;
-    call.note({ count: matches.length });
-    return { matches };
+    const data = matches.slice(0, MOST);
+    call.note({ count: data.length });
+    return { data, hasMore: matches.length > MOST };
   },
 });
 

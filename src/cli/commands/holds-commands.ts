@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
+import { toPage } from '../../api/lists/pages.ts';
 import { type Decided, type DecidedRow, holdFilters, MOST_AT_ONCE } from '../../api/routes/holds.ts';
 import { pick } from '../../base/defined.ts';
 import { getMessageFields } from '../../fields/fields.ts';
@@ -75,14 +76,14 @@ export const COMMANDS: readonly CommandRow[] = [
     async run(context: Context<CallOptions & GivenOptions>) {
       const filters = readFilters(context.options);
       const holds = await listHolds(createOperations(context, 'ledger'), filters);
-      const list = holds.map(({ guide: _, decideAt: __, ...hold }) => ({ ...hold, command: resolveCommand(hold) }));
+      const data = holds.map(({ guide: _, decideAt: __, ...hold }) => ({ ...hold, command: resolveCommand(hold) }));
       return {
-        answer: { list },
+        answer: toPage(data),
         lines: () => {
-          const rows = list.map((hold) => pick(hold, COLUMNS));
+          const rows = data.map((hold) => pick(hold, COLUMNS));
           return rows.length === 0 ? ['nothing needs a person'] : formatRowTable(rows, context.output.width);
         },
-        exitCode: list.length > 0 ? EXIT.needsPerson : EXIT.done,
+        exitCode: data.length > 0 ? EXIT.needsPerson : EXIT.done,
       };
     },
   },

@@ -19,7 +19,7 @@ function storyOf(runKey: string, bearer?: string) {
 
 async function found(q: string, bearer?: string): Promise<Json[]> {
   const json = await api.expect(200, `/v1/search?q=${encodeURIComponent(q)}`, bearer ? { token: bearer } : {});
-  return json.matches;
+  return json.data;
 }
 
 /** Starts a journey whose first inquiry was posted and whose answer was lost. */

@@ -14,7 +14,7 @@ export const COMMANDS: readonly CommandRow[] = [
       const journeys = await connect();
       const { openDeliveries, hasFailed } = await import('../../../operator/webhook-deliveries.ts');
       const answer = await openDeliveries(journeys.getSdkClient(), journeys.taskQueue, { failed });
-      return { answer, exitCode: answer.deliveries.some(hasFailed) ? EXIT.needsPerson : EXIT.done };
+      return { answer, exitCode: answer.data.some(hasFailed) ? EXIT.needsPerson : EXIT.done };
     },
   },
   {
@@ -27,12 +27,12 @@ export const COMMANDS: readonly CommandRow[] = [
       if ((id === undefined) !== all) throw new UsageError('give either an id or --all');
       const journeys = await connect();
       const client = journeys.getSdkClient();
-      const { MOST_DELIVERIES, openDeliveries, resendEvents } = await import('../../../operator/webhook-deliveries.ts');
+      const { openDeliveries, resendEvents } = await import('../../../operator/webhook-deliveries.ts');
       if (id !== undefined) return { answer: { runKey: id, ...(await resendEvents(client, id)) } };
-      const { deliveries, unanswered } = await openDeliveries(client, journeys.taskQueue, { failed: true });
+      const { data, hasMore, unanswered } = await openDeliveries(client, journeys.taskQueue, { failed: true });
       const resent: { runKey: string; events: number }[] = [];
       const failed: { runKey: string; error: ReturnType<typeof toErrorFacts> }[] = [];
-      for (const { runKey } of deliveries) {
+      for (const { runKey } of data) {
         try {
           resent.push({ runKey, ...(await resendEvents(client, runKey)) });
         } catch (error) {
@@ -41,9 +41,8 @@ export const COMMANDS: readonly CommandRow[] = [
           if (facts.type !== 'nothingToDeliver') failed.push({ runKey, error: facts });
         }
       }
-      const more = deliveries.length + unanswered.length >= MOST_DELIVERIES;
       const isDone = failed.length + unanswered.length === 0;
-      return { answer: { resent, failed, unanswered, more }, exitCode: isDone ? EXIT.done : EXIT.failed };
+      return { answer: { resent, failed, unanswered, more: hasMore }, exitCode: isDone ? EXIT.done : EXIT.failed };
     },
   },
   {
