@@ -63,7 +63,7 @@ async function readKnownSince(ledger: Ledger, from: string) {
       // Disposed attempts are never sent again, and their runs may be deleted. `seen` is no message to a run.
       if (disposedAt !== undefined || action === 'seen') continue;
       // A person has seen that this consent names a wrong run. Other consents may not be listed yet.
-      if (unmatched === 'journey' && !unseen.has(runKey)) continue;
+      if (unmatched === parseRunKey(runKey).kind && !unseen.has(runKey)) continue;
       const workflowId = toWorkflowId(runKey);
       const counts = known.get(workflowId) ?? { ...NOTHING_KNOWN };
       counts[name as keyof typeof sources]++;

@@ -22,7 +22,11 @@ describe('pulls over HTTP', { concurrency: 4 }, () => {
     const input = pullInput();
     const started = await api.call('/v1/pulls', { body: input });
     const { startedAt, ...run } = started.json;
-    assert.deepEqual([started.status, run], [201, { pullId: input.pullId, isNew: true, run: 'running' }], started.text);
+    assert.deepEqual(
+      [started.status, run],
+      [201, { pullId: input.pullId, isNew: true, runKey: `pull:${input.pullId}`, run: 'running' }],
+      started.text,
+    );
     assert.match(String(startedAt), /^\d{4}-/);
     const path = started.headers.get('location') ?? '';
     assert.equal(path, `/v1/pulls/${input.pullId}`);
@@ -135,7 +139,7 @@ describe('standalone shares over HTTP', { concurrency: 4 }, () => {
         body: { ...consentMessage(`share:${input.shareId}`, { applicantId: '1A', shareId: input.shareId }), ...change },
       });
     const early = await record({ consentId: 'C-1' });
-    assert.deepEqual([early.status, early.json.answer, early.json.unmatched], [202, 'kept', 'journey'], early.text);
+    assert.deepEqual([early.status, early.json.answer, early.json.unmatched], [202, 'kept', 'share'], early.text);
     const otherShare = await record({ consentId: 'C-2', shareId: 'S-OTHER' });
     assert.deepEqual([otherShare.status, otherShare.json.code], [422, 'invalidInput'], otherShare.text);
     await api.expect(201, '/v1/shares', { body: input });

@@ -163,6 +163,18 @@ describe('a consent that matches nothing', { concurrency: 4 }, () => {
     assert.ok(!(await isCompared(journeyId)));
   });
 
+  test('to a share by itself matches no share, and is compared with Temporal until a person has seen it', async () => {
+    const shareId = `S-${randomUUID()}`;
+    const runKey = `share:${shareId}`;
+    const given = consentMessage(runKey, { applicantId: '1A', shareId, consentId: 'C-1' });
+    const answer = await journeys.run(`share:${shareId}`).send('recordConsent', given);
+    assert.equal((answer as { unmatched?: string }).unmatched, 'share');
+    assert.deepEqual(await unmatchedOf(runKey), ['C-1 share']);
+    assert.ok(await isCompared(runKey), 'its run may be lost');
+    await ledger.consents.markSeen(ledger.identity.ledgerId, { runKey, by: 'ops', reason: 'misspelt' });
+    assert.ok(!(await isCompared(runKey)));
+  });
+
   test('that a lost run has received is compared with Temporal before it is listed', async () => {
     const { journeyId } = inputOf();
     const consent = { ...consentMessage(journeyId, { applicantId: '1A' }), receivedAt: new Date().toISOString() };

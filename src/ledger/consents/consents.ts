@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { pick } from '../../base/defined.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
 import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
+import { parseRunKey } from '../../model/run-key.ts';
 import { appendToChain } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
 import { hasMembers, IS_SET, ifUnset, isIn, type Members, NOW, readRows, updateRows } from '../database/rows.ts';
@@ -136,8 +137,8 @@ async function findUnmatched(session: SqlSession, consent: ConsentRecord): Promi
          WHERE journey_id = $1 AND (first_run_id IS NOT NULL OR told_to IS NOT NULL)) known`,
     [journeyId, shareId],
   );
-  if (!known?.journey) return 'journey';
-  if (known.share === 0) return 'share';
+  if (!known?.journey && parseRunKey(journeyId).kind === 'journey') return 'journey';
+  if (!known?.share) return 'share';
   const asked = await readRows(session, 'inquiries', { runKey: journeyId, applicantIds: IS_SET });
   const isKnown = asked.some(({ applicantIds = [] }) => applicantIds.includes(applicantId));
   return asked.length === 0 || isKnown ? undefined : 'applicant';
