@@ -33,7 +33,7 @@ describe('journeys over HTTP', () => {
     const started = await api.call('/v1/journeys', { body: input });
     assert.equal(started.status, 201, started.text);
     const { startedAt, ...run } = started.json;
-    assert.deepEqual(run, { journeyId: input.journeyId, isNew: true, run: 'running' });
+    assert.deepEqual(run, { journeyId: input.journeyId, isNew: true, runKey: input.journeyId, run: 'running' });
     const address = started.headers.get('location') ?? '';
     assert.equal(address, `/v1/journeys/${input.journeyId}`);
     const status = await untilJourney(input.journeyId, 'completed');

@@ -11,7 +11,7 @@ export const BROKEN_API: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/api/routes/runs.ts',
-        find: '    const { isNew } = await services.journeys.start(input as never, { ...call.sending, ...(call.query as object) });\n    const { runKey: _, ...run } = await readRun(services.client, runKey);\n',
+        find: '    const { isNew } = await services.journeys.start(input as never, { ...call.sending, ...(call.query as object) });\n    const run = await readRun(services.client, runKey);\n',
         replace:
           '    const isNew = true;\n    void services.journeys.start(input as never, { ...call.sending, ...(call.query as object) }).catch(() => {});\n    const run = {};\n',
       },

@@ -165,9 +165,7 @@ const startQuery = z.strictObject({
 
 function describeStartAnswers(idName: string, id: string): Record<200 | 201, AnswerForm> {
   const isNew = z.boolean().describe('`false`: the run was started before, with the same input.');
-  const schema = z
-    .object({ [idName]: z.string(), isNew, ...listedRunSchema.omit({ runKey: true }).shape })
-    .meta({ id });
+  const schema = z.object({ [idName]: z.string(), isNew, ...listedRunSchema.shape }).meta({ id });
   const headers = { Location: 'The address of its status.' };
   return {
     201: { description: 'The run was started.', schema, headers },
@@ -205,7 +203,7 @@ async function startRun<Input extends object>({ kind, path, start }: KindOfRun<I
   await requireUsableId();
   try {
     const { isNew } = await services.journeys.start(input as never, { ...call.sending, ...(call.query as object) });
-    const { runKey: _, ...run } = await readRun(services.client, runKey);
+    const run = await readRun(services.client, runKey);
     const headers = { location: `${path}/${id}` };
     return new Reply(isNew ? 201 : 200, { body: { [ID_NAMES[kind]]: id, isNew, ...run }, headers });
   } catch (error) {
