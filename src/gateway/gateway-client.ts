@@ -181,7 +181,6 @@ export class GatewayClient {
  */
 function toRefusalFailureType(status: number, notProcessed: readonly number[]): GatewayFailureType {
   if (status >= 400 && notProcessed.includes(status)) return status === 401 ? 'TokenRejected' : 'Throttled';
-  if (status >= 300 && status <= 399) return 'RequestRefused';
   switch (status) {
     case 403:
       return 'NotEntitled';

@@ -51,11 +51,11 @@ test('the client builds the request path from the profile’s base URL and API v
 });
 
 const STATUSES: Partial<Record<GatewayFailureType, number[]>> = {
-  RequestRefused: [301, 302, 307, 308, 400, 404, 405, 413, 415, 422],
+  RequestRefused: [400, 404, 405, 413, 415, 422],
   TokenRejected: [401],
   NotEntitled: [403],
   Throttled: [429],
-  OutcomeUnknown: [408, 409, 425, 451, 500, 502, 503, 504, 599],
+  OutcomeUnknown: [301, 302, 303, 307, 308, 408, 409, 425, 451, 500, 502, 503, 504, 599],
 };
 const STATUS_TABLE = Object.entries(STATUSES).flatMap(([code, all]) => all.map((status) => [status, code] as const));
 
@@ -77,7 +77,7 @@ const STANDING_DECISIONS: [statuses: number[], status: number, code: GatewayFail
   [[401], 429, 'OutcomeUnknown'],
   [[401, 429, 503], 503, 'Throttled'],
   [[401, 429, 503], 401, 'TokenRejected'],
-  [[302], 302, 'RequestRefused'],
+  [[302], 302, 'OutcomeUnknown'],
 ];
 
 for (const [notProcessedStatuses, status, code] of STANDING_DECISIONS) {

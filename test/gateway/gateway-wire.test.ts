@@ -227,7 +227,7 @@ test('the client does not follow a redirect', async (t) => {
   const elsewhere = await startServer(t, { onRequest: (socket) => socket.write(WHOLE) });
   const location = { location: `${elsewhere.url}/ServiceGateway/orest/grs_v001/request` };
   const { fail } = await startGateway(t, httpAnswer(307, '', location));
-  assert.equal((await fail()).code, 'RequestRefused');
+  assert.equal((await fail()).code, 'OutcomeUnknown');
   assert.equal(elsewhere.connections, 0);
 });
 

@@ -12,10 +12,13 @@ const TABLE: Readonly<Record<string, { digits: readonly string[]; posted: number
   TokenRejected: { digits: ['3401', '1401'], posted: 0 },
   Throttled: { digits: ['3429', '4429', '4430', '1429'], posted: 0 },
   NotEntitled: { digits: ['1403', '3403'], posted: 0 },
-  RequestRefused: { digits: ['1400', '1404', '1405', '1413', '1415', '1422', '1307'], posted: 0 },
-  'OutcomeUnknown, nothing posted': { digits: ['1503', '3408', '3503', '4001', '4003', '4007', '4503'], posted: 0 },
+  RequestRefused: { digits: ['1400', '1404', '1405', '1413', '1415', '1422'], posted: 0 },
+  'OutcomeUnknown, nothing posted': {
+    digits: ['1307', '1503', '3408', '3503', '4001', '4003', '4007', '4503'],
+    posted: 0,
+  },
   'OutcomeUnknown, posted': {
-    digits: ['2503', '4002', '4004', '4005', '4006', '4008', '4009', ...range(4013, 4019)],
+    digits: ['2303', '2503', '4002', '4004', '4005', '4006', '4008', '4009', ...range(4013, 4019)],
     posted: 1,
   },
   // With 4044, both SSNs are masked and end in the same four digits.

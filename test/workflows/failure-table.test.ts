@@ -42,8 +42,9 @@ const status =
 /** One fault of each kind. test/sandbox/failure-table.test.ts has every fault, as the client reads it. */
 const HELD: Held[] = [
   status('NotEntitled')(403),
-  ...[422, 302].map(status('RequestRefused')),
-  status('OutcomeUnknown')(503),
+  status('RequestRefused')(422),
+  ...[302, 503].map(status('OutcomeUnknown')),
+  ['2303', '303 after posting', 'OutcomeUnknown', 1],
   ['2503', '503 after posting', 'OutcomeUnknown', 1],
   ['4001', 'a reset before posting', 'OutcomeUnknown', 0],
   ['4002', 'a reset after posting', 'OutcomeUnknown', 1],
