@@ -69,7 +69,6 @@ export function TakenNotice({ hold, action, answer: { duplicate, recorded, heldB
         {duplicate ? 'It had been accepted before. ' : ''}
         {recorded === true ? 'The ledger has it. ' : ''}
         {recorded === false ? 'The run has it; the ledger does not have it yet. ' : ''}
-        {heldBy === 'run' ? 'The run continues by itself. ' : ''}
         {heldBy === 'ledger' ? 'There is no run. The next start of this id continues with the decision. ' : ''}
       </p>
       <p class="note">
