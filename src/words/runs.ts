@@ -95,7 +95,7 @@ export const ASKING_OTHERS = 'No worker that was asked has its gateway profile: 
 
 /** Whether the run has ended before a worker accepted its input. */
 function wasNeverAccepted(status: AnyStatus): boolean {
-  return status.environment === null && describeEnd(readRunKind(status), status.state) !== null;
+  return status.environment === undefined && describeEnd(readRunKind(status), status.state) !== null;
 }
 
 export function describeUnacceptedEnd(problems: readonly unknown[] = []): string {

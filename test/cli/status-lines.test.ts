@@ -127,7 +127,7 @@ describe('the status of a journey on a terminal', () => {
 
   test('says of a refused input that nothing was posted, and shows its problems instead of parts', () => {
     const problems = [{ path: '/applicants', rule: 'must have at most 2 entries' }];
-    assert.deepEqual(formatStatus({ ...STATUS, environment: null, state: 'failed', problems }, output), [
+    assert.deepEqual(formatStatus({ ...STATUS, environment: undefined, state: 'failed', problems }, output), [
       'Journey J-1 · Its input was refused: nothing was posted.',
       '  /applicants must have at most 2 entries',
     ]);

@@ -223,7 +223,7 @@ export function shareTests(opened: Open, backend: LedgerBackend): void {
     assert.deepEqual([first?.sharedBy, first?.endUserCode, first?.posted], ['EU1', 'EU2', 'yes']);
     const { journeyId, shareId, applicantId, consentId, decidedAt } = grant;
     assert.deepEqual(first?.consents, [{ runKey: journeyId, shareId, applicantId, consentId, decidedAt, evidence }]);
-    assert.deepEqual([second?.report, second?.sharedBy, second?.posted], [null, 'EU1', 'unknown']);
+    assert.deepEqual([second?.report, second?.sharedBy, second?.posted], [undefined, 'EU1', 'unknown']);
 
     const traces = async (query: SharesQuery) =>
       (await shares(ledger, query)).map(({ customerTraceNumber }) => customerTraceNumber);

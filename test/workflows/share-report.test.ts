@@ -191,7 +191,7 @@ describe('a share by itself', { concurrency: 6 }, () => {
     const result = await share.result();
     assert.deepEqual([result.outcome, result.report], ['posted', { kind: 'given' }]);
     const [listed] = await sharesIn({ report: reference.reportReferenceNumber });
-    assert.deepEqual([listed?.report, listed?.sharedBy], [null, 'EU123']);
+    assert.deepEqual([listed?.report, listed?.sharedBy], [undefined, 'EU123']);
     assert.equal((await share.references()).report?.reportReferenceNumber, reference.reportReferenceNumber);
   });
 

@@ -34,7 +34,7 @@ export function formatStatus(status: AnyStatus, { colors, width }: Pick<Output, 
   const { environment, holds, problems = [], refusedMessages, refusedMessagesTotal } = status;
   const runKey = readRunKey(status);
   const name = capitalize(formatRunName(runKey));
-  const head = `${name}${environment === null ? '' : ` · ${environment}`} · ${describeStanding(view)}`;
+  const head = `${name}${environment === undefined ? '' : ` · ${environment}`} · ${describeStanding(view)}`;
   const ways = listGateWays(view);
   const notes = [...describeAttention(view, AS_TEXT), ...describeNews(view, AS_TEXT)];
   return [

@@ -258,8 +258,8 @@ export const RECORDS = {
             customerTraceNumber: text,
             endUserCode: optionalText,
           })
-          .nullable()
-          .meta({ description: '`null`: the ledger does not know the report.' }),
+          .optional()
+          .describe('Absent if the ledger does not know the report.'),
         consents: z.array(z.object({ ...consentName, decidedAt: instant, evidence })),
         ...others,
       })

@@ -240,7 +240,7 @@ export async function readSharesPage(
       (runKey === undefined || [attempt.runKey, row?.runKey].includes(runKey));
     if (!isWanted) return [];
     const consents = attempt.consents as AuditedShare['consents'];
-    return [{ ...attempt, report: row?.customerTraceNumber ? pick(row, REPORT) : null, sharedBy, consents }];
+    return [{ ...attempt, report: row?.customerTraceNumber ? pick(row, REPORT) : undefined, sharedBy, consents }];
   });
   return { items: shares, end };
 }

@@ -211,7 +211,7 @@ export const refusedMessageSchema = z
 
 /** In the status of each kind of run. */
 export const runStatusFields = {
-  environment: environment.nullable(),
+  environment: environment.optional().describe('Absent until a worker accepts the input.'),
   waitingFor: optionalText.describe(
     'Of a journey at a gate: the stage behind it. Otherwise words for people: the decision, the retry, the share or the consents that the run waits for.',
   ),

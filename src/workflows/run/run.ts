@@ -150,7 +150,7 @@ export abstract class Run<Input extends object, State extends RunState, Outcome 
   /** The members of a status that are the same for each kind. Nothing personal. */
   get commonStatus() {
     return {
-      environment: this.config?.environment ?? null,
+      environment: this.config?.environment,
       problems: this.inputProblems && selectShownProblems(this.inputProblems),
       holds: this.holds.list,
       ...this.state.refused,

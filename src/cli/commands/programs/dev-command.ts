@@ -33,7 +33,7 @@ Example:
       const onEvent = (message: string) => void process.stderr.write(`${message}\n`);
       const environment = await startDevEnvironment({ ...options, onEvent });
       resources.defer(() => environment.stop());
-      const ready = Object.fromEntries(READY.map((name) => [name, environment[name] ?? null]));
+      const ready = Object.fromEntries(READY.map((name) => [name, environment[name]]));
       return { ready, lines: () => listPlaces(environment), broken: environment.broken };
     },
   },
