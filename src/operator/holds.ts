@@ -82,15 +82,9 @@ export function describeHold(task: OperatorTask): Hold {
   const allowedActions = listActions(task);
   const run = `/v1/runs/${encodeURIComponent(runKey)}`;
   const seenAt = customerTraceNumber === undefined ? `${run}/seen` : `/v1/inquiries/${customerTraceNumber}/seen`;
-  const decideAt = allowedActions.includes('seen') ? seenAt : `${run}/decisions`;
-  const hold = {
-    holdId,
-    failureType,
-    ...row,
-    ...details,
-    allowedActions,
-    decideAt: allowedActions.length === 0 ? undefined : decideAt,
-  };
+  const address = allowedActions.includes('seen') ? seenAt : `${run}/decisions`;
+  const decideAt = allowedActions.length === 0 ? undefined : address;
+  const hold = { holdId, failureType, ...row, ...details, allowedActions, decideAt };
   return { ...hold, guide: writeGuide(hold) };
 }
 
