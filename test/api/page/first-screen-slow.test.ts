@@ -1,4 +1,4 @@
-/** Measures the first screen with ten thousand open holds and no worker, on both database engines. */
+/** The first screen with ten thousand open holds and no worker, on both database engines. `bench/api` measures it. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -12,9 +12,6 @@ import { startPostgres } from '../../support/postgres.ts';
 import { startTestApi, token } from '../fixtures.ts';
 
 const OPEN = 10_000;
-
-/** A delay that an operator does not notice. */
-const WITHIN_MS = 300;
 
 /** As many holds were closed. Every fourth is of EU2, of the profile `east`. */
 const ROWS = [
@@ -45,18 +42,6 @@ async function filled(url: string): Promise<void> {
   await client.end();
 }
 
-/** Returns the median of several measurements, after a first one that warms everything up. */
-async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; last: T }> {
-  const times: number[] = [];
-  let last = await work();
-  for (let round = 0; round < 5; round++) {
-    const from = performance.now();
-    last = await work();
-    times.push(performance.now() - from);
-  }
-  return { ms: Math.round(times.toSorted((one, other) => one - other)[2] ?? 0), last };
-}
-
 /** Counts the queries to workers. */
 function questionsTo(client: ReturnType<CreditJourneys['getSdkClient']>): () => number {
   let asked = 0;
@@ -73,7 +58,7 @@ function questionsTo(client: ReturnType<CreditJourneys['getSdkClient']>): () => 
   return () => asked;
 }
 
-async function check(name: string, harness: Harness): Promise<void> {
+async function check(harness: Harness): Promise<void> {
   const { config } = harness;
   // A worker creates the ledger.
   await harness.startWorker();
@@ -95,15 +80,13 @@ async function check(name: string, harness: Harness): Promise<void> {
       ['another', await token({ profiles: ['east'], endUsers: ['EU2'] }), OPEN / 4, 'J-8'],
     ];
     for (const [who, bearer, own, second] of readers) {
-      const page = await timed(() => api.call('/v1/holds?limit=50', { token: bearer }));
-      const counts = await timed(() => api.call('/v1/holds/counts', { token: bearer }));
-      console.log(`${name}, ${who}: page ${page.ms} ms, counts ${counts.ms} ms`);
-      const { data: holds, next } = page.last.json;
+      const page = await api.call('/v1/holds?limit=50', { token: bearer });
+      const counts = await api.call('/v1/holds/counts', { token: bearer });
+      const { data: holds, next } = page.json;
       assert.deepEqual([holds.length, holds[1].runKey, typeof next], [50, second, 'string'], who);
       assert.ok(holds.every(({ guide }: { guide: { actions: object[] } }) => guide.actions.length > 0));
-      const total = counts.last.json.counts.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
+      const total = counts.json.counts.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
       assert.equal(total, own, who);
-      assert.ok(page.ms < WITHIN_MS && counts.ms < WITHIN_MS, `${who}: ${page.ms} ms and ${counts.ms} ms`);
       const after = await api.call(`/v1/holds?limit=50&after=${next}`, { token: bearer });
       const both = new Set([...holds, ...after.json.data].map(({ holdId }: { holdId: string }) => holdId));
       assert.equal(both.size, 100, 'no row is on two pages');
@@ -116,18 +99,18 @@ async function check(name: string, harness: Harness): Promise<void> {
   }
 }
 
-test('with SQLite, every reader gets the first screen within 300 ms, and no worker is queried', async () => {
+test('with SQLite, every reader gets the first screen, and no worker is queried', async () => {
   const harness = await startHarness({ withoutWorker: true });
-  await check('SQLite', harness).finally(() => harness.close());
+  await check(harness).finally(() => harness.close());
 });
 
-test('with PostgreSQL, every reader gets the first screen within 300 ms, and no worker is queried', async () => {
+test('with PostgreSQL, every reader gets the first screen, and no worker is queried', async () => {
   const server = await startPostgres();
   const harness = await startHarness({
     withoutWorker: true,
     env: { LEDGER_URL: await server.url('first_screen') },
   });
-  await check('PostgreSQL', harness).finally(async () => {
+  await check(harness).finally(async () => {
     await harness.close();
     await server.stop();
   });
