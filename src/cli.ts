@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-/** The command line. Loads the command that is called, and all for the help; exit codes: cli/output/errors.ts. */
+/** The command line. Loads the command that is called, none for the version, and all for the help; exit codes: cli/output/errors.ts. */
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { Command, CommanderError } from 'commander';
-import { type CommandRow, registerCommand } from './cli/commands/command.ts';
+import type { CommandRow } from './cli/commands/command.ts';
 import { EXIT, logUncaughtErrors, reportError, UsageError } from './cli/output/errors.ts';
 import type { OutputOptions } from './cli/output/output.ts';
 import { adaptCommands } from './cli/output/program-call.ts';
@@ -43,6 +43,8 @@ export async function createProgram(argv: readonly string[] = []): Promise<Comma
         'Begin with `credit-journey dev`, then `credit-journey start --sample --watch`.',
     );
   const [name = ''] = argv[0] === 'help' ? argv.slice(1) : argv;
+  if (['--version', '-V'].includes(name)) return program;
+  const { registerCommand } = await import('./cli/commands/command.ts');
   for (const row of await findCommands(name)) registerCommand(program, row);
   return program;
 }

@@ -13,7 +13,7 @@ import { EXIT } from '../../src/cli/output/errors.ts';
 import { adaptCommands, resolveProgramCall } from '../../src/cli/output/program-call.ts';
 import { INPUTS } from '../../src/messages/inputs/all-inputs.ts';
 import { parseMessage } from '../../src/messages/inputs/parse-message.ts';
-import { runCli, spawnCli } from './run-cli.ts';
+import { CLI, runCli, spawnCli } from './run-cli.ts';
 
 const LAUNCHER = join(import.meta.dirname, '../../bin/credit-journey.js');
 
@@ -283,6 +283,19 @@ test('the sample is a valid journey with invented personal data', () => {
     assert.match(ssn, /^9\d{4}00(?:01|20)$/);
     assert.match(emailAddress, /@example\.com$/);
     assert.match(phones[0]?.phoneNumber ?? '', /^\d{3}55501\d\d$/);
+  }
+});
+
+test('the version is printed without a command, and so without the API and Temporal’s SDK', async () => {
+  const hooks = 'load: (url, context, next) => (console.error(url), next(url, context))';
+  const listed = `import { registerHooks } from 'node:module'; registerHooks({ ${hooks} });`;
+  for (const flag of ['--version', '-V']) {
+    const preload = ['--import', `data:text/javascript,${encodeURIComponent(listed)}`];
+    const child = spawn(process.execPath, [...preload, CLI, flag]);
+    const [version, loaded] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    assert.match(version, /^\d+\.\d+\.\d+\n$/);
+    assert.match(loaded, /src\/cli\.ts/);
+    assert.doesNotMatch(loaded, /src\/api|@temporalio|zod/);
   }
 });
 
