@@ -166,11 +166,10 @@ export const holdRoutes: readonly Route[] = [
     answer: holdList,
     done: 'One page.',
     async run(call) {
-      const { query, caller } = call;
-      const { limit: _, after: __, failureType: reason, ...conditions } = query;
+      const { query } = call;
       const asOf = new Date().toISOString();
       // This listing judges the owner of a run by the ledger alone.
-      const filters = { ...conditions, reason, ...toReadersReach(caller) };
+      const filters = toTaskFilters(call);
       const ledger = await call.services.openLedger();
       const page = await readPage<OperatorTask, NonNullable<TaskQuery['after']>>(call, {
         name: 'holds',
@@ -196,11 +195,10 @@ export const holdRoutes: readonly Route[] = [
     answer: countsSchema,
     done: 'The counts, the largest first.',
     async run(call) {
-      const { services, caller, query } = call;
+      const { services, caller } = call;
       const asOf = new Date().toISOString();
       const { tasks } = await services.openLedger();
-      const { failureType: reason, ...conditions } = query;
-      const filters = { ...conditions, reason, ...toReadersReach(caller) };
+      const filters = toTaskFilters(call);
       // The ledger cannot tell whether the token reaches all end users of a run. The list leaves such rows out.
       const counts = reachesAll(caller)
         ? await tasks.counts(filters)
@@ -331,6 +329,12 @@ export const holdRoutes: readonly Route[] = [
     },
   }),
 ];
+
+/** The conditions as the ledger has them, for what the caller reaches. */
+function toTaskFilters({ query, caller }: Pick<Call<string, z.infer<typeof holdFilters>>, 'query' | 'caller'>) {
+  const { failureType: reason, ...conditions } = query;
+  return { ...conditions, reason, ...toReadersReach(caller) };
+}
 
 /** Enough to be quick, little enough for a development server. */
 const AT_ONCE = 8;
