@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The command line. Loads the command that is called, none for the version, and all for the help; exit codes: cli/output/errors.ts. */
+/**
+ * The command line. Loads the command that is called, none for the version, and all for the help; exit codes:
+ * cli/output/errors.ts.
+ */
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { Command, CommanderError } from 'commander';

@@ -149,7 +149,7 @@ async function readToken({ tokenFile }: CallOptions): Promise<string> {
   throw new UsageError('--api needs a token: in the file of --token-file or API_TOKEN_FILE, or in API_TOKEN');
 }
 
-/** Converts a refusal of the API into the client's error of the same name, which names the run. `runKey`: absent of no run. */
+/** Converts a refusal of the API into the client's error of the same name. @param runKey absent if the call names no run */
 function toClientError(error: unknown, runKey: string | undefined): unknown {
   if (!(error instanceof Error) || error.name !== 'Refusal') return error;
   const { reason: code, problems, message: reason, status } = error as Refusal;

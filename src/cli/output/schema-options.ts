@@ -125,7 +125,7 @@ export function requireOwnOptions(
   if (foreign) throw new UsageError(`${foreign.flag} is no option ${of}`);
 }
 
-/** @throws UsageError where a file, with the options that replace its members, has another value than the arguments give */
+/** @throws UsageError where a file, with the options that replace its members, differs from the arguments */
 export function requireAgreement(given: object, content: object): void {
   const isGiven = (path: string) => {
     const names = path.split('/').slice(1);

@@ -7,7 +7,10 @@ import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import { withoutForeignRuns } from '../owners.ts';
 import { type AccessesQuery, type NamedRecord, RECORDS } from './audited.ts';
 
-/** Rows that one statement looks at, whether or not a reader may see them. The tables of decisions and orders have no index on the time, so pages are large. */
+/**
+ * Rows that one statement looks at, whether or not a reader may see them. The tables of decisions and orders have no index
+ * on the time, so pages are large.
+ */
 const PAGE_SIZE = 5_000;
 
 /** The members by which rows are ordered. `rowKey` makes the order total. */
