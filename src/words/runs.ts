@@ -5,11 +5,11 @@
 import type { RunAnswers } from '../messages/answers.ts';
 import type {
   AnsweredInquiry,
+  ClosedState,
   HoldStatus,
   JourneyStatus,
   ShareStatus,
   StageStatus,
-  TerminalState,
 } from '../messages/journey/shapes.ts';
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import type { PortfolioStatus } from '../messages/portfolio/shapes.ts';
@@ -113,6 +113,7 @@ export function describeStanding(view: RunView, w: Writer = AS_TEXT): string {
   const ending = view.isEnding && end === null ? ` The ${RUN_NAMES[kind]} is ending: nothing new is sent.` : '';
   const decision = hold ? describePendingDecision(hold, w, holds.length - 1) : 'A decision is being recorded.';
   const isWaiting = holds.length > 0;
+  if (isWaiting && end !== null) return `${end} ${decision}`;
   // A review continues beside its holds.
   const standing = isWaiting && kind !== 'portfolio' ? decision : (end ?? describeProgress(view, w));
   return `${isWaiting && kind === 'portfolio' ? `${decision} ` : ''}${standing}${ending}`;
@@ -369,9 +370,11 @@ type OpenState = 'running' | 'waitingAtGate' | 'waitingForConsent' | 'held' | 'e
 const WITHDRAWN = 'It has ended: it was withdrawn.';
 const ABANDONED = 'It has ended: an operator gave up the inquiry.';
 
-const TERMINAL: Readonly<Record<TerminalState, string>> = {
+const CLOSED: Readonly<Record<ClosedState, string>> = {
   cancelled: 'It was cancelled. What was on hold stays undecided in the ledger.',
   failed: 'It has failed; its failure says why. What was on hold stays undecided in the ledger.',
+  terminated: 'It was terminated. Nothing more is sent, and the rest says how it was before.',
+  timedOut: 'It has timed out. Nothing more is sent, and the rest says how it was before.',
 };
 
 const ENDS: { readonly [Kind in RunKind]: Readonly<Record<Exclude<Status<Kind>['state'], OpenState>, string>> } = {
@@ -381,7 +384,7 @@ const ENDS: { readonly [Kind in RunKind]: Readonly<Record<Exclude<Status<Kind>['
     expired: 'It has ended: no platform passed a gate in time.',
     withdrawn: WITHDRAWN,
     abandoned: 'It has ended: an operator gave up the inquiry of a stage.',
-    ...TERMINAL,
+    ...CLOSED,
   },
   pull: {
     record: 'It has completed with a record.',
@@ -389,7 +392,7 @@ const ENDS: { readonly [Kind in RunKind]: Readonly<Record<Exclude<Status<Kind>['
     noReport: 'It has completed: the answer has no report.',
     withdrawn: WITHDRAWN,
     abandoned: ABANDONED,
-    ...TERMINAL,
+    ...CLOSED,
   },
   share: {
     posted: 'It has completed: the share is posted.',
@@ -400,12 +403,12 @@ const ENDS: { readonly [Kind in RunKind]: Readonly<Record<Exclude<Status<Kind>['
     reportGone: 'It has ended: the report was disposed of, or is under a legal hold. Nothing more is sent.',
     withdrawn: WITHDRAWN,
     abandoned: ABANDONED,
-    ...TERMINAL,
+    ...CLOSED,
   },
   portfolio: {
     completed: 'It has completed.',
     withdrawn: WITHDRAWN,
-    ...TERMINAL,
+    ...CLOSED,
   },
 };
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { type CreditJourneys, InvalidInputError, type JourneyStatus } from '../../src/client.ts';
+import { describeStanding, toRunView } from '../../src/words/runs.ts';
 import { eventsOf, resetTo, taskBeforeSend, until, untilIdle } from '../hazards/operator-hands.ts';
 import { connectTo } from '../support/harness-client.ts';
 import {
@@ -134,6 +135,20 @@ describe('the client', { concurrency: 8 }, () => {
     await assert.rejects(journey.result(), { code: 'runFailed', reason: 'Terminated' });
     assert.ok(await journeys.start(journeyInput({ journeyId: journey.journeyId })), 'it may be started again');
     await journey.withdraw({ by: 'ops', reason: 'test' });
+  });
+
+  test('says that a run on hold was terminated, in its status and its watch, with its holds as they were', async () => {
+    const journey = await journeys.start(oneStage({ applicants: [applicant('1A', newSsn('3408'))] }));
+    const statuses = journey.watch()[Symbol.asyncIterator]();
+    const watch = { [Symbol.asyncIterator]: () => ({ next: () => statuses.next() }) };
+    const { holds } = await watchUntil(watch, ({ state }) => state === 'held');
+    await harness.client.workflow.getHandle(journey.workflowId).terminate('gone');
+    const ended = await watchUntil(watch, ({ state }) => state === 'terminated');
+    assert.deepEqual(ended.holds, holds);
+    assert.deepEqual(await statuses.next(), { done: true, value: undefined });
+    assert.match(describeStanding(toRunView(ended)), /^It was terminated\. .* An operator must decide about PREQUAL/);
+    const { state } = await journey.status();
+    assert.equal(state, 'terminated');
   });
 
   test('shows a hold and its resolution in a watch', async () => {

@@ -30,6 +30,7 @@ import {
   TEMPORAL_AWAY,
   translateServerError,
 } from './errors.ts';
+import { sayHowClosed } from './run-messages.ts';
 
 /** How long a call waits for a server that is away, such as one that is being replaced. */
 const SERVER_PATIENCE_MS = 10_000;
@@ -288,7 +289,8 @@ export async function connectParts(
   requireNode();
   const settings = readSettings(options);
   const { namespace, connectionOptions } = settings.temporal;
-  const interceptors = loadTracing && settings.traces ? { workflow: [await loadTracing()] } : {};
+  const tracing = loadTracing && settings.traces ? [await loadTracing()] : [];
+  const interceptors = { workflow: [sayHowClosed, ...tracing] };
   const ownConnection = options.connection ? undefined : await connectClient(connectionOptions, options);
   const connection = options.connection ?? (ownConnection as Connection);
   const { dataConverter, codecServer, keys }: PayloadParts = options.dataConverter

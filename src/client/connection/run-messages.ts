@@ -1,7 +1,14 @@
 /** Queries and messages to a run that may be busy, and the ids of messages. */
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { QueryNotRegisteredError, type WorkflowHandle } from '@temporalio/client';
+import {
+  QueryNotRegisteredError,
+  QueryRejectedError,
+  type WorkflowClientInterceptor,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import proto from '@temporalio/proto';
+import type { ClosedState } from '../../messages/journey/shapes.ts';
 import { isAtRunLimit, isTaskFailure } from './errors.ts';
 
 /** Several tries in a row may meet a busy run between two workflow tasks. */
@@ -27,6 +34,32 @@ export async function askRun<Answer>(
     await sleep(PAUSE_MS * tries, undefined, signal && { signal });
   }
 }
+
+const { QueryRejectCondition, WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
+
+/** How Temporal closed a run that could not say so. */
+const CLOSED: Readonly<Partial<Record<number, ClosedState>>> = {
+  [WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_TERMINATED]: 'terminated',
+  [WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_TIMED_OUT]: 'timedOut',
+};
+
+/**
+ * The `state` of a run that was terminated says so. Its worker answers as the run was before, and does not know. Temporal
+ * says how a run has closed where it may refuse the query, so only the query of such a run is sent twice.
+ */
+export const sayHowClosed: WorkflowClientInterceptor = {
+  async query(input, next) {
+    try {
+      const queryRejectCondition = QueryRejectCondition.QUERY_REJECT_CONDITION_NOT_COMPLETED_CLEANLY;
+      return await next({ ...input, queryRejectCondition });
+    } catch (error) {
+      if (!(error instanceof QueryRejectedError)) throw error;
+      const state = CLOSED[error.status];
+      const answer = (await next(input)) as object;
+      return input.queryType === 'status' && state ? { ...answer, state } : answer;
+    }
+  },
+};
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 1_000;

@@ -229,12 +229,15 @@ export const runStatusFields = {
 /** How a run ended that has no result, as its status shows it. */
 export const TERMINAL_STATES = ['cancelled', 'failed'] as const;
 
+/** The states of a run that has closed without a result. The run itself cannot say the last two: the client does. */
+export const CLOSED_STATES = [...TERMINAL_STATES, 'terminated', 'timedOut'] as const;
+
 const OUTCOMES = ['completed', 'stopped', 'expired', 'withdrawn', 'abandoned'] as const;
 
 export const journeyStatusSchema = z
   .object({
     journeyId: z.string(),
-    state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...TERMINAL_STATES]),
+    state: z.enum(['running', 'waitingAtGate', 'waitingForConsent', 'held', ...OUTCOMES, ...CLOSED_STATES]),
     waitingUntil: instant.optional().describe('At a gate: when it expires.'),
     /** `advance` then needs a repeat or `acceptAge`. */
     reportTooOld: stage.optional().describe('At a gate: the stage whose report is older than maxReportAge.'),
@@ -323,6 +326,7 @@ export type ShareState = ShareStatus['state'];
 export type HoldStatus = z.infer<typeof holdStatusSchema>;
 export type RefusedMessage = z.infer<typeof refusedMessageSchema>;
 export type TerminalState = (typeof TERMINAL_STATES)[number];
+export type ClosedState = (typeof CLOSED_STATES)[number];
 export type JourneyStatus = z.infer<typeof journeyStatusSchema>;
 export type JourneyResult = z.infer<typeof journeyResultSchema>;
 export type JourneyOutcome = JourneyResult['outcome'];

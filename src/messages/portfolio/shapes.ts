@@ -4,7 +4,7 @@ import type { Applicant } from '../../model/applicant.ts';
 import type { SSN_MISMATCH } from '../../model/inquiry.ts';
 import { ENVIRONMENTS } from '../../model/products.ts';
 import type { ReportOutcome } from '../../model/report-outcome.ts';
-import { type AnsweredInquiry, count, runStatusFields, TERMINAL_STATES } from '../journey/shapes.ts';
+import { type AnsweredInquiry, CLOSED_STATES, count, runStatusFields } from '../journey/shapes.ts';
 import { PORTFOLIO_UNAVAILABLE } from './limits.ts';
 
 const outcomes = {
@@ -39,7 +39,7 @@ export const portfolioStatusSchema = z
     state: z.enum([
       ...(['examining', 'running', 'paused', 'held', 'stopping'] as const),
       ...outcome.options,
-      ...TERMINAL_STATES,
+      ...CLOSED_STATES,
     ]),
     attention: z
       .literal(PORTFOLIO_UNAVAILABLE)

@@ -5,13 +5,13 @@ import { REPORT_OUTCOMES } from '../../model/report-outcome.ts';
 import {
   answeredFields,
   applicantOutcomeFields,
+  CLOSED_STATES,
   inquiryFields,
   listWithoutRecord,
   optionalText,
   reportReferenceSchema,
   runStatusFields,
   ssnMismatchSchema,
-  TERMINAL_STATES,
 } from '../journey/shapes.ts';
 
 const productCode = z.enum(PULL_PRODUCTS);
@@ -40,7 +40,7 @@ export const pullStatusSchema = z
   .object({
     pullId: z.string(),
     productCode,
-    state: z.enum(['running', 'held', ...outcome.options, ...TERMINAL_STATES]),
+    state: z.enum(['running', 'held', ...outcome.options, ...CLOSED_STATES]),
     ...inquiryFields,
     ...answeredFields,
     attention: ssnMismatchSchema,

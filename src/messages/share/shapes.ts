@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ENVIRONMENTS, REPORT_PRODUCTS } from '../../model/products.ts';
 import {
+  CLOSED_STATES,
   inquiryFields,
   optionalText,
   reportReferenceSchema,
@@ -9,7 +10,6 @@ import {
   SHARE_OUTCOMES,
   sharedFields,
   shareStatusFields,
-  TERMINAL_STATES,
 } from '../journey/shapes.ts';
 
 const outcome = z.enum(SHARE_OUTCOMES);
@@ -34,7 +34,7 @@ const reportSourceSchema = z
 export const shareReportStatusSchema = z
   .object({
     shareId: z.string(),
-    state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options, ...TERMINAL_STATES]),
+    state: z.enum(['running', 'waitingForConsent', 'held', ...outcome.options, ...CLOSED_STATES]),
     /** Present once the input was checked. */
     report: reportSourceSchema.optional(),
     consentsMissing: z
