@@ -82,10 +82,11 @@ export async function acceptRestore(tx: Transaction, authorization: Authorizatio
   return state;
 }
 
-/** Dates the order after all others about a restore: the latest counts, also where a clock was set back. */
+/** Dates the order after all others about a restore, and after the attempts that they name: a clock may have been set back. */
 async function appendRestoreOrder(tx: Transaction, order: Partial<Row<'orders'>>): Promise<void> {
   const sql = () => ({
     recorded_at: `(SELECT max(at) FROM (SELECT ${tx.dialect.now} AS at
+      UNION ALL SELECT max(claimed_at) + 1 FROM orders
       UNION ALL SELECT max(recorded_at) + 1 FROM orders WHERE kind IN ('restoreAccepted', 'restoreFound')) AS times)`,
   });
   await appendToChain(tx, (insert) => insert('orders', order, { sql, orKeep: true }));

@@ -103,6 +103,16 @@ export function restoreTests(opened: Open, backend: LedgerBackend): void {
     await claimed(ledger, 2);
   });
 
+  test('an accepted loss permits claims also where the clock was set back to before the lost attempt', async (t) => {
+    const { ledger, ledgerId } = await opened(t);
+    const { position } = await claimed(ledger, 1);
+    const lost = { position: position + 1, claimedAt: new Date(Date.now() + 3_600_000).toISOString() };
+    assert.deepEqual(await ledger.watch(ledgerId, lost), { newest: (await ledger.restoreState()).newest, lost });
+    await ledger.acceptRestore(ledgerId, ACCEPTANCE);
+    assert.equal((await ledger.watch(ledgerId, lost)).lost, undefined);
+    await claimed(ledger, 2, lost);
+  });
+
   test('an attempt that an older copy may lack cannot be closed, neither before nor after the loss is accepted', async (t) => {
     const { ledger, ledgerId } = await opened(t);
     const newest = await claimed(ledger, 1);
