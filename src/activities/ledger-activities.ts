@@ -105,7 +105,8 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
     });
     if (!verdict.accepted) return { kind: 'refused', cause: 'unproven', reason: `/proof ${verdict.rule}` };
     const { keyId } = verdict;
-    return ledger.recordDecision(ledgerId, inquiry, keyId === undefined ? decision : { ...decision, provenBy: keyId });
+    const proven = keyId === undefined ? decision : { ...decision, provenBy: keyId };
+    return ledger.recordDecision(ledgerId, inquiry, proven, getCallingRun());
   }
 
   return translateErrors({

@@ -187,6 +187,21 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       assert.equal((await harness.received(handle)).length, 2);
     });
 
+    test('whose second attempt follows one that an accepted copy lacks is sent by the resend of its hold', async () => {
+      await whileStopped(() => store.backUp('older'));
+      const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4001'))] });
+      const handle = await harness.start(input);
+      const lost = await untilStatus(handle, ({ state }) => state === 'held');
+      await whileStopped(() => store.restore('older'));
+      await acceptRestore();
+      await update(handle, 'resolveInquiry', decisionAbout(lost));
+      const changed = await untilStatus(handle, ({ holds: [first] }) => first?.failureType === 'LedgerChanged');
+      assert.equal((await harness.received(handle)).length, 1);
+      await update(handle, 'resolveInquiry', decisionAbout(changed, { decisionId: 'D2', providerSaid: 'notAsked' }));
+      assert.equal((await handle.result()).stages[0]?.state, 'record');
+      assert.equal((await harness.received(handle)).length, 2);
+    });
+
     test('that finds an empty ledger refuses to accept an answer, and stays on hold until its own ledger is back', async () => {
       const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
       const handle = await harness.start(input);

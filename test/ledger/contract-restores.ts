@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { LedgerChangedError, LedgerRestoredError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { HighWaterMark } from '../../src/model/ledger-watch.ts';
-import { attempted, claimOf, closeOf } from './fixtures.ts';
+import { attempted, claimOf, closeOf, decisionOf } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 
 const ACCEPTANCE = { by: 'operator@example.com', reason: 'the disk was lost' };
@@ -130,6 +130,23 @@ export function restoreTests(opened: Open, backend: LedgerBackend): void {
     );
     const later = { ...lost, begunAt: new Date(Date.now() + 120_000).toISOString() };
     assert.ok((await ledger.closeAttempt(later)).closedAt, 'one that began after the acceptance is closed as ever');
+  });
+
+  test('a run that resends over attempts which an accepted copy lacks makes the next one, and no run before that', async (t) => {
+    const { ledger, ledgerId } = await opened(t);
+    const { inquiry, run, ...third } = claimOf(ledger, { attempt: 3 });
+    const resend = (decisionId: string) =>
+      decisionOf({ decisionId, attempt: 3, action: 'resend', failureType: 'LedgerChanged' });
+    assert.deepEqual(await ledger.recordDecision(ledgerId, inquiry, resend('D-1'), run), { kind: 'recorded' });
+    assert.deepEqual(await ledger.claim({ ...third, inquiry, run }), { kind: 'ledgerChanged' });
+    await ledger.acceptRestore(ledgerId, ACCEPTANCE);
+    assert.deepEqual(await ledger.claim({ ...third, inquiry, run }), { kind: 'ledgerChanged' });
+    assert.deepEqual(await ledger.recordDecision(ledgerId, inquiry, resend('D-2'), run), { kind: 'recorded' });
+    assert.equal((await ledger.claim({ ...third, inquiry, run })).kind, 'claimed');
+    // A run that was reset asks for an earlier attempt, and repeats the decision.
+    assert.equal((await ledger.claim({ ...third, inquiry, run, attempt: 1 })).kind, 'latest');
+    assert.deepEqual(await ledger.recordDecision(ledgerId, inquiry, resend('D-2'), run), { kind: 'recorded' });
+    assert.equal((await ledger.claim({ ...third, inquiry, run })).kind, 'latest');
   });
 
   test('an attempt with the same position but another claim time does not count as the one that was seen', async (t) => {

@@ -13,7 +13,7 @@ import { toResendNumber } from '../../model/trace-number.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
 import { decideClaim, findAttempt, findLatest, isOverdue, type KnownInquiry } from '../claim.ts';
-import { ifUnset, insertRow, NOW, updateRows } from '../database/rows.ts';
+import { ifUnset, insertRow, NOW, readRows, updateRows } from '../database/rows.ts';
 import { SCHEMA_VERSION } from '../database/schema.ts';
 import { Ending, rollBack, type SqlSession, type Transaction, type Written } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
@@ -251,11 +251,14 @@ export async function lookUpAndClose(tx: Transaction, request: CloseRequest): Pr
  * Writes a decision before it takes effect; idempotent by (trace number, decisionId). A `resend` of a claimed attempt n
  * permits attempt n+1, once. `accept` makes attempt n `accepted`; `abandon` closes the inquiry. `repeat` records who
  * wanted this inquiry, and permits nothing: the claim decides as always.
+ *
+ * @param run the one that waits. On a copy that was accepted, its resend over missing attempts closes the last of them
  */
 export async function decide(
   tx: Transaction,
   inquiry: InquiryDescription,
   decision: DecisionRecord,
+  run?: CloseRequest['run'],
 ): Promise<Written<DecisionVerdict>> {
   const { customerTraceNumber } = inquiry;
   if (decision.customerTraceNumber !== customerTraceNumber) throw new Error('a decision about another inquiry');
@@ -280,6 +283,11 @@ export async function decide(
       : await acceptProblem(tx, inquiry, decision);
   if (reason) return new Ending(settled, { kind: 'refused', cause: 'notNow', reason });
   await writeDecision(tx, decision, effect);
+  const missing = decision.attempt - 1;
+  const isOverGap = decision.action === 'resend' && (findLatest(state)?.attempt ?? 0) < missing;
+  if (run && isOverGap && (await readRows(tx, 'orders', { kind: 'restoreAccepted' }, 'LIMIT 1')).length > 0) {
+    await insertRow(tx, 'closed_attempts', { customerTraceNumber, attempt: missing, ...run });
+  }
   await endByDecision(tx, decision, 'decided');
   return { kind: 'recorded' };
 }
