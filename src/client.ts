@@ -31,10 +31,8 @@ export type { CodecServerAccess } from './config/codec-server-access.ts';
 export { type ChangeOptions, DEFAULT_CHANGE_OPTIONS } from './fields/change-options.ts';
 export { readResponse } from './gateway/envelope.ts';
 export type { GatewayResponse } from './gateway/responses.ts';
-export type { AdvanceMessage, PassGateMessage, RepeatStageMessage } from './messages/advance.ts';
 export type { UpdateAnswer } from './messages/answers.ts';
 export type { ConsentMessage } from './messages/consent.ts';
-export type { ExtendMessage, ExtendShareReportMessage } from './messages/extend.ts';
 export type { GateInput, LendingJourneyInput } from './messages/inputs/lending-journey.ts';
 export type { PortfolioReviewInput } from './messages/inputs/portfolio-review.ts';
 export type { CreditReportInput, FailsafeCheckInput, PullInput } from './messages/inputs/pull.ts';
@@ -51,13 +49,7 @@ export type {
 } from './messages/journey/shapes.ts';
 export type { PortfolioResult, PortfolioStatus } from './messages/portfolio/shapes.ts';
 export type { PullReferences, PullResult, PullStatus } from './messages/pull/shapes.ts';
-export type { RequestShareMessage, ShareInput } from './messages/request-share.ts';
-export type {
-  ResolveInquiryMessage,
-  ResolvePortfolioMessage,
-  ResolvePullMessage,
-  ResolveShareReportMessage,
-} from './messages/resolve-inquiry.ts';
+export type { ShareInput } from './messages/request-share.ts';
 export type {
   ReportSource,
   ShareReportReferences,
@@ -65,13 +57,6 @@ export type {
   ShareReportStatus,
 } from './messages/share/shapes.ts';
 export type { ReceivedEvent, WebhookBodies, WebhookEventData, WebhookEventType } from './messages/webhooks/events.ts';
-export type {
-  PortfolioMessage,
-  WithdrawMessage,
-  WithdrawPullMessage,
-  WithdrawShareMessage,
-  WithdrawShareReportMessage,
-} from './messages/withdraw.ts';
 export type { Applicant, FailsafeApplicant } from './model/applicant.ts';
 export { CreditJourneyError } from './model/credit-journey-error.ts';
 export {

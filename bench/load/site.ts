@@ -7,7 +7,6 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Connection } from '@temporalio/client';
 import { type BundleOptions, bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { CreditJourneys } from '../../src/client.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
@@ -172,11 +171,9 @@ async function startParts(options: SiteOptions, parts: AsyncDisposableStack): Pr
   parts.defer(async () => {
     await Promise.all([...workers.values()].map(({ program }) => program.stop(20_000)));
   });
-  const connection = await Connection.connect({ address });
-  parts.defer(() => connection.close());
   const dataConverter = createDataConverter({ keys, namespace, mode: 'client' });
   const journeys = await CreditJourneys.connect({
-    connection,
+    address,
     namespace,
     taskQueue,
     dataConverter,

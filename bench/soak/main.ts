@@ -74,7 +74,7 @@ async function soak(on: Site, events: Hooks): Promise<boolean> {
   for (const name of ['worker 1', 'worker 2']) await on.startWorker(name);
   const client = on.journeys.getSdkClient();
   await using keyless = await CreditJourneys.connect({
-    connection: client.connection,
+    address: on.env.TEMPORAL_ADDRESS ?? '',
     namespace: client.options.namespace,
     taskQueue: on.taskQueue,
     queryTimeoutMs: 60_000,

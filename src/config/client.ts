@@ -35,8 +35,6 @@ export interface ClientUse {
   codecServer?: CodecServerAccess;
   /** A program with a data converter of its own needs neither keys nor codec server. */
   dataConverter?: object;
-  /** A program with a connection of its own has no settings of a connection that need a check. */
-  connection?: object;
 }
 
 /**
@@ -52,7 +50,7 @@ export function readClientSettings(reader: EnvironmentReader, use: ClientUse) {
   refuseKeys(reader, use);
   return {
     payloads: readPayloadAccess(reader, use),
-    temporal: readTemporal(reader, use),
+    temporal: readTemporal(reader),
     taskQueue: reader.get('TASK_QUEUE'),
     /** Traces calls by the provider that the program has registered. */
     traces: reader.raw('OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined,
@@ -142,11 +140,11 @@ const TEMPORAL_FILES = [
  * options serve the client's `Connection` and the worker's `NativeConnection`. Defaults: `127.0.0.1:7233` and
  * `default`.
  */
-export function readTemporal(reader: EnvironmentReader, use: ClientUse = {}) {
+export function readTemporal(reader: EnvironmentReader) {
   const temporal = readTemporalOptions(reader);
   const { address, connectionOptions } = temporal;
   if (address === '') return temporal;
-  const needsTls = reader.environment === 'production' && !use.connection;
+  const needsTls = reader.environment === 'production';
   if (needsTls && !connectionOptions.tls && !isLoopback(URL.parse(`http://${address}`)?.hostname ?? '')) {
     reader.report('TEMPORAL_TLS', 'is required in production, unless the server is on this machine');
   }

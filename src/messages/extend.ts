@@ -60,4 +60,3 @@ export const extendShareReport = defineMessage({
 });
 
 export type ExtendMessage = MessageOf<typeof extend>;
-export type ExtendShareReportMessage = MessageOf<typeof extendShareReport>;

@@ -157,7 +157,4 @@ export const decision = {
 } as const;
 
 export type ResolveInquiryMessage = MessageOf<typeof resolveInquiry>;
-export type ResolvePullMessage = MessageOf<typeof resolvePull>;
-export type ResolvePortfolioMessage = MessageOf<typeof resolvePortfolio>;
-export type ResolveShareReportMessage = MessageOf<typeof resolveShareReport>;
 export type Decision = MessageOf<typeof decision>;

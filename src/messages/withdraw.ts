@@ -50,9 +50,6 @@ export const steerReview = defineWithdrawal(
   },
 );
 
-export type WithdrawMessage = MessageOf<typeof withdrawJourney>;
-export type WithdrawPullMessage = MessageOf<typeof withdrawPull>;
-export type WithdrawShareReportMessage = MessageOf<typeof withdrawShareReport>;
 export type PortfolioMessage = MessageOf<typeof steerReview>;
 
 const ofShare = z.strictObject({
@@ -60,8 +57,6 @@ const ofShare = z.strictObject({
   shareId: shareId.describe('The one share that is not to be sent. A corrected one takes another id.'),
   ...signature,
 });
-
-export type WithdrawShareMessage = MessageOf<typeof withdrawShare>;
 
 export const withdrawShare = defineMessage({
   to: 'journey',

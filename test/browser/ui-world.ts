@@ -86,7 +86,7 @@ async function startCodec(keyRingFile: string, uiPort: number, auditFile: string
 
 function connect({ client, config }: Harness): Promise<CreditJourneys> {
   return CreditJourneys.connect({
-    connection: client.connection,
+    address: config.temporal.address,
     dataConverter: client.options.loadedDataConverter,
     namespace: NAMESPACE,
     taskQueue: config.taskQueue,

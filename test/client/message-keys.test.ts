@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { hasCode } from '../../src/client/connection/errors.ts';
-import { type CreditJourneys, InvalidInputError, type ResolveInquiryMessage } from '../../src/client.ts';
+import { type Content, type CreditJourneys, InvalidInputError } from '../../src/client.ts';
 import { connectTo } from '../support/harness-client.ts';
 import {
   applicant,
@@ -176,7 +176,7 @@ describe('messages under a business key that was used before', { concurrency: 6 
     ];
     for (const run of runs) {
       const customerTraceNumber = await heldAt(run, 1);
-      const decision: Omit<ResolveInquiryMessage, 'journeyId'> = {
+      const decision: Content<'journey', 'resolveInquiry'> = {
         ...{ ...who, decisionId: 'D1', customerTraceNumber, attempt: 1 },
         ...{ action: 'resend', providerSaid: 'notPosted' },
       };

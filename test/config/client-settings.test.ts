@@ -31,10 +31,9 @@ describe('a client in production', () => {
     assert.equal(await payloads.access.readToken?.(), 'a-token');
   });
 
-  it('must use TLS to Temporal unless it has its own connection', () => {
+  it('must use TLS to Temporal', () => {
     const inTheClear = { ...PRODUCTION, TEMPORAL_TLS: 'false', TEMPORAL_ADDRESS: 'temporal.example.com:7233' };
     assert.deepEqual(variablesOf(() => loadClientSettings(inTheClear)).toSorted(), ['TEMPORAL_TLS']);
-    assert.deepEqual(variablesOf(() => loadClientSettings(inTheClear, { connection: {} })).toSorted(), []);
   });
 
   const beside: ClientUse = { besideLedger: true };

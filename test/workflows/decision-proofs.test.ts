@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { generateKeyPair, SignJWT } from 'jose';
 import { hasCode } from '../../src/client/connection/errors.ts';
-import { decisionContent, type ResolveInquiryMessage } from '../../src/client.ts';
+import { type Content, decisionContent } from '../../src/client.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
 import { decideInLedger } from '../../src/operator/ledger-decisions.ts';
@@ -79,7 +79,7 @@ async function sentFor(runKey: string): Promise<number> {
   return inquiries.flatMap(({ attempts }) => attempts).length;
 }
 
-type Message = Omit<ResolveInquiryMessage, 'journeyId'>;
+type Message = Content<'journey', 'resolveInquiry'>;
 
 /** Makes a decision to resend. */
 function resendOf(

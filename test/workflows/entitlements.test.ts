@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { hasCode } from '../../src/client/connection/errors.ts';
-import type { CallError, CreditJourneys, HoldStatus, ResolveInquiryMessage, ShareInput } from '../../src/client.ts';
+import type { CallError, Content, CreditJourneys, HoldStatus, ShareInput } from '../../src/client.ts';
 import type { GatewayProfile } from '../../src/gateway/profile.ts';
 import { resetTo, taskBeforeSend, taskOfMessage } from '../hazards/operator-hands.ts';
 import { connectTo, firstHoldOf } from '../support/harness-client.ts';
@@ -35,7 +35,7 @@ async function whileAllowed<T>(allowed: GatewayProfile['allowed'], act: () => Pr
   return act().finally(() => profiles.set('default', own));
 }
 
-function resend({ customerTraceNumber, attempts: attempt }: HoldStatus): Omit<ResolveInquiryMessage, 'journeyId'> {
+function resend({ customerTraceNumber, attempts: attempt }: HoldStatus): Content<'journey', 'resolveInquiry'> {
   const about = { decisionId: 'D1', customerTraceNumber, attempt };
   return { ...about, action: 'resend', providerSaid: 'notAsked', by: 'ops', reason: 'the profile was corrected' };
 }

@@ -5,7 +5,6 @@ import { callbackify, promisify } from 'node:util';
 import {
   Client,
   Connection,
-  type ConnectionLike,
   defaultGrpcRetryOptions,
   isGrpcServiceError,
   type WorkflowClientInterceptor,
@@ -84,11 +83,6 @@ export interface ConnectOptions {
   taskQueue?: string;
   /** Names the default task queue. Default: `GATEWAY_ENVIRONMENT`, else `sandbox`. */
   environment?: Environment;
-  /**
-   * A connection of the caller's own, which stays the caller's to close.
-   * @internal
-   */
-  connection?: ConnectionLike;
   /** Time limit for connecting, in milliseconds. Default 5,000: a running server answers at once. */
   connectTimeoutMs?: number;
   /**
@@ -291,12 +285,11 @@ export async function connectParts(
   const { namespace, connectionOptions } = settings.temporal;
   const tracing = loadTracing && settings.traces ? [await loadTracing()] : [];
   const interceptors = { workflow: [sayHowClosed, ...tracing] };
-  const ownConnection = options.connection ? undefined : await connectClient(connectionOptions, options);
-  const connection = options.connection ?? (ownConnection as Connection);
+  const connection = await connectClient(connectionOptions, options);
   const { dataConverter, codecServer, keys }: PayloadParts = options.dataConverter
     ? { dataConverter: options.dataConverter }
     : await loadDataConverter(settings).catch(async (error: unknown) => {
-        await ownConnection?.close();
+        await connection.close();
         throw error;
       });
   const client = new Client({ connection, namespace, dataConverter, interceptors });
@@ -309,7 +302,7 @@ export async function connectParts(
     async close() {
       await calls.close();
       keys?.close();
-      await Promise.all([codecServer?.close(), ownConnection?.close()]);
+      await Promise.all([codecServer?.close(), connection.close()]);
     },
   };
 }
