@@ -63,28 +63,38 @@ const LONGEST_WAIT_MS = 5_000;
  * @internal
  */
 export async function* watchRun<Status extends object>(
-  watched: WatchedRun<Status>,
+  { calls, handle, runKey, status }: WatchedRun<Status>,
   options: WatchOptions,
 ): AsyncGenerator<Status> {
   const { signal } = options;
-  const about = { runKey: watched.runKey, late: createTimeoutError };
-  const patiently = <T>(ask: () => Promise<T>) => askUntilAnswered(watched, options, ask);
+  const about = { runKey, late: createTimeoutError };
+  const patiently = <T>(ask: () => Promise<T>) => askUntilAnswered(calls, options, ask);
+  const describe = async () => {
+    const run = await calls.make({ runKey }, options, () => handle.describe());
+    return { runId: run.runId, isClosed: !isOpen(run) };
+  };
+  /** `null` when the run has closed and no worker can answer its query. */
+  const askStatus = () =>
+    status(options).catch(async (error: unknown) => {
+      if (hasCode(error, 'workerUnavailable') && (await describe()).isClosed) return null;
+      throw error;
+    });
   let known: string | undefined;
   let watchedRunId: string | undefined;
   try {
     for (;;) {
-      let { runId, isClosed } = await patiently(() => describe(watched, options));
+      let { runId, isClosed } = await patiently(describe);
       if (runId === watchedRunId) return;
       watchedRunId = runId;
-      const waitForTask = followHistory(watched.handle, runId);
+      const waitForTask = followHistory(handle, runId);
       for (;;) {
-        const status = await patiently(() => askStatus(watched, options));
+        const current = await patiently(askStatus);
         if (signal?.aborted) return;
-        const text = JSON.stringify(status);
-        if (status !== null && text !== known) yield status;
+        const text = JSON.stringify(current);
+        if (current !== null && text !== known) yield current;
         known = text;
-        if (isClosed || status === null) break;
-        ({ isClosed } = await patiently(() => waitForTask((ask) => watched.calls.make(about, { signal }, ask))));
+        if (isClosed || current === null) break;
+        ({ isClosed } = await patiently(() => waitForTask((ask) => calls.make(about, { signal }, ask))));
       }
     }
   } catch (error) {
@@ -92,27 +102,9 @@ export async function* watchRun<Status extends object>(
   }
 }
 
-async function describe({ handle, runKey, calls }: Omit<WatchedRun<object>, 'status'>, options: CallOptions) {
-  const run = await calls.make({ runKey }, options, () => handle.describe());
-  return { runId: run.runId, isClosed: !isOpen(run) };
-}
-
-/** `null` when the run has closed and no worker can answer its query. */
-async function askStatus<Status extends object>(
-  watched: WatchedRun<Status>,
-  options: CallOptions,
-): Promise<Status | null> {
-  try {
-    return await watched.status(options);
-  } catch (error) {
-    if (hasCode(error, 'workerUnavailable') && (await describe(watched, options)).isClosed) return null;
-    throw error;
-  }
-}
-
 /** Tries until it is answered, ever more seldom. Throws once the signal is aborted. */
 async function askUntilAnswered<T>(
-  { calls }: Pick<WatchedRun<object>, 'calls'>,
+  calls: Calls,
   { signal, onUnavailable }: WatchOptions,
   ask: () => Promise<T>,
 ): Promise<T> {
