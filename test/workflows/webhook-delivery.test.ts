@@ -10,7 +10,7 @@ import type { LendingJourneyInput } from '../../src/messages/inputs/lending-jour
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
 import { webhookEventSchema } from '../../src/messages/webhooks/schemas.ts';
 import { parseWorkflowId, toWorkflowId } from '../../src/model/run-key.ts';
-import { findRuns } from '../../src/operator/journey-runs.ts';
+import { findRuns } from '../../src/operator/disposal.ts';
 import { openDeliveries } from '../../src/operator/webhook-deliveries.ts';
 import { environmentOf } from '../cli/command-stage.ts';
 import { runCli } from '../cli/run-cli.ts';
