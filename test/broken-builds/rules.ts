@@ -163,7 +163,7 @@ export const BROKEN_RULES: readonly BrokenBuild[] = [
     name: 'a decision is written into the ledger whatever its proof',
     edits: [
       {
-        file: 'src/operator/ledger-decisions.ts',
+        file: 'src/operator/decide.ts',
         find: "  if (!judged.accepted) return throwRefusal({ customerTraceNumber }, refuse('unproven', `/proof ${judged.rule}`));\n  const proven = judged.keyId === undefined ? record : { ...record, provenBy: judged.keyId };\n",
         replace: '  const proven = judged.accepted && judged.keyId ? { ...record, provenBy: judged.keyId } : record;\n',
       },

@@ -11,7 +11,7 @@ import { hasCode } from '../../src/client/connection/errors.ts';
 import { type Content, decisionContent } from '../../src/client.ts';
 import type { InquiryView } from '../../src/ledger/records.ts';
 import type { HoldStatus } from '../../src/messages/journey/shapes.ts';
-import { decideInLedger } from '../../src/operator/ledger-decisions.ts';
+import { decideInLedger } from '../../src/operator/decide.ts';
 import type { LedgerJourneys } from '../../src/operator/ledger-journeys.ts';
 import { withLedger } from '../hazards/operator-hands.ts';
 import { provenDecision, provenRepeat } from '../support/decision-proofs.ts';
