@@ -14,8 +14,7 @@ import { readRunningDevVariables } from './local/dev/dev-variables.ts';
 
 /** The commands that no single operation gives, by their first words and in the order of the help. */
 const PROGRAMS: readonly (readonly [names: string, load: () => Promise<{ COMMANDS: readonly CommandRow[] }>])[] = [
-  ['demo', () => import('./cli/commands/programs/demo-command.ts')],
-  ['dev', () => import('./cli/commands/programs/dev-command.ts')],
+  ['demo dev', () => import('./cli/commands/programs/dev-commands.ts')],
   ['worker setup doctor', () => import('./cli/commands/programs/installation-commands.ts')],
   ['sandbox codec-server api', () => import('./cli/commands/programs/servers.ts')],
   ['keys', () => import('./cli/commands/programs/keys-command.ts')],
