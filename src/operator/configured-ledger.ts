@@ -15,10 +15,8 @@ export async function openConfiguredLedger(
   making: Pick<OpenLedgerOptions, 'create' | 'migrate' | 'onProgress'> = {},
 ): Promise<Ledger> {
   // Loaded when needed: most callers never read a report, and need neither a database nor a key.
-  const [{ openLedger }, { WatchedKeyRing }] = await Promise.all([
-    import('../ledger/open-ledger.ts'),
-    import('../protection/keys/key-ring.ts'),
-  ]);
+  const { openLedger } = await import('../ledger/open-ledger.ts');
+  const { WatchedKeyRing } = await import('../protection/keys/key-ring.ts');
   const keyRing = await WatchedKeyRing.open(keyRingFile);
   try {
     const opened = await openLedger({ ...ledger, environment, keyRing, ...making });

@@ -182,10 +182,8 @@ async function connect(
   resources: AsyncDisposableStack,
   more: LedgerConnectOptions = {},
 ): Promise<LedgerJourneys> {
-  const [{ LedgerJourneys }, { loadTraceEndpoint }] = await Promise.all([
-    import('../../operator/ledger-journeys.ts'),
-    import('../../config/config.ts'),
-  ]);
+  const { LedgerJourneys } = await import('../../operator/ledger-journeys.ts');
+  const { loadTraceEndpoint } = await import('../../config/config.ts');
   const endpoint = loadTraceEndpoint(process.env);
   if (endpoint !== undefined) {
     const { startTracing } = await import('../../telemetry/tracing.ts');

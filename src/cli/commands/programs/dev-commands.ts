@@ -25,11 +25,9 @@ export const COMMANDS: readonly CommandRow[] = [
     unready: EXIT.interrupted,
     async serve({ options, output, resources }: Context<{ exit?: true; headless?: boolean }>) {
       const { exit, headless = false } = options;
-      const [{ startDevEnvironment }, { makeScratchDirectory }, { FAULTS, runDemo }] = await Promise.all([
-        import('../../../local/dev/dev-environment.ts'),
-        import('../../../local/scratch-directory.ts'),
-        import('../../demo/demo-story.ts'),
-      ]);
+      const { startDevEnvironment } = await import('../../../local/dev/dev-environment.ts');
+      const { makeScratchDirectory } = await import('../../../local/scratch-directory.ts');
+      const { FAULTS, runDemo } = await import('../../demo/demo-story.ts');
       const say = (text: string) => output.say([text]);
       say('Starting a Temporal server, the sandbox gateway and a worker ...');
       const ports = { temporalPort: 0, uiPort: 0, sandboxPort: 0, fault: FAULTS };

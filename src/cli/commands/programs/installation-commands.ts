@@ -20,10 +20,8 @@ export const COMMANDS: readonly CommandRow[] = [
     async run({ options, output }: Context) {
       const { loadConfig } = await import('../../../config/config.ts');
       const config = loadConfig(process.env);
-      const [{ runWorker }, { createLogger, installLogger }] = await Promise.all([
-        import('../../../worker.ts'),
-        import('../../../telemetry/logging.ts'),
-      ]);
+      const { runWorker } = await import('../../../worker.ts');
+      const { createLogger, installLogger } = await import('../../../telemetry/logging.ts');
       // Node's slabs of 64 kB end with their last buffer; the SDK (1.24) keeps a small one for each cached run.
       Buffer.poolSize = 8 * 1_024;
       const logger = createLogger(config.logLevel);
@@ -83,10 +81,8 @@ export const COMMANDS: readonly CommandRow[] = [
       if (timeout < 1 || timeout > 999) {
         throw new UsageError('--timeout must be a whole number of seconds from 1 to 999');
       }
-      const [{ inspectCodecServer, inspectConfig }, { examine }] = await Promise.all([
-        import('../../../config/config.ts'),
-        import('../../../doctor/examine-installation.ts'),
-      ]);
+      const { inspectCodecServer, inspectConfig } = await import('../../../config/config.ts');
+      const { examine } = await import('../../../doctor/examine-installation.ts');
       const { env } = process;
       const signerFile = env.API_DECISION_KEY_FILE || undefined;
       const inspected = { ...inspectConfig(env), codecServer: inspectCodecServer(env), signerFile };
@@ -100,10 +96,8 @@ export const COMMANDS: readonly CommandRow[] = [
 async function setUpLedger(output: Output): Promise<LedgerIdentity> {
   const { loadLedgerAccess } = await import('../../../config/ledger.ts');
   const access = loadLedgerAccess(process.env, { needsId: false });
-  const [{ openConfiguredLedger }, { makeMissingKeyRing }] = await Promise.all([
-    import('../../../operator/configured-ledger.ts'),
-    import('../../../protection/keys/key-ring.ts'),
-  ]);
+  const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
+  const { makeMissingKeyRing } = await import('../../../protection/keys/key-ring.ts');
   await makeMissingKeyRing(access);
   const ledger = await openConfiguredLedger(access, { create: true, migrate: true, onProgress: output.progress });
   await ledger.close();

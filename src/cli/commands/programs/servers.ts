@@ -47,10 +47,8 @@ export const COMMANDS: readonly CommandRow[] = [
 
 docs/sandbox.md lists the magic applicants, the faults and the routes.`,
     async serve({ options: { json: _, debug: __, ...options }, resources }: Context<SandboxOptions>) {
-      const [{ startSandbox }, { isOwnMachine }] = await Promise.all([
-        import('../../../../sandbox/server.ts'),
-        import('../../../../sandbox/options.ts'),
-      ]);
+      const { startSandbox } = await import('../../../../sandbox/server.ts');
+      const { isOwnMachine } = await import('../../../../sandbox/options.ts');
       if (options.host !== undefined && !isOwnMachine(options.host)) await warnOfNetwork();
       const sandbox = await startSandbox(options).catch((error: unknown) => {
         throw error instanceof RangeError ? new UsageError(error.message) : error;
@@ -82,10 +80,8 @@ docs/codec-server.md lists the variables, the roles and the routes.`,
     async serve({ options: flags, resources }: Context<ServerFlags>) {
       const { loadCodecServerSettings } = await import('../../../codec/settings.ts');
       const settings = loadCodecServerSettings(overrideVariables('CODEC_SERVER', flags));
-      const [{ startCodecServer }, { WatchedKeyRing }] = await Promise.all([
-        import('../../../codec/server.ts'),
-        import('../../../protection/keys/key-ring.ts'),
-      ]);
+      const { startCodecServer } = await import('../../../codec/server.ts');
+      const { WatchedKeyRing } = await import('../../../protection/keys/key-ring.ts');
       const { logger, options } = await openTelemetry('codec-server', settings, resources);
       const keys = await WatchedKeyRing.open(settings.keyRingFile, {
         onReloadFailed: (error) => logger.error({ error }, 'the key ring cannot be read again'),
@@ -126,11 +122,9 @@ docs/http-api.md lists the claims, the scopes and the operations.`,
       const { loadApiSettings } = await import('../../../api/settings.ts');
       const settings = loadApiSettings(overrideVariables('API', flags));
       const { options, ledgerAccess, decisionKeyFile } = settings;
-      const [{ startApi }, { openConfiguredLedger }, { LedgerJourneys }] = await Promise.all([
-        import('../../../api/server.ts'),
-        import('../../../operator/configured-ledger.ts'),
-        import('../../../operator/ledger-journeys.ts'),
-      ]);
+      const { startApi } = await import('../../../api/server.ts');
+      const { openConfiguredLedger } = await import('../../../operator/configured-ledger.ts');
+      const { LedgerJourneys } = await import('../../../operator/ledger-journeys.ts');
       const { loadDecisionSigner } = await import('../../../protection/keys/signing-keys.ts');
       const signer = decisionKeyFile ? await loadDecisionSigner(decisionKeyFile).catch(refuseKey) : undefined;
       const openLedger = () => openConfiguredLedger(ledgerAccess);
@@ -161,10 +155,8 @@ async function openTelemetry(
   { logLevel, metricsAddress }: { logLevel: LogLevel; metricsAddress?: ListenAddress },
   resources: AsyncDisposableStack,
 ) {
-  const [{ Metrics }, { createLogger, installLogger, makeRuntime }] = await Promise.all([
-    import('../../../telemetry/metrics.ts'),
-    import('../../../telemetry/logging.ts'),
-  ]);
+  const { Metrics } = await import('../../../telemetry/metrics.ts');
+  const { createLogger, installLogger, makeRuntime } = await import('../../../telemetry/logging.ts');
   const logger = createLogger(logLevel);
   const onUnexpected = (error: unknown) => logger.error({ error }, 'the service has failed');
   if (!metricsAddress) return { logger, options: { onUnexpected } };
