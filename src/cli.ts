@@ -81,19 +81,15 @@ function withoutValues(text: string): string {
     .replaceAll('\n', ' ');
 }
 
-/** Returns whether the command starts its own servers, or has an address from its caller. */
-function isByItself(command: Command): boolean {
-  const { address } = command.opts();
-  return address !== undefined || ['demo', 'dev', 'sandbox'].includes(command.name());
-}
-
 /** Runs one command with output to the process's own streams. Returns the exit code. */
 export async function runProgram(argv: readonly string[], given?: Command): Promise<number> {
   let options: OutputOptions = {};
   const program = given ?? (await createProgram(argv));
   program.hook('preAction', (_, command) => {
     options = command.opts();
-    if (!isByItself(command)) Object.assign(process.env, readRunningDevVariables(process.env, process.cwd()));
+    // Starts its own servers, or has an address from its caller.
+    const isByItself = command.opts().address !== undefined || ['demo', 'dev', 'sandbox'].includes(command.name());
+    if (!isByItself) Object.assign(process.env, readRunningDevVariables(process.env, process.cwd()));
   });
   try {
     await program.parseAsync(argv, { from: 'user' });

@@ -34,12 +34,9 @@ export type MessageTo<Kind extends RunKind, Update extends string> = Extract<
   { to: Kind; updates: Readonly<Record<Update, string>> }
 >;
 
-export type UpdateOf<Kind extends RunKind> =
-  Extract<Row, { to: Kind }> extends infer Definition
-    ? Definition extends { updates: infer Updates }
-      ? keyof Updates & string
-      : never
-    : never;
+type UpdatesOf<Definition> = Definition extends { updates: infer Updates } ? keyof Updates & string : never;
+
+export type UpdateOf<Kind extends RunKind> = UpdatesOf<Extract<Row, { to: Kind }>>;
 
 export function listUpdates(kind: RunKind): string[] {
   return Object.values<Message>(MESSAGES).flatMap(({ to, updates }) => (to === kind ? Object.keys(updates) : []));

@@ -36,7 +36,8 @@ export async function openDeliveries(client: Client, taskQueue: string, { failed
   try {
     const workflowIds = await listRunningDeliveries(client, taskQueue, failed);
     const found = await runInParallel(workflowIds, AT_ONCE, async (workflowId) => {
-      const runKey = parseDeliveryId(workflowId);
+      const own = workflowId.slice(toWebhookDeliveryId('').length);
+      const runKey = parseWorkflowId(own) ?? own;
       // Each time-out takes long. After this many without an answer, no worker is assumed to answer.
       if (unanswered.length < AT_ONCE) {
         try {
@@ -55,11 +56,6 @@ export async function openDeliveries(client: Client, taskQueue: string, { failed
   } catch (error) {
     throw translateCallError(error, '');
   }
-}
-
-function parseDeliveryId(workflowId: string): string {
-  const own = workflowId.slice(toWebhookDeliveryId('').length);
-  return parseWorkflowId(own) ?? own;
 }
 
 export function hasFailed({ endpoints }: WebhookDeliveryStatus): boolean {

@@ -134,7 +134,8 @@ async function runCommand(row: CommandRow, given: readonly unknown[]): Promise<v
   let connected: Promise<LedgerJourneys> | undefined;
   try {
     await using resources = new AsyncDisposableStack();
-    if (args.id !== undefined) requireRunKey(args.id);
+    const rule = args.id === undefined ? null : checkRunKey(args.id);
+    if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[parseRunKey(args.id ?? '').kind]}`, rule }]);
     const context: Context = {
       args,
       options,
@@ -161,12 +162,6 @@ async function runCommand(row: CommandRow, given: readonly unknown[]): Promise<v
       : error;
     throw toOptionError(translated, names, options);
   }
-}
-
-/** @throws InvalidInputError */
-function requireRunKey(runKey: string): void {
-  const rule = checkRunKey(runKey);
-  if (rule) throw new InvalidInputError([{ path: `/${ID_NAMES[parseRunKey(runKey).kind]}`, rule }]);
 }
 
 /** `<id>` also gives the id of its kind. */

@@ -42,15 +42,12 @@ interface ResolveOptions extends CallOptions, GivenOptions {
   all?: boolean;
 }
 
-/** `--since` takes a duration as well. */
-const OWN: Readonly<Record<string, Partial<Member>>> = {
-  '/since': { words: 'only rows since this instant (RFC 3339), or since so long ago (PT2H)' },
-};
+const SINCE = 'only rows since this instant (RFC 3339), or since so long ago (PT2H)';
 
-const FILTERS: readonly Member[] = listSchemaMembers([holdFilters]).map((member) => ({
-  ...member,
-  ...OWN[member.path],
-}));
+/** `--since` takes a duration as well. */
+const FILTERS: readonly Member[] = listSchemaMembers([holdFilters]).map((member) =>
+  member.path === '/since' ? { ...member, words: SINCE } : member,
+);
 
 /** An argument names the inquiry, and `--file` gives applicants. */
 const MEMBERS = listSchemaMembers([decision.schema(z.array(z.unknown()) as never).omit({ customerTraceNumber: true })]);

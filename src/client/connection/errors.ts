@@ -101,9 +101,14 @@ export class CallError extends CreditJourneyError {
   readonly problems: readonly Problem[] = [];
 
   constructor(code: CallErrorCode, { cause, ...facts }: CallFacts = {}) {
-    super(describeCall(code, facts), cause === undefined ? {} : { cause });
+    const { runKey = '', customerTraceNumber, reason = '' } = facts;
+    const words = WORDS[code]
+      .replace('{about}', () => customerTraceNumber ?? formatRunName(runKey))
+      .replace('{address}', () => reason || 'its address')
+      .replace('{reason}', () => reason);
+    super(words, cause === undefined ? {} : { cause });
     this.code = code;
-    const { refusalCause, reason = '' } = facts;
+    const { refusalCause } = facts;
     if (refusalCause === 'differs') this.problems = toDifferences(readDifferingPaths(reason));
     else if (refusalCause && reason.startsWith('/')) this.problems = [parseProblem(reason)];
     Object.assign(this, facts);
@@ -111,13 +116,6 @@ export class CallError extends CreditJourneyError {
 }
 
 type CallFacts = Partial<Omit<CallError, keyof CreditJourneyError>> & ErrorOptions;
-
-function describeCall(code: CallErrorCode, { runKey = '', customerTraceNumber, reason = '' }: CallFacts): string {
-  return WORDS[code]
-    .replace('{about}', () => customerTraceNumber ?? formatRunName(runKey))
-    .replace('{address}', () => reason || 'its address')
-    .replace('{reason}', () => reason);
-}
 
 /** Whether a call of the client has ended with one of these codes. */
 export function hasCode(error: unknown, ...codes: CallErrorCode[]): error is CallError {
@@ -331,16 +329,13 @@ function translateFailure(error: WorkflowFailedError | WorkflowUpdateFailedError
   const { type, details } = cause instanceof ApplicationFailure ? cause : {};
   if (type === 'InvalidInput') return new InvalidInputError((details?.[0] as { problems?: Problem[] })?.problems ?? []);
   if (error instanceof WorkflowFailedError) {
-    return new CallError('runFailed', { runKey, reason: type ?? toFailureType(cause) });
+    const kinds = { Cancelled: CancelledFailure, Terminated: TerminatedFailure, TimedOut: TimeoutFailure };
+    const [kind = 'Failed'] = Object.entries(kinds).find(([, Failure]) => cause instanceof Failure) ?? [];
+    return new CallError('runFailed', { runKey, reason: type ?? kind });
   }
   if (isUnprocessed(error)) return new CallError('workerUnavailable', { runKey });
   if (isClosedBeforeAnswer(error)) return new CallError('journeyFinished', { runKey });
   if (type !== 'UpdateRefused') return error;
   const refusal = details?.[0] as MessageRefusal | undefined;
   return toRefusedError(runKey, refusal ?? { cause: 'notNow', reason: 'no reason given' });
-}
-
-function toFailureType(cause: unknown): string {
-  const kinds = { Cancelled: CancelledFailure, Terminated: TerminatedFailure, TimedOut: TimeoutFailure };
-  return Object.entries(kinds).find(([, kind]) => cause instanceof kind)?.[0] ?? 'Failed';
 }

@@ -69,16 +69,12 @@ export async function startRun(
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     const paths = await findDifferences(client, start);
-    if (paths.length > 0) throw createConflictError(runKey, paths);
-    return false;
+    if (paths.length === 0) return false;
+    const rule = 'must be as it was started: choose another id for another input';
+    const list = paths.map((path) => path || '/').join(', ');
+    const reason = `${list} ${paths.length > 1 ? 'differ' : 'differs'}`;
+    throw new CallError('differs', { runKey, reason, problems: paths.map((path) => ({ path, rule })) });
   }
-}
-
-function createConflictError(runKey: string, paths: readonly string[]): CallError {
-  const rule = 'must be as it was started: choose another id for another input';
-  const list = paths.map((path) => path || '/').join(', ');
-  const reason = `${list} ${paths.length > 1 ? 'differ' : 'differs'}`;
-  return new CallError('differs', { runKey, reason, problems: paths.map((path) => ({ path, rule })) });
 }
 
 /** Finds where the input of the run with this id differs; forms that mean the same do not differ. */

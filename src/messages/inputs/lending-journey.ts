@@ -26,13 +26,6 @@ function byName<Name extends string, Field extends z.ZodType>(names: readonly Na
   return z.strictObject(Object.fromEntries(names.map((name) => [name, field])) as Record<Name, Field>);
 }
 
-const purposeCodesSchema = byName([...STAGES, 'SECONDUSE'], fields.permissiblePurposeCode.optional());
-
-/** By the names of `counts` in a stage's `changes`. */
-const attentionAboveSchema = byName(COUNTED_CHANGES, z.int().min(0).optional());
-
-const endUserCodesSchema = byName(STAGES, fields.endUserCode.optional());
-
 function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
   return z.strictObject({
     /**
@@ -44,9 +37,9 @@ function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
     /** The gateway's code of the lender that the reports are for; of a secondary user see `shares`. */
     endUserCode: fields.endUserCode,
     /** Another lender's code for single stages. Default: `endUserCode`. */
-    endUserCodes: endUserCodesSchema.optional(),
+    endUserCodes: byName(STAGES, fields.endUserCode.optional()).optional(),
     /** One for each of `stages`, and `SECONDUSE` where a share has none of its own. */
-    permissiblePurposeCodes: purposeCodesSchema,
+    permissiblePurposeCodes: byName([...STAGES, 'SECONDUSE'], fields.permissiblePurposeCode.optional()),
     /** Everyone who applies, each with an `applicantId` and an SSN of their own. */
     applicants,
     /** In this order. Default: all three. Each posts an inquiry. */
@@ -71,9 +64,9 @@ function lendingJourneySchema(applicants: z.ZodType<Applicant[]>) {
     maxReportAge: fields.duration.optional(),
     /**
      * A preclose report with more changes than that of any kind named needs a person's attention; so does one that could
-     * not be compared.
+     * not be compared. By the names of `counts` in a stage's `changes`.
      */
-    attentionAbove: attentionAboveSchema.optional(),
+    attentionAbove: byName(COUNTED_CHANGES, z.int().min(0).optional()).optional(),
   });
 }
 

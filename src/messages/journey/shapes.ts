@@ -305,9 +305,7 @@ export const recordedConsentSchema = z.object({
 });
 
 /** `details[0]` of a failure with type `InvalidInput`. */
-export const invalidInputSchema = z.object({
-  problems: z.array(problemSchema),
-});
+export const invalidInputSchema = z.object({ problems: z.array(problemSchema) });
 
 /** The ledger has the consent, or refuses it. A refusal is an answer: the workflow completes. */
 export const lateConsentResultSchema = z.union([
