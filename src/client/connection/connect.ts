@@ -136,16 +136,10 @@ function checkTemporalAddress(address: string): string | null {
   return matched && isPort ? null : 'must be host:port, such as 127.0.0.1:7233, without a scheme or a path';
 }
 
-/** The error about an address of another form, or `null`. The SDK's own error quotes it, with a password perhaps. */
-function findAddressError({ address }: ConnectionOptions): ConfigError | null {
-  const rule = checkTemporalAddress(address);
-  return rule ? new ConfigError([{ variable: 'TEMPORAL_ADDRESS', rule }]) : null;
-}
-
 /**
  * Opens a connection of this kind, and waits for a first answer of the server.
  *
- * @throws CallError
+ * @throws CallError; ConfigError for an address of another form: the SDK's own error quotes it, with a password perhaps
  */
 async function openConnection(
   kind: Pick<typeof Connection, 'lazy'>,
@@ -153,6 +147,9 @@ async function openConnection(
   withinMs: number,
   signal?: AbortSignal,
 ): Promise<Connection> {
+  const rule = checkTemporalAddress(to.address);
+  if (rule) throw new ConfigError([{ variable: 'TEMPORAL_ADDRESS', rule }]);
+  if (signal?.aborted) throw new CallError('aborted', { cause: signal.reason });
   let connection: Connection | undefined;
   try {
     const opened = kind.lazy({ ...to, interceptors: [] });
@@ -171,27 +168,12 @@ async function openConnection(
   }
 }
 
-/** Connects a client to Temporal. @throws CallError; InvalidInputError or ConfigError for an address of another form */
-async function connectClient(
-  to: ConnectionOptions,
-  { address, connectTimeoutMs = DEFAULT_TIMEOUT_MS, signal }: ConnectOptions,
-): Promise<Connection> {
-  const rule = address === undefined ? null : checkTemporalAddress(address);
-  if (rule) throw new InvalidInputError([{ path: '/address', rule }]);
-  const wrong = findAddressError(to);
-  if (wrong) throw wrong;
-  if (signal?.aborted) throw new CallError('aborted', { cause: signal.reason });
-  return openConnection(PatientConnection, to, connectTimeoutMs, signal);
-}
-
 /**
  * Calls Temporal once more, as a client does, and returns why it cannot be reached.
  *
  * @internal
  */
 export async function diagnoseUnreachable(to: ConnectionOptions, withinMs: number): Promise<unknown> {
-  const wrong = findAddressError(to);
-  if (wrong) return wrong;
   const reason = `${to.address}: it answers a client; a worker’s certificates must be X.509 version 3`;
   // A failed connection of this process is shared otherwise, and its next error gives no reason.
   const channelArgs = { 'grpc.use_local_subchannel_pool': 1 };
@@ -285,7 +267,10 @@ export async function connectParts(
   const { namespace, connectionOptions } = settings.temporal;
   const tracing = loadTracing && settings.traces ? [await loadTracing()] : [];
   const interceptors = { workflow: [sayHowClosed, ...tracing] };
-  const connection = await connectClient(connectionOptions, options);
+  const { address, connectTimeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
+  const rule = address === undefined ? null : checkTemporalAddress(address);
+  if (rule) throw new InvalidInputError([{ path: '/address', rule }]);
+  const connection = await openConnection(PatientConnection, connectionOptions, connectTimeoutMs, signal);
   const { dataConverter, codecServer, keys }: PayloadParts = options.dataConverter
     ? { dataConverter: options.dataConverter }
     : await loadDataConverter(settings).catch(async (error: unknown) => {
