@@ -143,28 +143,23 @@ export class CodecServer implements PayloadCodec {
 }
 
 /** docs/codec-server.md, "Errors". What a reason does not say, the status does; a proxy gives no reason. */
-const CODES = new Map<string | number, CodecServerErrorCode>([
-  ['role', 'roleTooLow'],
-  ['namespace', 'namespaceRefused'],
-  ['redacted', 'masked'],
-  ['unknownKey', 'keyUnknown'],
-  [400, 'refused'],
-  [401, 'tokenRefused'],
-  [403, 'refused'],
-  [413, 'tooLarge'],
-  [415, 'refused'],
-  [422, 'refused'],
-  [429, 'busy'],
-  [502, 'busy'],
-  [503, 'busy'],
-  [504, 'busy'],
-]);
+const SIGNS: readonly [code: CodecServerErrorCode, ...signs: (string | number)[]][] = [
+  ['roleTooLow', 'role'],
+  ['namespaceRefused', 'namespace'],
+  ['masked', 'redacted'],
+  ['keyUnknown', 'unknownKey'],
+  ['tokenRefused', 401],
+  ['tooLarge', 413],
+  ['refused', 400, 403, 415, 422],
+  ['busy', 429, 502, 503, 504],
+];
 
 const errorBody = z.object({ error: z.object({ reason: z.string() }) });
 
 function toError({ status, text }: Answer): CodecServerError {
   const reason = errorBody.safeParse(parseJson(text)?.[0]).data?.error.reason ?? '';
-  return new CodecServerError(CODES.get(reason) ?? CODES.get(status) ?? 'unexpected', reason);
+  const findCode = (sign: string | number) => SIGNS.find(([, ...signs]) => signs.includes(sign))?.[0];
+  return new CodecServerError(findCode(reason) ?? findCode(status) ?? 'unexpected', reason);
 }
 
 function parsePayloadList(text: string, count: number): Payload[] {
