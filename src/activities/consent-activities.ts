@@ -3,7 +3,7 @@ import { isGrpcServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { runInParallel } from '../base/in-parallel.ts';
 import { parseInstantMs } from '../base/instants.ts';
-import type { ConsentRecord, GrantFault, ShareStanding } from '../consent/consent-record.ts';
+import type { ConsentRecord, ShareStanding } from '../consent/consent-record.ts';
 import { isAhead, isRefusal, refuseFault } from '../consent/refusals.ts';
 import { type JudgedShare, judgeShare, toConsentStanding } from '../consent/standing.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -78,6 +78,13 @@ function describeStands(stands: Omit<Stands, 'changed'>, consent: ConsentRecord,
   return { ...stands, changed: !isKnown && decision === consent.decision && consentId === consent.consentId };
 }
 
+/** Says whether the ledger had the consent before: with other content, or as a grant that permits nothing. */
+function judgeVerdict(consent: ConsentRecord, verdict: ConsentVerdict | undefined, share?: JudgedShare) {
+  if (verdict?.kind !== 'known') return { isKnown: false, paths: [] };
+  const worth = consent.decision === 'granted' && share ? share.judgeGrant(consent) : 'stands';
+  return { isKnown: true, paths: verdict.paths, fault: worth === 'stands' ? verdict.fault : worth };
+}
+
 const RECORDED_OTHERWISE = 'must be what was recorded before under this consentId and decision';
 
 /** A message that is to be written, or the reason why it is not. */
@@ -112,25 +119,13 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
       if (!('consent' in item)) return item;
       const { consent, doubt } = item;
       const share = judged[shareIds.indexOf(consent.shareId)];
-      const { isKnown, paths, fault } = await judgeVerdict(consent, verdictByConsent.get(consent), share);
+      const { isKnown, paths, fault } = judgeVerdict(consent, verdictByConsent.get(consent), share);
       const differing = refusePaths('/consentId with this /decision was used', paths);
       if (differing) return { kind: 'refused', ...differing };
       const found = share && toConsentStanding(share.applicants, consent.applicantId);
       return { kind: 'recorded', isKnown, fault, doubt, stands: found && describeStands(found, consent, isKnown) };
     };
     return { taken: await Promise.all(proven.map(toTaken)), standings: judged.map(({ standing }) => standing) };
-  }
-
-  /** Says whether the ledger had the consent before: with other content, or as a grant that permits nothing. */
-  async function judgeVerdict(consent: ConsentRecord, verdict: ConsentVerdict | undefined, share?: JudgedShare) {
-    if (verdict?.kind !== 'known') return { isKnown: false, paths: [] };
-    const { paths } = verdict;
-    let fault: GrantFault | undefined;
-    if (consent.decision === 'granted' && paths.length === 0) {
-      const worth = share?.judgeGrant(consent) ?? 'stands';
-      fault = worth === 'stands' ? ((await ledger.consents.fault(consent)) ?? undefined) : worth;
-    }
-    return { isKnown: true, paths, fault };
   }
 
   /**
@@ -179,7 +174,7 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     const { consent } = proven;
     const { ledgerId } = ledger.identity;
     const { verdict, unmatched } = await ledger.consents.keep(ledgerId, consent);
-    const { isKnown: duplicate, paths, fault } = await judgeVerdict(consent, verdict);
+    const { isKnown: duplicate, paths, fault } = judgeVerdict(consent, verdict);
     if (paths.length > 0) {
       return { cause: 'differs', problems: paths.map((path) => ({ path, rule: RECORDED_OTHERWISE })) };
     }

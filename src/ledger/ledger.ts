@@ -72,7 +72,7 @@ export function makeLedger(transactions: Transactions, identity: records.LedgerI
       acceptRestore,
     }),
     consents: {
-      ...transactions.bindReads({ fault: consents.readFault, unmatchedCounts: consents.countUnmatched }),
+      ...transactions.bindReads({ unmatchedCounts: consents.countUnmatched }),
       ...transactions.bindWritesTo({
         keep: consents.keepConsent,
         adopt: consents.adoptConsents,

@@ -1,6 +1,6 @@
 /** The input and output of the ledger (types). Nothing here is a row; ledger.ts leads to the functions that use them. */
 
-import type { GrantKey } from '../consent/consent-record.ts';
+import type { GrantFault, GrantKey } from '../consent/consent-record.ts';
 import type { FailureType } from '../model/failure-types.ts';
 import type { Answer, AttemptState, AttemptView, InquiryDescription } from '../model/inquiry.ts';
 import type { HighWaterMark } from '../model/ledger-watch.ts';
@@ -94,8 +94,11 @@ export type DecisionVerdict =
   /** The decision breaks a rule: a path and a rule. Nothing was written, and the inquiry still waits for a decision. */
   | ({ kind: 'refused' } & MessageRefusal);
 
-/** `paths`: differences from the consent recorded under the same key; empty for a duplicate. */
-export type ConsentVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[] };
+/**
+ * `paths`: differences from the consent recorded under the same key; empty for a duplicate. `fault`: why a grant that is
+ * sent again permits nothing.
+ */
+export type ConsentVerdict = { kind: 'recorded' } | { kind: 'known'; paths: string[]; fault?: GrantFault };
 
 /** An inquiry with all of its attempts, for people and programs that read. */
 export type InquiryView = Omit<Row<'inquiries'>, 'digest'> & {

@@ -119,7 +119,11 @@ export function keptConsentTests(opened: Open, backend: LedgerBackend): void {
     const { ledger, ledgerId } = await opened(t);
     const grants = ['C-1', 'C-2', 'C-3', 'C-4'].map((consentId) => consentOf({ consentId }));
     await ledger.recordConsents(ledgerId, grants, { firstRunId: 'run-1', shareIds: ['S1'] });
-    const again = async (consentId: string) => ledger.consents.fault(consentOf({ consentId }));
+    const again = async (consentId: string) => {
+      const sent = consentOf({ consentId, receivedAt: '2026-01-02T09:00:00Z' });
+      const [verdict] = await ledger.recordConsents(ledgerId, [sent]);
+      return verdict?.kind === 'known' && verdict.paths.length === 0 ? verdict.fault : assert.fail();
+    };
     assert.equal(await again('C-1'), undefined);
     const faulty = (consentId: string, fault: GrantFault) => ({ ...consentOf({ consentId }), fault });
     // The second is not in this ledger.

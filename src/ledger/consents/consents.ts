@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { pick } from '../../base/defined.ts';
+import { omitUndefined, pick } from '../../base/defined.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
 import { findConsentDifferences, findEnds } from '../../consent/refusals.ts';
 import { parseRunKey } from '../../model/run-key.ts';
@@ -56,29 +56,29 @@ export async function recordConsents(
   consents: readonly ConsentRecord[],
   receiver?: Receiver,
 ): Promise<ConsentVerdict[]> {
-  const verdicts: ConsentVerdict[] = [];
-  if (consents.length > 0) {
-    await appendToChain(tx, async (insert) => {
-      for (const consent of consents) {
-        const given = { ...consent, ...consent.secondaryUser, firstRunId: receiver?.firstRunId };
-        const row = await insert('consents', given, { orKeep: true });
-        verdicts.push(row ? { kind: 'recorded' } : await judgeKnown(tx, consent, consents));
-        // Notes a further start of a known consent, and whether the start does not know the share yet.
-        const isUnknown = receiver?.shareIds.includes(consent.shareId) === false;
-        if (!receiver || (row && !isUnknown)) continue;
-        await updateRows(tx, 'consents', pick(consent, KEY), {
-          toldTo: receiver.firstRunId,
-          unmatched: isUnknown ? 'share' : undefined,
-          listedFrom: (now) => `coalesce(listed_from, ${now} + ${SHARE_MAY_FOLLOW_MS})`,
-        });
-      }
-    });
-  }
-  for (const { fault, ...grant } of receiver?.faultyGrants ?? []) {
-    const isThis = pick({ ...grant, decision: 'granted' as const }, KEY);
-    await updateRows(tx, 'consents', isThis, { fault, toldTo: ifUnset(receiver?.firstRunId ?? null) });
-  }
-  return verdicts;
+  const { faultyGrants = [] } = receiver ?? {};
+  if (consents.length + faultyGrants.length === 0) return [];
+  return appendToChain(tx, async (insert) => {
+    for (const { fault, ...grant } of faultyGrants) {
+      const isThis = pick({ ...grant, decision: 'granted' as const }, KEY);
+      await updateRows(tx, 'consents', isThis, { fault, toldTo: ifUnset(receiver?.firstRunId ?? null) });
+    }
+    const verdicts: ConsentVerdict[] = [];
+    for (const consent of consents) {
+      const given = { ...consent, ...consent.secondaryUser, firstRunId: receiver?.firstRunId };
+      const row = await insert('consents', given, { orKeep: true });
+      verdicts.push(row ? { kind: 'recorded' } : await judgeKnown(tx, consent, consents));
+      // Notes a further start of a known consent, and whether the start does not know the share yet.
+      const isUnknown = receiver?.shareIds.includes(consent.shareId) === false;
+      if (!receiver || (row && !isUnknown)) continue;
+      await updateRows(tx, 'consents', pick(consent, KEY), {
+        toldTo: receiver.firstRunId,
+        unmatched: isUnknown ? 'share' : undefined,
+        listedFrom: (now) => `coalesce(listed_from, ${now} + ${SHARE_MAY_FOLLOW_MS})`,
+      });
+    }
+    return verdicts;
+  });
 }
 
 /** Records a consent that no run has received. `unmatched` is absent where journey, share and applicant are known. */
@@ -104,11 +104,15 @@ export async function adoptConsents(session: SqlSession, start: Start): Promise<
   const { runKey, firstRunId, shareIds, applicantIds, reportRunKey } = start;
   const ofNoStart = { journeyId: runKey, firstRunId: null, toldTo: null };
   await updateRows(session, 'consents', ofNoStart, { toldTo: firstRunId });
-  const isUnmatched = { journeyId: runKey, unmatched: IS_SET };
-  const isOfApplicant = { ...isUnmatched, applicantId: isIn(applicantIds) };
-  await updateRows(session, 'consents', isUnmatched, { unmatched: 'applicant' });
-  await updateRows(session, 'consents', isOfApplicant, { unmatched: 'share' });
-  await updateRows(session, 'consents', { ...isOfApplicant, shareId: isIn(shareIds) }, { unmatched: undefined });
+  await updateRows(
+    session,
+    'consents',
+    { journeyId: runKey, unmatched: IS_SET },
+    {
+      unmatched: (_now, place) => `CASE WHEN NOT (${isIn(applicantIds)('applicant_id', place)}) THEN 'applicant'
+      WHEN NOT (${isIn(shareIds)('share_id', place)}) THEN 'share' END`,
+    },
+  );
   if (reportRunKey === undefined) return;
   const ofReport = { journeyId: reportRunKey, shareId: isIn(shareIds), unmatched: 'share' } as const;
   await updateRows(session, 'consents', ofReport, { unmatched: undefined });
@@ -144,23 +148,6 @@ async function findUnmatched(session: SqlSession, consent: ConsentRecord): Promi
   return asked.length === 0 || isKnown ? undefined : 'applicant';
 }
 
-/** Reads only: why a grant permits nothing; `undefined` also where its own share was posted under it. */
-export async function readFault(tx: Transaction, grant: GrantKey): Promise<GrantFault | undefined> {
-  const said = await readSaid(tx, grant);
-  const recorded = findConsent(said, { ...grant, decision: 'granted' });
-  if (recorded?.fault === 'spent') return recorded.fault;
-  const spent = await readSpentGrants(tx, pick(grant, ['journeyId', 'shareId', 'applicantId', 'consentId']));
-  if (!recorded || spent.some((use) => use.runKey === grant.journeyId && wasPosted(use))) return undefined;
-  return recorded.fault ?? (findEnds(said.map(toConsentRecord))(toConsentRecord(recorded)) && 'refused');
-}
-
-function findConsent(
-  said: readonly ConsentRow[],
-  { consentId, decision }: Pick<ConsentRecord, 'consentId' | 'decision'>,
-) {
-  return said.find((row) => row.consentId === consentId && row.decision === decision);
-}
-
 /**
  * Judges a consent whose key has a row already: from an earlier try of this call, or from another message.
  *
@@ -171,9 +158,9 @@ async function judgeKnown(
   consent: ConsentRecord,
   together: readonly ConsentRecord[],
 ): Promise<ConsentVerdict> {
-  const said = await readSaid(tx, consent);
-  const row = findConsent(said, consent);
-  if (!row) return { kind: 'known', paths: [] };
+  const said = await readRows(tx, 'consents', pick(consent, SUBJECT));
+  const row = said.find(({ consentId, decision }) => consentId === consent.consentId && decision === consent.decision);
+  if (!row) throw new Error('a known consent that is not in the ledger');
   const isSaidSince = ({ decision, receivedAt }: ConsentRecord | ConsentRow) =>
     decision === 'granted' &&
     Date.parse(receivedAt) > Date.parse(row.receivedAt) &&
@@ -181,8 +168,19 @@ async function judgeKnown(
   const isAlike = (other: ConsentRecord) => isDeepStrictEqual(pick(other, SUBJECT), pick(consent, SUBJECT));
   const hasGrantedSince = consent.decidedNow === true && [...said, ...together.filter(isAlike)].some(isSaidSince);
   const paths = findConsentDifferences(toConsentRecord(row), consent, { hasGrantedSince });
-  const isThis = paths.length === 0 && row.receivedAt === consent.receivedAt;
-  return isThis ? { kind: 'recorded' } : { kind: 'known', paths };
+  if (paths.length > 0) return { kind: 'known', paths };
+  if (row.receivedAt === consent.receivedAt) return { kind: 'recorded' };
+  const fault = row.decision === 'granted' ? await findFault(tx, row, said) : undefined;
+  return { kind: 'known', paths, ...omitUndefined({ fault }) };
+}
+
+/** Finds why a grant permits nothing; `undefined` also where its own share was posted under it. */
+async function findFault(tx: Transaction, grant: ConsentRow, said: ConsentRow[]): Promise<GrantFault | undefined> {
+  if (grant.fault === 'spent') return grant.fault;
+  const posted = await readPostedGrants(tx, pick(grant, [...SUBJECT, 'consentId']));
+  if (posted.some((use) => use.runKey === grant.journeyId)) return undefined;
+  // The rules about refusals need all messages of the applicant about the share.
+  return grant.fault ?? (findEnds(said.map(toConsentRecord))(toConsentRecord(grant)) && 'refused');
 }
 
 /** Reads only: the listed consents that match nothing, by what they lack: how many, and since when. */
@@ -197,44 +195,32 @@ export function toConsentRecord(row: ConsentRow): ConsentRecord {
   return { ...pick(row, SAID), secondaryUser: pick(row, ['endUserCode', 'endUser']) };
 }
 
-/** Reads the messages of one applicant about one share: the rules about refusals need all of them. */
-function readSaid(
+/** A grant under which a share was, or may have been, posted; the attempt, and whose share it is. */
+export type PostedGrant = GrantKey &
+  Pick<Row<'attempts'>, 'customerTraceNumber' | 'state'> &
+  Pick<Row<'inquiries'>, 'runKey' | 'endUserCode' | 'endUser'>;
+
+/**
+ * Reads the grants under which a share was, or may have been, posted. Where it may have been, the person who revoked the
+ * consent has a right to know. `state` is that of the attempt; an overdue one is `unknown`.
+ */
+export function readPostedGrants(
   session: SqlSession,
-  { journeyId, shareId, applicantId }: Omit<GrantKey, 'consentId'>,
-): Promise<ConsentRow[]> {
-  return readRows(session, 'consents', { journeyId, shareId, applicantId });
-}
-
-/** An attempt of SECONDUSE, a grant that permitted it, and whose share it is. */
-export interface SpentGrant
-  extends GrantKey,
-    Pick<Row<'attempts'>, 'customerTraceNumber' | 'state' | 'outcome' | 'answerKind' | 'lateState'>,
-    Pick<Row<'inquiries'>, 'runKey' | 'endUserCode' | 'endUser'> {
-  overdue: number;
-}
-
-export function readSpentGrants(session: SqlSession, members: Members<Row<'attempt_consents'>>): Promise<SpentGrant[]> {
+  members: Members<Row<'attempt_consents'>>,
+): Promise<PostedGrant[]> {
   const { sql, values } = hasMembers(members, 'l.');
+  // A late answer may still mean a posting. For SECONDUSE only `Record` means posted; an answer that could not be read
+  // may mean it.
   return session.read(
     `SELECT l.journey_id, l.share_id, l.applicant_id, l.consent_id, i.run_key, i.end_user_code, i.end_user,
-       a.customer_trace_number, a.state, a.outcome, a.answer_kind, a.late_state,
-       CASE WHEN a.answer_by <= ${session.dialect.now} THEN 1 ELSE 0 END AS overdue
+       a.customer_trace_number,
+       CASE WHEN a.state = 'sending' AND a.answer_by <= ${session.dialect.now} THEN 'unknown' ELSE a.state END AS state
      FROM attempt_consents l
      JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
      JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
-     WHERE ${sql}`,
+     WHERE ${sql} AND (a.state IN ('sending', 'unknown') OR a.late_state = 'answered'
+       OR (a.state IN ('accepted', 'answered') AND a.outcome = 'record')
+       OR (a.state = 'answered' AND coalesce(a.answer_kind, '') <> 'outcome'))`,
     values,
   );
-}
-
-/**
- * Whether a share was, or may have been, posted. Where it may have been, the person who revoked the consent has a right
- * to know.
- */
-export function wasPosted({ state, outcome, answerKind, lateState }: SpentGrant): boolean {
-  // A late answer may still mean a posting.
-  if (state === 'sending' || state === 'unknown' || lateState === 'answered') return true;
-  // For SECONDUSE only `Record` means posted; an answer that could not be read may mean it.
-  if (state === 'accepted') return outcome === 'record';
-  return state === 'answered' && (answerKind !== 'outcome' || outcome === 'record');
 }

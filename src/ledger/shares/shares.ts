@@ -9,7 +9,7 @@ import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { toRunKey } from '../../model/run-key.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
-import { type ConsentRow, readSpentGrants, toConsentRecord, wasPosted } from '../consents/consents.ts';
+import { type ConsentRow, readPostedGrants, toConsentRecord } from '../consents/consents.ts';
 import { hasMembers, insertRow, isIn, readRows } from '../database/rows.ts';
 import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import { openTask } from '../holds/holds.ts';
@@ -45,8 +45,8 @@ export async function readShareFacts(tx: Transaction, query: ConsentsQuery) {
   const { digest, nowMs, owners, reports } = await readOwners(tx, query);
   const rows = await readAboutReport(tx, { shareId, owners, digest });
   // The grants under this share's id under which another share was, or may have been, posted, with that share's owner.
-  const uses = await readSpentGrants(tx, { journeyId: isIn(owners), shareId });
-  const ofOthers = uses.filter((use) => use.runKey !== runKey && wasPosted(use));
+  const uses = await readPostedGrants(tx, { journeyId: isIn(owners), shareId });
+  const ofOthers = uses.filter((use) => use.runKey !== runKey);
   const usedBy = new Map(ofOthers.map((use) => [useKey(use), use.runKey]));
   const stored = rows.map((row): StoredConsent => {
     const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
@@ -210,23 +210,22 @@ export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promi
  */
 export async function flagIfRefused(
   tx: Transaction,
-  links: Parameters<typeof readSpentGrants>[1],
+  links: Parameters<typeof readPostedGrants>[1],
   choose = (said: ConsentRecord[]) => said,
 ): Promise<number> {
-  const spent = await readSpentGrants(tx, links);
   const concerned = new Set<string>();
   // Most refusals concern no posting. The full history of messages is read only for those that do.
-  for (const spentGrant of spent.filter(wasPosted)) {
+  for (const posted of await readPostedGrants(tx, links)) {
     // The outcome of an attempt in progress, or the end of its time, decides.
-    if (spentGrant.state === 'sending' && spentGrant.overdue === 0) continue;
-    const { journeyId, shareId, applicantId, consentId } = spentGrant;
-    const names = isIn([journeyId, ...(await readOwners(tx, spentGrant)).owners]);
+    if (posted.state === 'sending') continue;
+    const { journeyId, shareId, applicantId, consentId } = posted;
+    const names = isIn([journeyId, ...(await readOwners(tx, posted)).owners]);
     const history = (await readRows(tx, 'consents', { journeyId: names, shareId, applicantId })).map(toConsentRecord);
     const isGrant = (consent: ConsentRecord) => consent.decision === 'granted';
     const isSpent = (consent: ConsentRecord) => consent.journeyId === journeyId && consent.consentId === consentId;
     const grant = history.find((consent) => isGrant(consent) && isSpent(consent));
-    const said = choose(history).filter((consent) => isGrant(consent) || mayMean(consent.secondaryUser, spentGrant));
-    if (grant && findEnds(said)(grant)) concerned.add(spentGrant.customerTraceNumber);
+    const said = choose(history).filter((consent) => isGrant(consent) || mayMean(consent.secondaryUser, posted));
+    if (grant && findEnds(said)(grant)) concerned.add(posted.customerTraceNumber);
   }
   for (const customerTraceNumber of concerned)
     await openTask(tx, { kind: 'flagged', reason: 'revokedAfterPosting', customerTraceNumber });
