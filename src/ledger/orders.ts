@@ -45,17 +45,23 @@ export function readOrders(
   );
 }
 
-/** Appends an order. Its time is later than that of the run's other orders, so that their order stays clear. */
+/**
+ * Appends an order. Its time is later than that of the run's other orders, or of those about no run, and than the attempts
+ * that they name: their order stays clear also where a clock was set back. One with an `orderId` is written once.
+ */
 export async function appendOrder(
   session: SqlSession,
   insert: InsertChained,
   order: Partial<Row<'orders'>>,
 ): Promise<OrderRow> {
-  const sql = (place: Place) => ({
-    recorded_at: `(SELECT max(at) FROM (SELECT ${session.dialect.now} AS at
-      UNION ALL SELECT max(recorded_at) + 1 FROM orders WHERE run_key = ${place(order.runKey ?? null)}) AS times)`,
-  });
-  return (await insert('orders', { ...order, orderId: randomUUID() }, { sql })) as OrderRow;
+  const { runKey, orderId } = order;
+  const sql = (place: Place) => {
+    const others = `FROM orders WHERE run_key ${runKey === undefined ? 'IS NULL' : `= ${place(runKey)}`}`;
+    const times = [`${session.dialect.now} AS at`, `max(recorded_at) + 1 ${others}`, `max(claimed_at) + 1 ${others}`];
+    return { recorded_at: `(SELECT max(at) FROM (SELECT ${times.join(' UNION ALL SELECT ')}) AS times)` };
+  };
+  const options = { sql, orKeep: orderId !== undefined };
+  return (await insert('orders', { orderId: randomUUID(), ...order }, options)) as OrderRow;
 }
 
 // Decisions about runs have the id of a decision, and permit nothing. A claim reads whether its run was withdrawn.

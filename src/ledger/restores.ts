@@ -2,14 +2,13 @@
  * Detects that this ledger is an older copy of the one that was used. Attempts have places in one sequence: an attempt
  * that was seen and is missing here proves a restore. Then nothing is claimed until an operator has accepted it.
  */
-import { randomUUID } from 'node:crypto';
 import { parseInstantMs } from '../base/instants.ts';
 import type { HighWaterMark, RestoreState } from '../model/ledger-watch.ts';
 import { appendToChain } from './audit/audit-chain.ts';
 import { type Condition, readRows } from './database/rows.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
-import type { Authorization } from './orders.ts';
+import { type Authorization, appendOrder } from './orders.ts';
 
 /** The latest order about a restore, if there is one, and the newest attempt. */
 interface Found extends Partial<Pick<Row<'orders'>, 'kind' | 'position' | 'claimedAt' | 'recordedAt'>> {
@@ -71,23 +70,15 @@ export async function watchForRestore(tx: Transaction, highWaterMark?: HighWater
   const { position, claimedAt } = state.lost;
   const found = { by: 'credit-journey', reason: 'this ledger lacks an attempt that workers have seen' };
   const orderId = `found-${position}-${claimedAt}`;
-  await appendRestoreOrder(tx, { ...state.lost, ...found, orderId, kind: 'restoreFound' });
+  const order = { ...state.lost, ...found, orderId, kind: 'restoreFound' } as const;
+  await appendToChain(tx, (insert) => appendOrder(tx, insert, order));
   return state;
 }
 
 /** Permits claims again, on the basis of this ledger. Returns as `lost` the missing attempt, if it was known. */
 export async function acceptRestore(tx: Transaction, authorization: Authorization): Promise<RestoreState> {
   const state = await readRestore(tx);
-  await appendRestoreOrder(tx, { ...state.newest, ...authorization, orderId: randomUUID(), kind: 'restoreAccepted' });
+  const order = { ...state.newest, ...authorization, kind: 'restoreAccepted' } as const;
+  await appendToChain(tx, (insert) => appendOrder(tx, insert, order));
   return state;
-}
-
-/** Dates the order after all others about a restore, and after the attempts that they name: a clock may have been set back. */
-async function appendRestoreOrder(tx: Transaction, order: Partial<Row<'orders'>>): Promise<void> {
-  const sql = () => ({
-    recorded_at: `(SELECT max(at) FROM (SELECT ${tx.dialect.now} AS at
-      UNION ALL SELECT max(claimed_at) + 1 FROM orders
-      UNION ALL SELECT max(recorded_at) + 1 FROM orders WHERE kind IN ('restoreAccepted', 'restoreFound')) AS times)`,
-  });
-  await appendToChain(tx, (insert) => insert('orders', order, { sql, orKeep: true }));
 }
