@@ -21,7 +21,7 @@ import { createRetryableFailure, translateErrors } from './failures.ts';
 /** Judges the consents of a share by all messages that the ledger has about it. */
 async function judge(
   ledger: Ledger,
-  { runKey, firstRunId, applicantIds, consentTrust = 'namespace' }: RecordConsentsArgs,
+  { runKey, firstRunId, applicantIds, consentTrust }: RecordConsentsArgs,
   { reportReferenceNumber, reportRunKey, ...share }: ShareQuestion,
 ): Promise<JudgedShare & { standing: ShareStanding }> {
   const { shareId } = share;

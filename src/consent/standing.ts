@@ -30,8 +30,8 @@ export interface ShareTerms extends SecondaryUser {
   shareId: string;
   /** The owners whose grants may count: the share's own (model/run-key.ts), and for a share by itself the report's. */
   owners: readonly string[];
-  /** Whether a grant without a proof counts. */
-  consentTrust: 'proof' | 'namespace';
+  /** With `proof` a grant without a proof does not count. */
+  consentTrust?: 'proof' | 'namespace' | undefined;
   /** How old a grant may be. Default: any age. */
   validForMs?: number | undefined;
   /** Only grants that this start has received count. Default: those of every start. */
@@ -82,10 +82,10 @@ export function toConsentStanding(
  */
 export function judgeGrants(
   stored: readonly StoredConsent[],
-  terms: Omit<ShareTerms, 'consentTrust' | 'start'>,
+  terms: ShareTerms,
   { grants, applicantIds, nowMs }: { grants: readonly GrantKey[]; applicantIds: readonly string[]; nowMs: number },
 ) {
-  const share = judgeShare(stored, { ...terms, consentTrust: 'namespace' }, nowMs);
+  const share = judgeShare(stored, terms, nowMs);
   const without = applicantIds.filter((id) => !grants.some(({ applicantId }) => applicantId === id));
   return [
     ...grants.map((grant) => ({

@@ -14,7 +14,6 @@ import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import { verifyChain } from './audit/audit-chain.ts';
 import { readAttemptsPage, readSharesPage } from './audit/inquiry-pages.ts';
 import { RECORD_PAGES, readNamed } from './audit/record-pages.ts';
-import * as consents from './consents/consents.ts';
 import { readDurability } from './database/durability.ts';
 import { requireIdentity, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
@@ -61,7 +60,7 @@ export function makeLedger(transactions: Transactions, identity: records.LedgerI
       ...RECORD_PAGES,
     }),
     ...transactions.bindWritesTo({
-      recordConsents: consents.recordConsents,
+      recordConsents: shares.recordConsents,
       recordShare: shares.recordShare,
       withdrawShare: shares.withdrawShare,
       flagPostedShares: shares.flagShares,
@@ -72,11 +71,11 @@ export function makeLedger(transactions: Transactions, identity: records.LedgerI
       acceptRestore,
     }),
     consents: {
-      ...transactions.bindReads({ unmatchedCounts: consents.countUnmatched }),
+      ...transactions.bindReads({ unmatchedCounts: shares.countUnmatched }),
       ...transactions.bindWritesTo({
-        keep: consents.keepConsent,
-        adopt: consents.adoptConsents,
-        markSeen: consents.markConsentsSeen,
+        keep: shares.keepConsent,
+        adopt: shares.adoptConsents,
+        markSeen: shares.markConsentsSeen,
       }),
     },
     pauses: {

@@ -33,7 +33,7 @@ export const BROKEN_CLAIM_RULES: readonly BrokenBuild[] = [
     edits: [
       {
         file: 'src/ledger/shares/shares.ts',
-        find: "    if (sent) return { kind: 'claimed', ...sent };\n",
+        find: "      if (sent) return { kind: 'claimed' as const, ...sent };\n",
         replace: '',
       },
     ],

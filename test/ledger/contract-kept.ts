@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsentRecord, GrantFault } from '../../src/consent/consent-record.ts';
-import type { Receiver, Start } from '../../src/ledger/consents/consents.ts';
 import { LedgerChangedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Receiver, Start } from '../../src/ledger/shares/shares.ts';
 import { attempted, claimAs, consentOf, RECORD, SHARE } from './fixtures.ts';
 import type { LedgerBackend, Open } from './ledger-backend.ts';
 

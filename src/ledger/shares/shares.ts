@@ -1,28 +1,228 @@
-/** Shares: the report of each, the consents about it, what its claim depends on, its withdrawal, and late refusals. */
+/**
+ * Shares, and the consents about them. Each grant and each refusal is one row, whose content never changes. Its state may:
+ * which start of a run has received it, what of it the ledger does not know, and who has seen that. Also the report of
+ * each share, what its claim depends on, its withdrawal, and late refusals.
+ */
 
-import { pick } from '../../base/defined.ts';
-import type { ConsentRecord, GrantKey } from '../../consent/consent-record.ts';
-import { findEnds } from '../../consent/refusals.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { omitUndefined, pick } from '../../base/defined.ts';
+import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
+import { findConsentDifferences, findEnds, isRefusal } from '../../consent/refusals.ts';
 import { judgeGrants, judgeShare, mayMean, type StoredConsent, toConsentStanding } from '../../consent/standing.ts';
 import type { Stands } from '../../messages/journey/shapes.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
-import { toRunKey } from '../../model/run-key.ts';
+import { parseRunKey, toRunKey } from '../../model/run-key.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
-import { type ConsentRow, readPostedGrants, toConsentRecord } from '../consents/consents.ts';
-import { hasMembers, insertRow, isIn, readRows } from '../database/rows.ts';
+import type { UnmatchedConsent } from '../audit/audited.ts';
+import {
+  hasMembers,
+  IS_SET,
+  ifUnset,
+  insertRow,
+  isIn,
+  type Members,
+  NOW,
+  readRows,
+  updateRows,
+} from '../database/rows.ts';
 import type { SqlSession, Transaction } from '../database/sql-session.ts';
+import type { Row } from '../database/tables.ts';
 import { openTask } from '../holds/holds.ts';
 import { isDisposalBegun, listWords, lockInquiry } from '../inquiries/inquiries.ts';
-import { appendOrder, type OrderRow } from '../orders.ts';
-import type { ClaimRequest, ConsentsQuery, ReportOrigin, ShareWithdrawal } from '../records.ts';
+import { appendOrder } from '../orders.ts';
+import type { ClaimRequest, ConsentsQuery, ConsentVerdict, ReportOrigin, ShareWithdrawal } from '../records.ts';
 import { computeReferenceDigest } from '../reports/report-references.ts';
 import { readHolds } from '../retention/legal-holds.ts';
 
+type Unmatched = UnmatchedConsent['unmatched'];
+
+/** A start of a run, and what it knows. */
+export interface Start {
+  runKey: string;
+  /**
+   * The first run of its chain. What one run of the chain has received counts in all of them, and in no other start.
+   */
+  firstRunId: string;
+  shareIds: readonly string[];
+  applicantIds: readonly string[];
+  /** The owner of the report: consents to its shares of the same ids match, too. */
+  reportRunKey?: string | undefined;
+}
+
+/** The start that receives consents. */
+export interface Receiver extends Pick<Start, 'firstRunId' | 'shareIds'> {
+  /** Grants that the run has found invalid. */
+  faultyGrants?: readonly FaultyGrant[];
+}
+
+const SUBJECT = ['journeyId', 'shareId', 'applicantId'] as const;
+const GRANT = [...SUBJECT, 'consentId'] as const;
+const KEY = [...GRANT, 'decision'] as const;
+const SAID = [...KEY, 'decidedAt', 'receivedAt', 'proof', 'evidence'] as const;
+
+type ConsentRow = Row<'consents'>;
+
+/** A share is often requested a little after its consents. They are listed only where that takes longer. */
+const SHARE_MAY_FOLLOW_MS = 60 * 60_000;
+
 /**
- * Append-only, idempotent by (runKey, shareId). Writes nothing and returns `false` if
- * the key has another report's share.
+ * Idempotent by (journeyId, shareId, applicantId, consentId, decision): an earlier consent under the same key stays.
+ * Returns the verdict on each, in the same order.
+ *
+ * @param receiver absent where no run has received them
  */
+export async function recordConsents(
+  tx: Transaction,
+  consents: readonly ConsentRecord[],
+  receiver?: Receiver,
+): Promise<ConsentVerdict[]> {
+  const { faultyGrants = [] } = receiver ?? {};
+  if (consents.length + faultyGrants.length === 0) return [];
+  return appendToChain(tx, async (insert) => {
+    for (const { fault, ...grant } of faultyGrants) {
+      const isThis = pick({ ...grant, decision: 'granted' as const }, KEY);
+      await updateRows(tx, 'consents', isThis, { fault, toldTo: ifUnset(receiver?.firstRunId ?? null) });
+    }
+    const verdicts: ConsentVerdict[] = [];
+    for (const consent of consents) {
+      const given = { ...consent, ...consent.secondaryUser, firstRunId: receiver?.firstRunId };
+      const row = await insert('consents', given, { orKeep: true });
+      verdicts.push(row ? { kind: 'recorded' } : await judgeKnown(tx, consent, consents));
+      // Notes a further start of a known consent, and whether the start does not know the share yet.
+      const isUnknown = receiver?.shareIds.includes(consent.shareId) === false;
+      if (!receiver || (row && !isUnknown)) continue;
+      await updateRows(tx, 'consents', pick(consent, KEY), {
+        toldTo: receiver.firstRunId,
+        unmatched: isUnknown ? 'share' : undefined,
+        listedFrom: (now) => `coalesce(listed_from, ${now} + ${SHARE_MAY_FOLLOW_MS})`,
+      });
+    }
+    return verdicts;
+  });
+}
+
+/** Records a consent that no run has received. `unmatched` is absent where journey, share and applicant are known. */
+export async function keepConsent(
+  tx: Transaction,
+  consent: ConsentRecord,
+): Promise<{ verdict: ConsentVerdict; unmatched?: Unmatched | undefined }> {
+  const unmatched = await findUnmatched(tx, consent);
+  const [verdict = { kind: 'recorded' as const }] = await recordConsents(tx, [consent]);
+  if (verdict.kind === 'recorded') {
+    const isThis = { ...pick(consent, KEY), firstRunId: null, toldTo: null };
+    const listedFrom = (now: string) => `coalesce(listed_from, ${now})`;
+    await updateRows(tx, 'consents', isThis, { unmatched, listedFrom });
+  }
+  return { verdict, unmatched };
+}
+
+/**
+ * Gives the start those grants that no start has received: they count in no other. A consent that matches what the start
+ * knows leaves the list of unmatched ones. Idempotent.
+ */
+export async function adoptConsents(session: SqlSession, start: Start): Promise<void> {
+  const { runKey, firstRunId, shareIds, applicantIds, reportRunKey } = start;
+  const ofNoStart = { journeyId: runKey, firstRunId: null, toldTo: null };
+  await updateRows(session, 'consents', ofNoStart, { toldTo: firstRunId });
+  await updateRows(
+    session,
+    'consents',
+    { journeyId: runKey, unmatched: IS_SET },
+    {
+      unmatched: (_now, place) => `CASE WHEN NOT (${isIn(applicantIds)('applicant_id', place)}) THEN 'applicant'
+      WHEN NOT (${isIn(shareIds)('share_id', place)}) THEN 'share' END`,
+    },
+  );
+  if (reportRunKey === undefined) return;
+  const ofReport = { journeyId: reportRunKey, shareId: isIn(shareIds), unmatched: 'share' } as const;
+  await updateRows(session, 'consents', ofReport, { unmatched: undefined });
+}
+
+/** Marks the consents of one owner as seen by a person; returns how many there were. */
+export function markConsentsSeen(
+  session: SqlSession,
+  { runKey, by, reason }: { runKey: string; by: string; reason: string },
+): Promise<number> {
+  const isListed = { journeyId: runKey, unmatched: IS_SET, seenAt: null };
+  return updateRows(session, 'consents', isListed, { seenAt: NOW, seenBy: by, seenReason: reason });
+}
+
+/** Finds what the ledger does not know from inquiries, shares, and consents that runs have received. */
+async function findUnmatched(session: SqlSession, consent: ConsentRecord): Promise<Unmatched | undefined> {
+  const { journeyId, shareId, applicantId } = consent;
+  const [known] = await session.read<{ journey: number; share: number }>(
+    `SELECT count(*) AS journey, count(CASE WHEN share_id = $2 THEN 1 END)
+         + (SELECT count(*) FROM report_shares s JOIN report_references r ON r.reference_digest = s.reference_digest
+             JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
+             WHERE s.share_id = $2 AND i.run_key = $1) AS share
+     FROM (SELECT share_id FROM inquiries WHERE run_key = $1
+       UNION ALL SELECT share_id FROM report_shares WHERE run_key = $1
+       UNION ALL SELECT CASE WHEN unmatched IS NULL THEN share_id END FROM consents
+         WHERE journey_id = $1 AND (first_run_id IS NOT NULL OR told_to IS NOT NULL)) known`,
+    [journeyId, shareId],
+  );
+  if (!known?.journey && parseRunKey(journeyId).kind === 'journey') return 'journey';
+  if (!known?.share) return 'share';
+  const asked = await readRows(session, 'inquiries', { runKey: journeyId, applicantIds: IS_SET });
+  const isKnown = asked.some(({ applicantIds = [] }) => applicantIds.includes(applicantId));
+  return asked.length === 0 || isKnown ? undefined : 'applicant';
+}
+
+/**
+ * Judges a consent whose key has a row already: from an earlier try of this call, or from another message.
+ *
+ * @param together written in the same transaction, refusals first: a grant that came before this one may follow
+ */
+async function judgeKnown(
+  tx: Transaction,
+  consent: ConsentRecord,
+  together: readonly ConsentRecord[],
+): Promise<ConsentVerdict> {
+  const said = await readRows(tx, 'consents', pick(consent, SUBJECT));
+  const row = said.find(({ consentId, decision }) => consentId === consent.consentId && decision === consent.decision);
+  if (!row) throw new Error('a known consent that is not in the ledger');
+  const isSaidSince = ({ decision, receivedAt }: ConsentRecord | ConsentRow) =>
+    decision === 'granted' &&
+    Date.parse(receivedAt) > Date.parse(row.receivedAt) &&
+    Date.parse(receivedAt) < Date.parse(consent.receivedAt);
+  const isAlike = (other: ConsentRecord) => isDeepStrictEqual(pick(other, SUBJECT), pick(consent, SUBJECT));
+  const hasGrantedSince = consent.decidedNow === true && [...said, ...together.filter(isAlike)].some(isSaidSince);
+  const paths = findConsentDifferences(toConsentRecord(row), consent, { hasGrantedSince });
+  if (paths.length > 0) return { kind: 'known', paths };
+  if (row.receivedAt === consent.receivedAt) return { kind: 'recorded' };
+  const fault = row.decision === 'granted' ? await findFault(tx, row, said) : undefined;
+  return { kind: 'known', paths, ...omitUndefined({ fault }) };
+}
+
+/** Finds why a grant permits nothing; `undefined` also where its own share was posted under it. */
+async function findFault(tx: Transaction, grant: ConsentRow, said: ConsentRow[]): Promise<GrantFault | undefined> {
+  if (grant.fault === 'spent') return grant.fault;
+  const posted = await readPostedGrants(tx, pick(grant, GRANT));
+  if (posted.some((use) => use.runKey === grant.journeyId)) return undefined;
+  // The rules about refusals need all messages of the applicant about the share.
+  return grant.fault ?? (findEnds(said.map(toConsentRecord))(toConsentRecord(grant)) && 'refused');
+}
+
+/** Reads only: the listed consents that match nothing, by what they lack: how many, and since when. */
+export function countUnmatched(session: SqlSession) {
+  return session.read<{ reason: string; count: number; since: string }>(
+    `SELECT unmatched AS reason, count(*) AS count, min(recorded_at) AS since FROM consents
+     WHERE unmatched IS NOT NULL AND seen_at IS NULL AND listed_from <= ${session.dialect.now} GROUP BY unmatched`,
+  );
+}
+
+function toConsentRecord(row: ConsentRow): ConsentRecord {
+  return { ...pick(row, SAID), secondaryUser: pick(row, ['endUserCode', 'endUser']) };
+}
+
+function toGrantName(grant: GrantKey): string {
+  return JSON.stringify(GRANT.map((name) => grant[name]));
+}
+
+// Shares, their reports, and what permits a share's claim.
+
+/** Append-only, idempotent by (runKey, shareId). Writes nothing and returns `false` if the key has another report's share. */
 export async function recordShare(
   tx: Transaction,
   share: ConsentsQuery & { reportReferenceNumber: string; reportEndUserCode?: string },
@@ -43,13 +243,22 @@ export async function recordShare(
 export async function readShareFacts(tx: Transaction, query: ConsentsQuery) {
   const { runKey, shareId } = query;
   const { digest, nowMs, owners, reports } = await readOwners(tx, query);
-  const rows = await readAboutReport(tx, { shareId, owners, digest });
+  const { sql, values, place } = hasMembers({ journeyId: isIn(owners) }, 'c.');
+  // All consents to one of the owners, for any share; and those to other shares of the report, by their own names.
+  const rows = await tx.read<ConsentRow>(
+    `SELECT c.* FROM consents c WHERE ${sql} AND (c.share_id = ${place(shareId)} OR EXISTS (
+         SELECT 1 FROM consents r WHERE r.journey_id = c.journey_id AND r.share_id = c.share_id
+           AND r.applicant_id = c.applicant_id AND r.decision <> 'granted'))
+     UNION SELECT c.* FROM report_shares s
+       JOIN consents c ON c.journey_id = s.run_key AND c.share_id = s.share_id
+     WHERE s.reference_digest = ${place(digest)}`,
+    values,
+  );
   // The grants under this share's id under which another share was, or may have been, posted, with that share's owner.
   const uses = await readPostedGrants(tx, { journeyId: isIn(owners), shareId });
-  const ofOthers = uses.filter((use) => use.runKey !== runKey);
-  const usedBy = new Map(ofOthers.map((use) => [useKey(use), use.runKey]));
+  const usedBy = new Map(uses.flatMap((use) => (use.runKey === runKey ? [] : [[toGrantName(use), use.runKey]])));
   const stored = rows.map((row): StoredConsent => {
-    const user = row.decision === 'granted' ? usedBy.get(useKey(row)) : undefined;
+    const user = row.decision === 'granted' ? usedBy.get(toGrantName(row)) : undefined;
     const starts = [row.firstRunId, row.toldTo].filter((start) => start !== undefined);
     return { consent: toConsentRecord(row), starts, usedBy: user, noted: row.fault };
   });
@@ -90,31 +299,10 @@ export async function readStands(
   tx: Transaction,
   consent: { runKey: string; shareId: string; applicantId: string } & SecondaryUser,
 ): Promise<Omit<Stands, 'changed'>> {
-  const { runKey, shareId, applicantId, endUserCode, endUser } = consent;
+  const { runKey, shareId } = consent;
   const { stored, owners, nowMs } = await readShareFacts(tx, { runKey, shareId });
-  const terms = { shareId, owners, consentTrust: 'namespace' as const, endUserCode, endUser };
-  return toConsentStanding(judgeShare(stored, terms, nowMs).applicants, applicantId);
-}
-
-/** All consents to one of the owners, for any share; and those to other shares of the report, by their own names. */
-function readAboutReport(
-  session: SqlSession,
-  { shareId, owners, digest }: { shareId: string; owners: readonly string[]; digest: string },
-): Promise<ConsentRow[]> {
-  const { sql, values, place } = hasMembers({ journeyId: isIn(owners) }, 'c.');
-  return session.read<ConsentRow>(
-    `SELECT c.* FROM consents c WHERE ${sql} AND (c.share_id = ${place(shareId)} OR EXISTS (
-         SELECT 1 FROM consents r WHERE r.journey_id = c.journey_id AND r.share_id = c.share_id
-           AND r.applicant_id = c.applicant_id AND r.decision <> 'granted'))
-     UNION SELECT c.* FROM report_shares s
-       JOIN consents c ON c.journey_id = s.run_key AND c.share_id = s.share_id
-     WHERE s.reference_digest = ${place(digest)}`,
-    values,
-  );
-}
-
-function useKey({ journeyId, shareId, applicantId, consentId }: GrantKey): string {
-  return [journeyId, shareId, applicantId, consentId].join('|');
+  const terms = { shareId, owners, ...pick(consent, ['endUserCode', 'endUser']) };
+  return toConsentStanding(judgeShare(stored, terms, nowMs).applicants, consent.applicantId);
 }
 
 // The facts beside its own rows that decide a share's claim: the consents, and whether the report may still be used.
@@ -143,51 +331,66 @@ export async function readClaimedShare(tx: Transaction, request: ClaimRequest) {
 
 /**
  * Closes every number of a share that nothing was sent under yet: from its commit on no claim of the share succeeds.
- * Append-only, idempotent by (runKey, shareId): an earlier withdrawal remains. `claimed`: that attempt may have been sent,
- * and nothing was written.
+ * Append-only, idempotent by (runKey, shareId): an earlier withdrawal remains. `claimed`: that attempt may have been sent
+ * (the latest that may), and nothing was written.
  */
-export function withdrawShare(
-  tx: Transaction,
-  withdrawal: ShareWithdrawal,
-): Promise<
-  { kind: 'withdrawn'; standing: Pick<OrderRow, 'by' | 'reason' | 'recordedAt'> } | ({ kind: 'claimed' } & ReportOrigin)
-> {
+export function withdrawShare(tx: Transaction, withdrawal: ShareWithdrawal) {
   const { runKey, shareId } = withdrawal;
   return appendToChain(tx, async (insert) => {
     const isThis = { runKey, shareId, kind: 'withdrawShare' } as const;
     let [row] = await readRows(tx, 'orders', isThis);
-    const sent = row ? undefined : await readSentAttempt(tx, withdrawal);
-    if (sent) return { kind: 'claimed', ...sent };
-    const decisionId = `withdrawShare ${shareId}`;
-    row ??= await appendOrder(tx, insert, { ...withdrawal, ...isThis, decisionId });
-    return { kind: 'withdrawn', standing: pick(row, ['by', 'reason', 'recordedAt']) };
+    if (!row) {
+      // Closed attempts have a table of their own.
+      const [sent] = await tx.read<ReportOrigin>(
+        `SELECT a.customer_trace_number, a.attempt FROM attempts a
+         JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
+         WHERE i.run_key = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2
+           AND NOT (a.state IN (${listWords(NOT_POSTED_STATES)}) AND a.late_state IS NULL)
+         ORDER BY a.claimed_at DESC, a.customer_trace_number, a.attempt DESC LIMIT 1`,
+        [runKey, shareId],
+      );
+      if (sent) return { kind: 'claimed' as const, ...sent };
+      row = await appendOrder(tx, insert, { ...withdrawal, ...isThis, decisionId: `withdrawShare ${shareId}` });
+    }
+    return { kind: 'withdrawn' as const, standing: pick(row, ['by', 'reason', 'recordedAt']) };
   });
 }
 
-/** The latest attempt of the share that may have been sent. Closed attempts have a table of their own. */
-async function readSentAttempt(
-  session: SqlSession,
-  { runKey, shareId }: ShareWithdrawal,
-): Promise<ReportOrigin | undefined> {
-  const [row] = await session.read<ReportOrigin>(
-    `SELECT a.customer_trace_number, a.attempt FROM attempts a
-     JOIN inquiries i ON i.customer_trace_number = a.customer_trace_number
-     WHERE i.run_key = $1 AND i.product_code = 'SECONDUSE' AND i.share_id = $2
-       AND NOT (a.state IN (${listWords(NOT_POSTED_STATES)}) AND a.late_state IS NULL)
-     ORDER BY a.claimed_at DESC, a.customer_trace_number, a.attempt DESC LIMIT 1`,
-    [runKey, shareId],
-  );
-  return row;
-}
-
 // Flags posted shares for a person if a refusal is in force against their grants.
+
+/** A grant under which a share was, or may have been, posted; the attempt, and whose share it is. */
+type PostedGrant = GrantKey &
+  Pick<Row<'attempts'>, 'customerTraceNumber' | 'state'> &
+  Pick<Row<'inquiries'>, 'runKey' | 'endUserCode' | 'endUser'>;
+
+/**
+ * Reads the grants under which a share was, or may have been, posted. Where it may have been, the person who revoked the
+ * consent has a right to know. `state` is that of the attempt; an overdue one is `unknown`.
+ */
+function readPostedGrants(session: SqlSession, members: Members<Row<'attempt_consents'>>): Promise<PostedGrant[]> {
+  const { sql, values } = hasMembers(members, 'l.');
+  // A late answer may still mean a posting. For SECONDUSE only `Record` means posted; an answer that could not be read
+  // may mean it.
+  return session.read(
+    `SELECT l.journey_id, l.share_id, l.applicant_id, l.consent_id, i.run_key, i.end_user_code, i.end_user,
+       a.customer_trace_number,
+       CASE WHEN a.state = 'sending' AND a.answer_by <= ${session.dialect.now} THEN 'unknown' ELSE a.state END AS state
+     FROM attempt_consents l
+     JOIN attempts a ON a.customer_trace_number = l.customer_trace_number AND a.attempt = l.attempt
+     JOIN inquiries i ON i.customer_trace_number = l.customer_trace_number
+     WHERE ${sql} AND (a.state IN ('sending', 'unknown') OR a.late_state = 'answered'
+       OR (a.state IN ('accepted', 'answered') AND a.outcome = 'record')
+       OR (a.state = 'answered' AND coalesce(a.answer_kind, '') <> 'outcome'))`,
+    values,
+  );
+}
 
 /**
  * Marks the shares that this late refusal concerns and that were, or may have been, posted; returns how many. A refusal
  * to a share by itself ends the grant to its report's journey, and the other way round.
  */
 export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promise<number> {
-  const said = pick(refusal, ['journeyId', 'shareId', 'applicantId']);
+  const said = pick(refusal, SUBJECT);
   const byItself = { runKey: toRunKey('share', said.shareId), shareId: said.shareId };
   const isItsName = (await readOwners(tx, byItself)).owners.includes(said.journeyId);
   const rows = [
@@ -199,19 +402,19 @@ export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promi
   // outcome.
   for (const customerTraceNumber of numbers) await lockInquiry(tx, customerTraceNumber);
   const links = { customerTraceNumber: isIn(numbers), applicantId: said.applicantId };
-  return flagIfRefused(tx, links, (all) => [...all.filter(({ decision }) => decision === 'granted'), refusal]);
+  return flagIfRefused(tx, links, refusal);
 }
 
 /**
  * Does the same for the grants of an attempt that turns out to be, or to be possibly, posted: a refusal may have come
  * while it was sent.
  *
- * @param choose which consents of the applicant count. Default: all
+ * @param refusal the only one that counts. Default: all of the applicant's
  */
 export async function flagIfRefused(
   tx: Transaction,
   links: Parameters<typeof readPostedGrants>[1],
-  choose = (said: ConsentRecord[]) => said,
+  refusal?: ConsentRecord,
 ): Promise<number> {
   const concerned = new Set<string>();
   // Most refusals concern no posting. The full history of messages is read only for those that do.
@@ -221,11 +424,12 @@ export async function flagIfRefused(
     const { journeyId, shareId, applicantId, consentId } = posted;
     const names = isIn([journeyId, ...(await readOwners(tx, posted)).owners]);
     const history = (await readRows(tx, 'consents', { journeyId: names, shareId, applicantId })).map(toConsentRecord);
-    const isGrant = (consent: ConsentRecord) => consent.decision === 'granted';
-    const isSpent = (consent: ConsentRecord) => consent.journeyId === journeyId && consent.consentId === consentId;
-    const grant = history.find((consent) => isGrant(consent) && isSpent(consent));
-    const said = choose(history).filter((consent) => isGrant(consent) || mayMean(consent.secondaryUser, posted));
-    if (grant && findEnds(said)(grant)) concerned.add(posted.customerTraceNumber);
+    const grants = history.filter((consent) => !isRefusal(consent));
+    const grant = grants.find((said) => said.journeyId === journeyId && said.consentId === consentId);
+    const refusals = (refusal ? [refusal] : history.filter(isRefusal)).filter((said) =>
+      mayMean(said.secondaryUser, posted),
+    );
+    if (grant && findEnds([...grants, ...refusals])(grant)) concerned.add(posted.customerTraceNumber);
   }
   for (const customerTraceNumber of concerned)
     await openTask(tx, { kind: 'flagged', reason: 'revokedAfterPosting', customerTraceNumber });
