@@ -190,11 +190,10 @@ async function findHold(
   runKey: string,
   trace: string | undefined,
 ): Promise<WaitingHold | undefined> {
-  const holds = (await listHolds(call, { runKey, kind: 'held' })) as WaitingHold[];
-  if (trace !== undefined) {
-    const listed = holds.find(({ customerTraceNumber }) => customerTraceNumber === trace);
-    return listed ?? (await findUnlisted(call, runKey, trace).catch(() => undefined));
-  }
+  const isMeant = ({ customerTraceNumber }: Hold) => trace === undefined || customerTraceNumber === trace;
+  const listed = ((await listHolds(call, { runKey, kind: 'held' })) as WaitingHold[]).filter(isMeant);
+  const holds = listed.length > 0 ? listed : (await listUnlisted(call, runKey).catch(() => [])).filter(isMeant);
+  if (trace !== undefined) return holds[0];
   if (holds.length === 0) throw new Error(`nothing of ${formatRunName(runKey)} is on hold`);
   if (holds.length === 1) return holds[0];
   if (!prompter) {
@@ -210,14 +209,13 @@ async function findHold(
 
 const STATUS = { journey: 'getJourney', pull: 'getPull', share: 'getShare', portfolio: 'getPortfolioReview' } as const;
 
-/** Finds a hold that only its run knows: its ledger was away, so the run has written no row there. */
-async function findUnlisted(call: CallOperation, runKey: string, trace: string): Promise<WaitingHold | undefined> {
+/** Lists holds that only their run knows: its ledger was away, or Temporal has lost the decision that closed the row. */
+async function listUnlisted(call: CallOperation, runKey: string): Promise<WaitingHold[]> {
   const { kind, id } = parseRunKey(runKey);
   const status = readDocument(await call(STATUS[kind], { [ID_NAMES[kind]]: id }, runKey)) as AnyStatus;
-  const held = status.holds.find(({ customerTraceNumber }) => customerTraceNumber === trace);
-  if (!held) return undefined;
-  const { failureType: reason, attempts: attempt, profile = 'default', ...said } = held;
-  return describeHold({ ...said, workId: '', kind: 'held', reason, attempt, runKey, profile }) as WaitingHold;
+  return status.holds.map(({ failureType: reason, attempts: attempt, profile = 'default', ...said }) => {
+    return describeHold({ ...said, workId: '', kind: 'held', reason, attempt, runKey, profile }) as WaitingHold;
+  });
 }
 
 async function resolveAll({ options, output, prompter, draft, call }: Asked): Promise<Answer> {
