@@ -112,9 +112,21 @@ export function recordTests(opened: Open): void {
     const planned = { runKey: 'share:S-9', shareId: 'S-9', reportReferenceNumber: 'R-9', reportEndUserCode: 'EU1' };
     await ledger.recordShare(ledgerId, planned);
     const inquiry = { runKey: 'J-1', customerTraceNumber: TRACE };
-    assert.deepEqual(await ledger.recordsNamed(TRACE), [{ what: 'inquiry', ...inquiry }]);
-    assert.deepEqual(await ledger.recordsNamed('D-9'), [{ what: 'decision', ...inquiry }]);
-    assert.deepEqual(await ledger.recordsNamed('S-9'), [{ what: 'share', runKey: 'share:S-9', shareId: 'S-9' }]);
-    for (const other of ['D-', 'd-9', '%', TRACE.slice(0, -1)]) assert.deepEqual(await ledger.recordsNamed(other), []);
+    assert.deepEqual(await ledger.recordsNamed(TRACE, {}), [{ what: 'inquiry', ...inquiry }]);
+    assert.deepEqual(await ledger.recordsNamed('D-9', {}), [{ what: 'decision', ...inquiry }]);
+    assert.deepEqual(await ledger.recordsNamed('S-9', {}), [{ what: 'share', runKey: 'share:S-9', shareId: 'S-9' }]);
+    for (const other of ['D-', 'd-9', '%', TRACE.slice(0, -1)])
+      assert.deepEqual(await ledger.recordsNamed(other, {}), []);
+  });
+
+  test('a share is found among many of its name that belong to other end users, and more than 20 are more than a search shows', async (t) => {
+    const { ledger, ledgerId } = await opened(t);
+    for (let index = 0; index < 25; index++) {
+      const share = { runKey: `J-${10 + index}`, shareId: 'INVESTOR', reportReferenceNumber: `R-${index}` };
+      await ledger.recordShare(ledgerId, { ...share, reportEndUserCode: index === 24 ? 'EU1' : 'EU2' });
+    }
+    const mine = await ledger.recordsNamed('INVESTOR', { endUsers: ['EU1'] });
+    assert.deepEqual(mine, [{ what: 'share', runKey: 'J-34', shareId: 'INVESTOR' }]);
+    assert.equal((await ledger.recordsNamed('INVESTOR', {})).length, 21);
   });
 }

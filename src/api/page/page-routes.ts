@@ -133,7 +133,7 @@ async function findRunsNamed({ services, caller }: Asking, q: string): Promise<M
 
 async function recordsNamed({ services, caller }: Asking, q: string): Promise<Match[]> {
   if (q.includes(':')) return [];
-  const records = await (await services.openLedger()).recordsNamed(q);
+  const records = await (await services.openLedger()).recordsNamed(q, toReadersReach(caller));
   // Without a record, the API still looks up one run, so that an unknown name takes as long as a foreign one.
   const owners = records.length === 0 ? [q] : [...new Set(records.map(({ runKey }) => runKey))];
   const mine = new Set<string>();

@@ -3,8 +3,8 @@
 import type { z } from 'zod';
 import { pick } from '../../base/defined.ts';
 import { type Page, readKeyset, selectPeriod } from '../database/pages.ts';
-import type { SqlSession, Transaction } from '../database/sql-session.ts';
-import { withoutForeignRuns } from '../owners.ts';
+import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
+import { type ReadersReach, withoutForeignRuns } from '../owners.ts';
 import { type AccessesQuery, type NamedRecord, RECORDS } from './audited.ts';
 
 /**
@@ -95,8 +95,8 @@ function createReader<Shape extends z.ZodRawShape>(
   };
 }
 
-/** Enough rows to show that many records share a name. */
-const MOST = 20;
+/** One more than a search shows. */
+const MOST = 21;
 
 /** Each part finds records by an index. A share that was not sent yet is found by its report or its consents. */
 const NAMED = `SELECT 'inquiry' AS what, run_key, customer_trace_number, share_id FROM inquiries WHERE customer_trace_number = $1
@@ -113,7 +113,13 @@ const NAMED = `SELECT 'inquiry' AS what, run_key, customer_trace_number, share_i
   SELECT DISTINCT 'decision', d.run_key, d.customer_trace_number, coalesce(d.share_id, i.share_id)
     FROM orders d LEFT JOIN inquiries i ON i.customer_trace_number = d.customer_trace_number WHERE d.decision_id = $1`;
 
-/** Reads only: at most 20 records with exactly this name, which is a trace number or the id of a share or a decision. */
-export function readNamed(session: SqlSession, name: string): Promise<NamedRecord[]> {
-  return session.read<NamedRecord>(`SELECT * FROM (${NAMED}) named LIMIT ${MOST}`, [name]);
+/**
+ * Reads only: at most 21 records with exactly this name, which is a trace number or the id of a share or a decision. Others
+ * than the reader's do not count: many runs may have a share of one name.
+ */
+export function readNamed(session: SqlSession, name: string, reach: ReadersReach): Promise<NamedRecord[]> {
+  const values: SqlValue[] = [name];
+  const isReached = withoutForeignRuns('named.run_key', reach, (value) => `$${values.push(value)}`);
+  const where = ['1 = 1', ...isReached].join(' AND ');
+  return session.read<NamedRecord>(`SELECT * FROM (${NAMED}) named WHERE ${where} LIMIT ${MOST}`, values);
 }
