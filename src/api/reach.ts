@@ -80,9 +80,9 @@ export async function waitUntilNextStep({ startedAt }: { startedAt: number }): P
 
 // Lists: the ledger and Temporal leave out what they know to be out of reach, and the rest is judged run by run.
 
-/** Returns the caller's reach in the form that the ledger's readings take. */
+/** Returns the caller's reach in the form that the ledger's readings take; in one order, since cursors depend on it. */
 export function toReadersReach({ profiles, endUsers }: Reaching): ReadersReach {
-  const toList = (reach: Reach) => (reach === '*' ? undefined : [...reach]);
+  const toList = (reach: Reach) => (reach === '*' ? undefined : [...reach].sort());
   return { profiles: toList(profiles), endUsers: toList(endUsers) };
 }
 

@@ -123,6 +123,14 @@ describe('two callers on one profile', () => {
     });
   }
 
+  test('a cursor is good under a further token that lists the same end users in another order', async () => {
+    const [first, second] = await Promise.all(
+      [OWN_CODES, OWN_CODES.toReversed()].map((endUsers) => token({ profiles: ['default'], endUsers })),
+    );
+    const { next } = await api.expect(200, '/v1/inquiries?limit=1', { token: first as string });
+    await api.expect(200, `/v1/inquiries?limit=1&after=${next}`, { token: second as string });
+  });
+
   test('the visibility query excludes runs whose search attributes name another end user', async () => {
     const reach = { profiles: new Set(['default']), endUsers: new Set([MINE]) };
     const found: string[] = [];
