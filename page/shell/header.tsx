@@ -61,7 +61,7 @@ function SearchBox() {
         <input
           id="search"
           type="search"
-          maxLength={64}
+          maxLength={150}
           autocomplete="off"
           spellcheck={false}
           placeholder="Journey, trace number, share or decision"

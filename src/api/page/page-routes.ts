@@ -88,8 +88,8 @@ const searchQuery = z.strictObject({
     .string()
     .max(200)
     .transform((text) => text.trim())
-    .pipe(z.string().min(1).max(64))
-    .describe('1 to 64 characters: a whole id, also as `<kind>:<id>`.'),
+    .pipe(z.string().min(1).max(150))
+    .describe('1 to 150 characters: a whole id, also as `<kind>:<id>`.'),
 });
 
 const searchRoute = defineRoute({
@@ -102,9 +102,10 @@ const searchRoute = defineRoute({
   answer: searchSchema,
   async run(call) {
     const { q } = call.query;
+    const names = KINDS.map((kind) => toRunKey(kind, q)).filter((name) => checkRunKey(name) === null);
     // No record has a name of this form. The text may be personal, so the search does not use it.
-    if (checkRunKey(q) !== null) return toPage([]);
-    const sources = await Promise.allSettled([findRunsNamed(call, q), recordsNamed(call, q)]);
+    if (names.length === 0) return toPage([]);
+    const sources = await Promise.allSettled([findRunsNamed(call, names), recordsNamed(call, q)]);
     const matches = sources.flatMap((source) => (source.status === 'fulfilled' ? source.value : []));
     // If one source fails, the answer has the matches of the other.
     const failed = sources.find((source) => source.status === 'rejected');
@@ -117,9 +118,8 @@ const searchRoute = defineRoute({
 
 type Asking = Pick<Call, 'services' | 'caller'>;
 
-/** Finds runs with this key, and runs of each other kind with this id. */
-async function findRunsNamed({ services, caller }: Asking, q: string): Promise<Match[]> {
-  const names = q.includes(':') ? [q] : KINDS.map((kind) => toRunKey(kind, q));
+/** Finds runs with these keys. */
+async function findRunsNamed({ services, caller }: Asking, names: readonly string[]): Promise<Match[]> {
   const found = await runInParallel(names, KINDS.length, async (runKey) => {
     const required = await services.findRequiredReach(runKey);
     if (!required || !reaches(caller, required)) return [];

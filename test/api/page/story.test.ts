@@ -172,7 +172,13 @@ test('a search finds complete ids of each kind, and nothing out of the token’s
   await api.expect(201, '/v1/pulls', { body: { ...pull, applicants: [applicant('1A')] } });
   const decision = { decisionId, customerTraceNumber: trace, attempt: 1, action: 'abandon', reason: 'a test' };
   await api.expect(200, hold.decideAt, { body: { ...decision, providerSaid: 'posted' } });
+  // As a Temporal Schedule names it. Its file is missing, so that it fails at once.
+  const reviewId = `R-${randomUUID().slice(0, 8)}-2026-01-02T03:04:05Z`;
+  const review = { reviewId, endUserCode: 'EU123', permissiblePurposeCode: '01', file: 'none.csv' };
+  await api.expect(201, '/v1/portfolio-reviews', { body: review });
   const expected: [q: string, matches: Json[]][] = [
+    [reviewId, [{ what: 'portfolio', runKey: `portfolio:${reviewId}` }]],
+    [`portfolio:${'r'.repeat(60)}/${'a'.repeat(60)}`, []],
     [journeyId, [{ what: 'journey', runKey: journeyId }]],
     [` ${journeyId} `, [{ what: 'journey', runKey: journeyId }]],
     [pullId, [{ what: 'pull', runKey: `pull:${pullId}` }]],
@@ -188,7 +194,7 @@ test('a search finds complete ids of each kind, and nothing out of the token’s
     assert.deepEqual(await found(q), matches, q);
     assert.deepEqual(await found(q, far), [], `${q} out of reach`);
   }
-  for (const q of ['', '   ', 'x'.repeat(65)]) {
+  for (const q of ['', '   ', 'x'.repeat(151)]) {
     await api.expect(422, `/v1/search?q=${encodeURIComponent(q)}`);
   }
 });
