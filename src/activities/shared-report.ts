@@ -2,6 +2,7 @@
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { InquiryView } from '../ledger/records.ts';
+import { findOutcome } from '../ledger/reports/reports.ts';
 import type { GivenReportInput, ShareReportInput, StoredReportInput } from '../messages/inputs/share-report.ts';
 import type { ReportSource } from '../messages/share/shapes.ts';
 import { InvalidInputError, type Problem } from '../model/problems.ts';
@@ -104,12 +105,6 @@ async function requireShareable(
   requireThat(!isDisposed, path, 'was disposed of');
   const holds = await retention.legalHolds(inquiry.runKey);
   requireThat(holds.length === 0, path, 'is under a legal hold');
-}
-
-/** The latest answer that was understood, or that an operator accepted. */
-function findOutcome({ attempts }: InquiryView) {
-  const answer = attempts.at(-1)?.answer;
-  return answer?.kind === 'outcome' ? answer : undefined;
 }
 
 /** Refuses a reference unless every `consumerId` agrees: it must never share the wrong person's report. */

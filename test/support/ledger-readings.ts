@@ -3,7 +3,7 @@ import { callLocally, createLedgerServices } from '../../src/api/local-call.ts';
 import { reportRoutes } from '../../src/api/routes/reports.ts';
 import type { SealedChanges } from '../../src/changes/changes-between.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { listReferences } from '../../src/ledger/reports/report-references.ts';
+import type { listReferences } from '../../src/ledger/reports/reports.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 
 type Reading = 'getReport' | 'getReferences' | 'getJourneyChanges' | 'getRefusal';

@@ -18,7 +18,7 @@ import {
 } from '../inquiries/inquiries.ts';
 import { toClaimOwners, withoutForeignRuns } from '../owners.ts';
 import type { ReportOrigin } from '../records.ts';
-import { computeReferenceDigest } from '../reports/report-references.ts';
+import { computeReferenceDigest } from '../reports/reports.ts';
 import { readHoldsOn } from '../retention/legal-holds.ts';
 import {
   type AuditDecision,

@@ -32,8 +32,13 @@ import type {
   OutcomeRecord,
   RecordVerdict,
 } from '../records.ts';
-import { computeConsumerDigest, computeReferenceDigest, indexReference } from '../reports/report-references.ts';
-import { insertBodies, type NewBodies } from '../reports/reports.ts';
+import {
+  computeConsumerDigest,
+  computeReferenceDigest,
+  indexReference,
+  insertBodies,
+  type NewBodies,
+} from '../reports/reports.ts';
 import { readDoubt, readRestore } from '../restores.ts';
 import { flagIfRefused, readClaimedShare, recordShare } from '../shares/shares.ts';
 import {

@@ -1,23 +1,25 @@
 /**
  * Sealed content: reports, bodies of refusals, and lists of changes, as rows of `sealed_bodies`. The ledger writes, reads
- * and destroys all of them alike. Also the record of who has read one.
+ * and destroys all of them alike. Also the record of who has read one, and the references of reports.
  */
 import { randomUUID } from 'node:crypto';
 import { pick } from '../../base/defined.ts';
 import type { ComparisonGap } from '../../messages/journey/change-summary.ts';
+import { listConsumersWithoutRecord, listFailsafeConsumers } from '../../model/consumer-results.ts';
 import { OtherEndUserError } from '../../model/credit-journey-error.ts';
-import type { RefusalBody } from '../../model/inquiry.ts';
+import type { Answer, Outcome, RefusalBody } from '../../model/inquiry.ts';
 import type { ProductCode } from '../../model/products.ts';
+import type { ReportReference } from '../../model/report-outcome.ts';
 import { SealBrokenError } from '../../protection/errors.ts';
 import type { KeyWrapper } from '../../protection/keys/key-ring.ts';
-import { type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
-import { hasMembers, insertRow, isIn, readRows } from '../database/rows.ts';
+import { type LedgerCipher, type Sealed, seal, unseal } from '../../protection/sealed/sealing.ts';
+import { type Condition, hasMembers, insertRow, isIn, readRows } from '../database/rows.ts';
 import { requireIdentity } from '../database/schema.ts';
-import type { SqlSession, SqlValue } from '../database/sql-session.ts';
+import type { SqlSession, SqlValue, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { requireSameLedger, type Transactions } from '../database/transactions.ts';
 import { DisposedError } from '../errors.ts';
-import { ATTEMPT_KEY, readInquiries } from '../inquiries/inquiries.ts';
+import { ANSWERS, ATTEMPT_KEY, openOutcome, readInquiries } from '../inquiries/inquiries.ts';
 import type { InquiryView, LedgerIdentity, OutcomeRecord, ReportOrigin } from '../records.ts';
 
 /**
@@ -33,14 +35,13 @@ export function mayBeCarried({ body }: SealedRefusal): boolean {
   return body.length <= MOST_CARRIED;
 }
 
-export interface Reader {
-  /** A person or a program, by the name that the HTTP API or the command line knows. */
-  by: string;
-  via: 'ledger' | 'api';
+/**
+ * A person or a program, by the name that the HTTP API or the command line knows. With a `purpose` the report is served
+ * again to its end user, without a new inquiry; otherwise it is a look.
+ */
+export interface Reader extends Pick<Row<'report_accesses'>, 'by' | 'via' | 'purpose'> {
   /** The end user that it is read for. Refused unless the report was pulled for that one. */
   endUser?: string;
-  /** With a purpose the report is served again to its end user, without a new inquiry; otherwise it is a look. */
-  purpose?: string;
   /** Only a masked view is given out. */
   isRedacted?: boolean;
 }
@@ -148,25 +149,23 @@ export class SealedReports {
       ]),
     );
     requireSameLedger(ledgerId, identity.ledgerId);
-    const compared = customerTraceNumbers.map((number): Promise<ReportToCompare> | ReportToCompare => {
+    const compare = async (number: string): Promise<ReportToCompare> => {
       const isOwn = ({ customerTraceNumber }: { customerTraceNumber: string }) => customerTraceNumber === number;
       const [inquiry, row] = [inquiries.find(isOwn), rows.findLast(isOwn)];
       if (inquiry?.disposedAt !== undefined) return { gap: 'disposed' };
-      return inquiry && row ? this.#openToCompare(inquiry, row) : { gap: 'noReport' };
-    });
-    return Promise.all(compared);
-  }
-
-  async #openToCompare({ attempts }: InquiryView, row: BodyRow): Promise<ReportToCompare> {
-    const answers = attempts.flatMap(({ answer }) => (answer?.kind === 'outcome' ? [answer] : []));
-    const named = answers.flatMap(({ reference }) => reference?.applicants ?? []);
-    try {
-      const report = { ...pick(row, ATTEMPT_KEY), ...(await this.#open(row)) };
-      return { report, applicantIds: new Map(named.map(({ consumerId, applicantId }) => [consumerId, applicantId])) };
-    } catch (error) {
-      if (error instanceof SealBrokenError) return { gap: 'unreadable' };
-      throw error;
-    }
+      if (!inquiry || !row) return { gap: 'noReport' };
+      const named = inquiry.attempts.flatMap(
+        ({ answer }) => (answer?.kind === 'outcome' && answer.reference?.applicants) || [],
+      );
+      try {
+        const report = { ...pick(row, ATTEMPT_KEY), ...(await this.#open(row)) };
+        return { report, applicantIds: new Map(named.map(({ consumerId, applicantId }) => [consumerId, applicantId])) };
+      } catch (error) {
+        if (error instanceof SealBrokenError) return { gap: 'unreadable' };
+        throw error;
+      }
+    };
+    return Promise.all(customerTraceNumbers.map(compare));
   }
 
   /**
@@ -204,18 +203,15 @@ export class SealedReports {
 
   /** The newest answered report of an owner and product, or that of one inquiry. */
   readReport(
-    {
-      runKey,
-      productCode,
-      customerTraceNumber,
-    }: { runKey: string; productCode: ProductCode; customerTraceNumber?: string | undefined },
+    report: { runKey: string; productCode: ProductCode; customerTraceNumber?: string | undefined },
     reader: Reader,
   ) {
+    const values = [report.runKey, report.productCode, report.customerTraceNumber];
     // Sorts the newest existing report before disposed ones.
     const condition = `i.run_key = $1 AND i.product_code = $2
       AND i.customer_trace_number = coalesce($3, i.customer_trace_number)
       AND ${IS_JUDGED_REPORT} ORDER BY b.wrapped_key IS NULL, ${NEWEST}`;
-    return this.#giveOut(reader, condition, [runKey, productCode, customerTraceNumber], ['productCode']);
+    return this.#giveOut(reader, condition, values, ['productCode']);
   }
 
   /** The gateway's text beside the refusal of one attempt. */
@@ -266,4 +262,102 @@ async function noteAccess(
 
 function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64');
+}
+
+// References: the inquiry that a `reportReferenceNumber` came from, and those that a caller's inquiries have left.
+
+/** A digest under the ledger's own key: a reader of the tables cannot test whether a known number is among them. */
+export function computeReferenceDigest(cipher: LedgerCipher, reportReferenceNumber: string): string {
+  return cipher.digest(`reportReferenceNumber ${reportReferenceNumber}`);
+}
+
+/** The numbers of an answer with a record: that of its reference, and FAILSAFE's own for each entry. */
+function listReferenceNumbers(answer: Answer | undefined): string[] {
+  if (answer?.kind !== 'outcome' || answer.outcome !== 'record') return [];
+  const entries = [...(answer.applicants ?? []), ...(answer.unattributed ?? [])];
+  const numbers = [answer.reference, ...entries].map((named) => named?.reportReferenceNumber);
+  return [...new Set(numbers)].filter((number) => number !== undefined);
+}
+
+/** Indexes the reference of an answer, also of a late or accepted one. */
+export async function indexReference(
+  tx: Transaction,
+  { answer, ...attempt }: ReportOrigin & { answer?: Answer },
+  { isDisposed = false } = {},
+): Promise<void> {
+  const of = pick(attempt, ATTEMPT_KEY);
+  const consumers = (answer?.kind === 'outcome' && !isDisposed && answer.reference?.applicants) || [];
+  await Promise.all([
+    ...listReferenceNumbers(answer).map((number) => {
+      const fields = { ...of, referenceDigest: computeReferenceDigest(tx.cipher, number) };
+      return insertRow(tx, 'report_references', fields, { orKeep: true });
+    }),
+    ...consumers.map(({ applicantId, consumerId }) => {
+      const fields = { ...of, applicantId, consumerDigest: computeConsumerDigest(tx.cipher, consumerId) };
+      return insertRow(tx, 'report_consumers', fields, { orKeep: true });
+    }),
+  ]);
+}
+
+/** Works like `computeReferenceDigest`, for a `consumerId`; the digests of numbers and ids never match. */
+export function computeConsumerDigest(cipher: LedgerCipher, consumerId: string): string {
+  return cipher.digest(`consumerId ${consumerId}`);
+}
+
+/**
+ * Reads only: the inquiries that a report's reference, or a confirmation's, came from. Nothing else identifies its owner.
+ */
+export async function readReferredInquiries(tx: Transaction, reportReferenceNumber: string) {
+  const digest = computeReferenceDigest(tx.cipher, reportReferenceNumber);
+  const isReferred: Condition = (column, place) =>
+    `${column} IN (SELECT r.customer_trace_number FROM report_references r WHERE r.reference_digest = ${place(digest)})`;
+  const [attempts, inquiries] = await Promise.all([
+    readRows(tx, 'attempts', { customerTraceNumber: isReferred }),
+    readInquiries(tx, { customerTraceNumber: isReferred }),
+  ]);
+  const isAsked = (known: ReportReference | undefined) => known?.reportReferenceNumber === reportReferenceNumber;
+  return inquiries.map((inquiry) => {
+    const own = attempts.filter(({ customerTraceNumber }) => customerTraceNumber === inquiry.customerTraceNumber);
+    const references = own.flatMap((row) => ANSWERS.map((name) => openOutcome(tx.cipher, row, name)?.reference));
+    // Without a reference where it was disposed of.
+    return { inquiry, reference: references.find(isAsked) ?? null };
+  });
+}
+
+/**
+ * Lists what a run's inquiries have left in the ledger: for each product and share, the reference of the newest answered
+ * inquiry. There is none where that had no record.
+ */
+export function listReferences(runKey: string, inquiries: readonly InquiryView[]) {
+  // Oldest first, so that the newest remains.
+  const newest = new Map<string, InquiryView & { answer: Outcome }>();
+  for (const inquiry of inquiries) {
+    const answer = findOutcome(inquiry);
+    if (answer) newest.set(`${inquiry.productCode} ${inquiry.shareId ?? ''}`, { ...inquiry, answer });
+  }
+  const answered = [...newest.values()];
+  const stages = answered.filter(({ productCode }) => productCode !== 'SECONDUSE');
+  const reports = stages.filter(({ productCode }) => productCode !== 'FAILSAFE');
+  const failsafe = stages.find((stage) => !reports.includes(stage));
+  const withoutRecord = reports.flatMap(({ answer, ...inquiry }) =>
+    listConsumersWithoutRecord(answer).map((consumer) => ({ ...pick(inquiry, NAME), ...consumer })),
+  );
+  return {
+    runKey,
+    references: stages.flatMap(({ answer: { reference }, ...inquiry }) =>
+      reference ? [{ ...pick(inquiry, NAME), reference }] : [],
+    ),
+    shares: answered.flatMap(({ shareId, answer: { reference } }) =>
+      reference && shareId !== undefined ? [{ shareId, reportReferenceNumber: reference.reportReferenceNumber }] : [],
+    ),
+    ...(failsafe?.applicantIds?.length ? listFailsafeConsumers(failsafe.answer, failsafe.applicantIds) : {}),
+    ...(withoutRecord.length > 0 ? { withoutRecord } : {}),
+  };
+}
+
+const NAME = ['productCode', 'customerTraceNumber'] as const;
+
+/** The latest answer that was understood, or that an operator accepted. */
+export function findOutcome({ attempts }: InquiryView): Outcome | undefined {
+  return attempts.flatMap(({ answer }) => (answer?.kind === 'outcome' ? [answer] : [])).at(-1);
 }

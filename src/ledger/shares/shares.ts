@@ -32,7 +32,7 @@ import { openTask } from '../holds/holds.ts';
 import { isDisposalBegun, listWords, lockInquiry } from '../inquiries/inquiries.ts';
 import { appendOrder } from '../orders.ts';
 import type { ClaimRequest, ConsentsQuery, ConsentVerdict, ReportOrigin, ShareWithdrawal } from '../records.ts';
-import { computeReferenceDigest } from '../reports/report-references.ts';
+import { computeReferenceDigest } from '../reports/reports.ts';
 import { readHolds } from '../retention/legal-holds.ts';
 
 type Unmatched = UnmatchedConsent['unmatched'];
