@@ -133,7 +133,7 @@ async function readAttemptsAndDecisions(
   return { attempts: [...claimed, ...closed].sort((a, b) => a.attempt - b.attempt), decisions };
 }
 
-/** Makes the inquiry's row where it is missing, and returns whether it did. `markClaimed` adds what a claim says of it. */
+/** Makes the inquiry's row where it is missing, and returns whether it did. A claim adds what it says of it. */
 export async function insertInquiry(session: SqlSession, inquiry: InquiryDescription): Promise<boolean> {
   return (await insertRow(session, 'inquiries', pick(inquiry, DESCRIPTION), { orKeep: true })) !== undefined;
 }

@@ -45,7 +45,6 @@ import {
   ATTEMPT_KEY,
   type AttemptRow,
   compareWithDecided,
-  type InquiryRow,
   type InquiryState,
   insertInquiry,
   lockInquiry,
@@ -107,9 +106,16 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
       await settleOverdue(tx, state);
       const { permittedBy } = decision;
       const sentTraceNumber = chooseSentNumber(request, state, permittedBy !== undefined);
+      // A claim writes this about its inquiry. The row takes the key that the same inquiry under another number
+      // would have: LostRaceError where another number has taken it since it was read.
+      const asWhole = {
+        digest: ifUnset(request.digest),
+        applicantIds: request.applicantIds?.slice() ?? state.inquiry?.applicantIds,
+        permittedRepeat: ifUnset(permittedRepeat),
+      };
       // The key of the inquiry comes before the counter of attempts, whose lock is the last one.
       const written = Promise.all([
-        markClaimed(tx, request, state.inquiry, permittedRepeat),
+        updateRows(tx, 'inquiries', { customerTraceNumber }, asWhole),
         insertAttempt(tx, request, { permittedBy, sentTraceNumber }),
         isNew || closeRows(tx, 'claimed', { kind: 'held', customerTraceNumber }),
         ...request.consents.map((grant) => {
@@ -181,47 +187,41 @@ export async function recordAttempt(
   const row = state.attempts.find((known) => known.attempt === attempt);
   const isRepeated = row !== undefined && isSameOutcome(row, record, tx.cipher);
   const verdict = decideOutcome(state, { attempt, state: record.state, isRepeated });
-  const isDisposed = state.disposal === 'done';
-  switch (verdict) {
-    case 'missing':
-      return verdict;
-    case 'already':
-      // An earlier record came without the report, from a run that had none.
-      await insertBodies(tx, record, isDisposed ? {} : kept, !isRepeated);
-      return verdict;
-    case 'late':
-      if (row?.lateState !== record.state) {
-        await writeLate(tx, record, !isDisposed);
-        await openTask(tx, { kind: 'flagged', reason: 'lateAnswer', customerTraceNumber });
-        await openHeld(tx, customerTraceNumber);
-      }
+  if (verdict === 'missing') return verdict;
+  if (verdict !== 'recorded') {
+    const isDisposed = state.disposal === 'done';
+    const isLate = verdict === 'late';
+    if (isLate && row?.lateState !== record.state) {
+      await writeLate(tx, record, !isDisposed);
+      await openTask(tx, { kind: 'flagged', reason: 'lateAnswer', customerTraceNumber });
+      await openHeld(tx, customerTraceNumber);
+    }
+    if (isLate) {
       await flagIfRefused(tx, pick(record, ATTEMPT_KEY));
       await indexReference(tx, record, { isDisposed });
-      await insertBodies(tx, record, isDisposed ? {} : kept, true);
-      return verdict;
-    case 'recorded': {
-      const written = Promise.all([
-        writeOutcome(tx, record),
-        indexReference(tx, record),
-        insertBodies(tx, record, kept, false),
-      ]);
-      // Only a share can be refused. Without this step the commit is sent together with the writes.
-      if (state.inquiry?.productCode === 'SECONDUSE') {
-        await Promise.all([written, flagIfRefused(tx, pick(record, ATTEMPT_KEY))]);
-      }
-      if (record.answer?.kind === 'outcome' && record.answer.flagged) {
-        await Promise.all([written, flagReport(tx, record.answer.flagged, customerTraceNumber)]);
-      }
-      const isOutcome = record.state === 'answered' && record.answer?.kind === 'outcome';
-      const isDoubtful = !isOutcome && !isKnownNotPosted(record.state);
-      const isAnsweredLate = state.attempts.some(({ answeredLate }) => answeredLate);
-      if (isDoubtful || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);
-      return new Ending(
-        true,
-        written.then(() => verdict),
-      );
     }
+    // An earlier record came without the report, from a run that had none.
+    await insertBodies(tx, record, isDisposed ? {} : kept, isLate || !isRepeated);
+    return verdict;
   }
+  const written = Promise.all([
+    writeOutcome(tx, record),
+    indexReference(tx, record),
+    insertBodies(tx, record, kept, false),
+  ]);
+  // Only a share can be refused. Without this step the commit is sent together with the writes.
+  if (state.inquiry?.productCode === 'SECONDUSE') {
+    await Promise.all([written, flagIfRefused(tx, pick(record, ATTEMPT_KEY))]);
+  }
+  const outcome = record.answer?.kind === 'outcome' ? record.answer : undefined;
+  if (outcome?.flagged) await Promise.all([written, flagReport(tx, outcome.flagged, customerTraceNumber)]);
+  const isDoubtful = !isKnownNotPosted(record.state) && !(record.state === 'answered' && outcome);
+  const isAnsweredLate = state.attempts.some(({ answeredLate }) => answeredLate);
+  if (isDoubtful || isAnsweredLate) await Promise.all([written, openHeld(tx, customerTraceNumber)]);
+  return new Ending(
+    true,
+    written.then(() => verdict),
+  );
 }
 
 /**
@@ -484,26 +484,6 @@ async function insertAttempt(
     }),
   ]);
   return row as Row<'attempts'>;
-}
-
-/**
- * Adds what a claim says about the inquiry as a whole. The row takes the key that the same inquiry under another number
- * would have.
- *
- * @throws LostRaceError where another number has taken the key since it was read
- */
-async function markClaimed(
-  session: SqlSession,
-  { inquiry: { customerTraceNumber }, digest, applicantIds }: ClaimRequest,
-  known: InquiryRow | undefined,
-  permittedRepeat: number,
-): Promise<void> {
-  const claimed = {
-    digest: ifUnset(digest),
-    applicantIds: applicantIds ? [...applicantIds] : known?.applicantIds,
-    permittedRepeat: ifUnset(permittedRepeat),
-  };
-  await updateRows(session, 'inquiries', { customerTraceNumber }, claimed);
 }
 
 /** Writes news as the attempt's outcome. Status and request stay unchanged if the news lacks them. */
