@@ -172,11 +172,7 @@ function mapArgumentsByPath(args: Readonly<Record<string, string>>): Record<stri
 }
 
 /** Loaded when a command runs, so that `--help` and wrong usage answer at once. */
-async function connect(
-  address: string | undefined,
-  resources: AsyncDisposableStack,
-  more: LedgerConnectOptions = {},
-): Promise<LedgerJourneys> {
+async function connect(address: string | undefined, resources: AsyncDisposableStack, more: LedgerConnectOptions = {}) {
   const { LedgerJourneys } = await import('../../operator/ledger-journeys.ts');
   const { loadTraceEndpoint } = await import('../../config/config.ts');
   const endpoint = loadTraceEndpoint(process.env);

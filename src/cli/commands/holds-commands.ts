@@ -185,11 +185,7 @@ async function isRunGone(call: CallOperation, draft: DraftDecision, hold: Waitin
 }
 
 /** @throws UsageError where it is not clear which hold is meant; Error where there is none */
-async function findHold(
-  { call, prompter }: Asked,
-  runKey: string,
-  trace: string | undefined,
-): Promise<WaitingHold | undefined> {
+async function findHold({ call, prompter }: Asked, runKey: string, trace: string | undefined) {
   const isMeant = ({ customerTraceNumber }: Hold) => trace === undefined || customerTraceNumber === trace;
   const listed = ((await listHolds(call, { runKey, kind: 'held' })) as WaitingHold[]).filter(isMeant);
   const holds = listed.length > 0 ? listed : (await listUnlisted(call, runKey).catch(() => [])).filter(isMeant);
@@ -321,12 +317,7 @@ function describeEffects(holds: readonly Hold[], draft: DraftDecision, { width }
  *
  * @param ofMany it is about many holds of one kind, so that nothing of one person belongs to it
  */
-async function askForTheRest(
-  hold: WaitingHold,
-  draft: DraftDecision,
-  prompter: Prompter,
-  { ofMany = false } = {},
-): Promise<void> {
+async function askForTheRest(hold: WaitingHold, draft: DraftDecision, prompter: Prompter, { ofMany = false } = {}) {
   const { actions, providerWords } = hold.guide;
   draft.attempt ??= hold.attempt;
   draft.action ??= await prompter.choice(

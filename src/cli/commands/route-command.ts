@@ -24,7 +24,6 @@ import {
   applyOptions,
   type GivenOptions,
   listSchemaMembers,
-  type Member,
   readOption,
   requireAgreement,
   requireOwnOptions,
@@ -67,10 +66,7 @@ type RouteOptions = GivenOptions &
   ServerOptions &
   SampleOptions & { file?: string; sample?: true; watch?: boolean };
 
-interface Operation {
-  route: Route;
-  members: readonly Member[];
-}
+type Operation = ReturnType<typeof toOperation>;
 
 /** Ids of the run and of its parts, and members of the body: the arguments give them. */
 type Address = Readonly<Record<string, string>>;
@@ -135,11 +131,7 @@ const AUTHORS = {
 /** No member of a list has an option. */
 const APPLICANTS = z.array(z.unknown()) as never;
 
-function toOperation(
-  route: Route,
-  { members: wanted, without = [] }: RouteCommand,
-  named: readonly string[],
-): Operation {
+function toOperation(route: Route, { members: wanted, without = [] }: RouteCommand, named: readonly string[]) {
   const { path, query, body, findDefinition } = route;
   const [first] = named.includes('id') ? listPathParameters(path) : [];
   const author = isReading(route) ? AUTHORS.reader : body && AUTHORS.signer;
@@ -170,11 +162,7 @@ function isMeant(spec: RouteCommand, { route, members }: Operation, address: Add
   return isAddressed && names.every(isGiven) && (spec.isMeant?.(route.operationId, options) ?? true);
 }
 
-async function runRoute(
-  spec: RouteCommand,
-  operations: readonly Operation[],
-  context: Context<RouteOptions>,
-): Promise<Answer> {
+async function runRoute(spec: RouteCommand, operations: readonly Operation[], context: Context<RouteOptions>) {
   const { args, options, output } = context;
   const address = readAddress(args);
   const operation = operations.find((candidate) => isMeant(spec, candidate, address, options));

@@ -114,12 +114,7 @@ function setAt(target: Record<string, unknown>, [name = '', ...rest]: readonly s
 }
 
 /** @throws UsageError where an option was given that the operation has no member for */
-export function requireOwnOptions(
-  all: readonly Member[],
-  own: readonly Member[],
-  given: GivenOptions,
-  of: string,
-): void {
+export function requireOwnOptions(all: readonly Member[], own: readonly Member[], given: GivenOptions, of: string) {
   const flags = new Set(own.map(({ flag }) => flag));
   const foreign = all.find((member) => !flags.has(member.flag) && readOption(member, given) !== undefined);
   if (foreign) throw new UsageError(`${foreign.flag} is no option ${of}`);

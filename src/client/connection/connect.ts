@@ -244,13 +244,7 @@ function requireNode(): void {
  *
  * @internal
  */
-export interface ClientParts {
-  client: Client;
-  calls: Calls;
-  taskQueue: string;
-  queryTimeoutMs: number;
-  close(): Promise<void>;
-}
+export type ClientParts = Awaited<ReturnType<typeof connectParts>>;
 
 /**
  * Connects to Temporal, with the environment's values where the options give none.
@@ -258,10 +252,7 @@ export interface ClientParts {
  * @param loadTracing makes spans where the environment names an endpoint for them; a client by itself loads no telemetry
  * @internal
  */
-export async function connectParts(
-  options: ConnectOptions,
-  loadTracing?: () => Promise<WorkflowClientInterceptor>,
-): Promise<ClientParts> {
+export async function connectParts(options: ConnectOptions, loadTracing?: () => Promise<WorkflowClientInterceptor>) {
   requireNode();
   const settings = readSettings(options);
   const { namespace, connectionOptions } = settings.temporal;

@@ -6,11 +6,7 @@ import { toWorkflowId } from '../../model/run-key.ts';
 import { translateCallError } from './errors.ts';
 
 /** Describes a run; by default the latest of its workflow id. `undefined` if the server knows none. */
-export async function describeRun(
-  client: Client,
-  workflowId: string,
-  runId?: string,
-): Promise<WorkflowExecutionDescription | undefined> {
+export async function describeRun(client: Client, workflowId: string, runId?: string) {
   try {
     return await client.workflow.getHandle(workflowId, runId).describe();
   } catch (error) {

@@ -1,5 +1,5 @@
 /** Consents to a run. One that comes after the run's end still has to reach the ledger (docs/journeys.md). */
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { RunAnswers } from '../../messages/answers.ts';
 import type { ConsentMessage } from '../../messages/consent.ts';
 import type { LateConsentResult, RecordedConsent } from '../../messages/journey/shapes.ts';
@@ -26,12 +26,7 @@ export type ConsentAnswer<Kind extends RunKind> = (RunAnswers[Kind]['update'] & 
  *
  * @internal
  */
-export async function startLateConsent(
-  client: Client,
-  taskQueue: string,
-  consent: ConsentMessage,
-  messageId?: string,
-): Promise<Pick<WorkflowHandle, 'result'>> {
+export async function startLateConsent(client: Client, taskQueue: string, consent: ConsentMessage, messageId?: string) {
   return client.workflow.start('recordLateConsent', {
     workflowId: toLateConsentWorkflowId(consent.journeyId, messageId),
     taskQueue,

@@ -247,11 +247,7 @@ export class Run<Kind extends RunKind> {
    *
    * @throws CallError `differs` where the run has accepted another message under its key
    */
-  async #readFirstAnswer(
-    definition: Message,
-    name: string,
-    message: Loose,
-  ): Promise<RunAnswers[Kind]['update'] | undefined> {
+  async #readFirstAnswer(definition: Message, name: string, message: Loose) {
     if (LEDGERS.includes(name)) return undefined;
     let refusal: MessageRefusal | null = null;
     for await (const kept of readAnsweredUpdates(this.#context.client, this.workflowId, name)) {

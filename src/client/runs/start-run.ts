@@ -47,10 +47,7 @@ function parseInput(kind: RunKind, input: unknown): StartInput {
  * @returns whether it is new: otherwise a run with the same input has this id
  * @throws CallError `differs` where a run with another input has it, and the SDK's errors
  */
-export async function startRun(
-  { client, taskQueue }: { client: Client; taskQueue: string },
-  start: CheckedStart,
-): Promise<boolean> {
+export async function startRun({ client, taskQueue }: { client: Client; taskQueue: string }, start: CheckedStart) {
   const { kind, runKey, input, workClass } = start;
   try {
     await client.workflow.start(chooseWorkflow(kind, input), {

@@ -103,11 +103,7 @@ export async function* watchRun<Status extends object>(
 }
 
 /** Tries until it is answered, ever more seldom. Throws once the signal is aborted. */
-async function askUntilAnswered<T>(
-  calls: Calls,
-  { signal, onUnavailable }: WatchOptions,
-  ask: () => Promise<T>,
-): Promise<T> {
+async function askUntilAnswered<T>(calls: Calls, { signal, onUnavailable }: WatchOptions, ask: () => Promise<T>) {
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
     try {
       return await ask();

@@ -9,7 +9,7 @@ import type { ComparedRun } from '../../../operator/compare-with-temporal.ts';
 import type { DisposalContext, DisposalSelection, FinishedDisposal } from '../../../operator/disposal.ts';
 import { EXIT, toErrorFacts, UsageError } from '../../output/errors.ts';
 import { listSchemaMembers } from '../../output/schema-options.ts';
-import { type Answer, type CommandRow, type Context, parseSince, parseWholeNumber, RUN_ID } from '../command.ts';
+import { type CommandRow, type Context, parseSince, parseWholeNumber, RUN_ID } from '../command.ts';
 
 const { by, reason } = getMessageFields().signature;
 const authorization = z.object({ by: by.describe('The person who asks for it; the ledger keeps the name.'), reason });
@@ -150,11 +150,7 @@ function readSelection(runKey: string | undefined, { olderThan, limit }: Dispose
   return { olderThanMs, limit };
 }
 
-async function runDisposal(
-  context: DisposalContext,
-  selection: DisposalSelection,
-  options: DisposeOptions,
-): Promise<Answer> {
+async function runDisposal(context: DisposalContext, selection: DisposalSelection, options: DisposeOptions) {
   const { disposeItem, planDisposal } = await import('../../../operator/disposal.ts');
   const { retention } = context.ledger;
   const plan = await planDisposal(context, selection);
