@@ -59,21 +59,7 @@ export interface NamedRun {
   runKey: string;
 }
 
-interface MessageChecks {
-  address: string;
-  /**
-   * Returns why the shape is refused, as a path and a rule without the value; or `null`. An activity checks applicants
-   * against the table of fields.
-   */
-  findProblem(value: unknown): string | null;
-  /** Returns why the run refuses the value as this message, or `null`. */
-  check(run: NamedRun, value: unknown): MessageRefusal | null;
-  toKey(update: string, message: object): string;
-  /** Whether a value of any shape counts although it came in the clear. */
-  countsInTheClear(value: Loose): boolean;
-}
-
-export type Message<D extends MessageDefinition = MessageDefinition> = D & MessageChecks;
+export type Message = ReturnType<typeof defineMessage<MessageDefinition>>;
 
 /** Workflow code checks only this part of applicants. */
 const APPLICANTS = z.array(z.looseObject({})).min(1);
@@ -86,24 +72,30 @@ export const SIGNATURE_EXAMPLES: Readonly<Record<RunKind, object>> = {
   portfolio: { reviewId: 'REVIEW-1', by: 'ops', reason: 'the provider has asked for it' },
 };
 
-export function defineMessage<D extends MessageDefinition>(definition: D): Message<D> {
+export function defineMessage<D extends MessageDefinition>(definition: D) {
   const { to, key, address = ID_NAMES[to], inTheClear } = definition;
-  const problemOf = buildCheck(definition);
+  const findProblem = buildCheck(definition);
   const members = inTheClear && (definition.schema(APPLICANTS as never) as z.ZodObject).shape;
   return {
     ...definition,
     address,
-    findProblem: problemOf,
-    check(run, value) {
-      const problem = problemOf(value);
+    /**
+     * Returns why the shape is refused, as a path and a rule without the value; or `null`. An activity checks applicants
+     * against the table of fields.
+     */
+    findProblem,
+    /** Returns why the run refuses the value as this message, or `null`. */
+    check(run: NamedRun, value: unknown): MessageRefusal | null {
+      const problem = findProblem(value);
       if (problem !== null) return refuse('notNow', problem);
       const id = address === ID_NAMES[to] ? run.id : run.runKey;
       if (id === (value as Loose)[address]) return null;
       const kind = address === 'journeyId' ? parseRunKey(String(id)).kind : to;
       return refuse('unknownPart', `/${address} names another ${RUN_NAMES[kind]}`);
     },
-    toKey: (update, message) => key?.(message as never) ?? update,
-    countsInTheClear: (value) =>
+    toKey: (update: string, message: object) => key?.(message as never) ?? update,
+    /** Whether a value of any shape counts although it came in the clear. */
+    countsInTheClear: (value: Loose) =>
       members !== undefined &&
       Object.keys(value).every((name) => Object.hasOwn(members, name)) &&
       inTheClear?.(value) === true,
@@ -129,10 +121,10 @@ const MOST_CHARACTERS = 200_000;
  * The check for workflow code. Update validators run it: it may not wait, and leaves no trace in the history. A signal is
  * judged again on replay, and must then get the same verdict.
  */
-function buildCheck(definition: MessageDefinition): MessageChecks['findProblem'] {
+function buildCheck(definition: MessageDefinition) {
   const { schema, forms = [schema] } = definition;
   const schemas = new Map(forms.map((form) => [form, form(APPLICANTS as never)]));
-  return (value) => {
+  return (value: unknown) => {
     if (isUndecodable(value)) return describeUndecodable(value);
     if ((JSON.stringify(value)?.length ?? 0) > MOST_CHARACTERS) {
       return `/ must have at most ${MOST_CHARACTERS} characters as JSON`;
