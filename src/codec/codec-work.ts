@@ -13,19 +13,15 @@ import { Refusal } from '../http/refusal.ts';
 import type { Problem } from '../model/problems.ts';
 import { createUndecodable, isUndecodable } from '../model/undecodable.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
-import type { PayloadKeys } from '../protection/keys/key-ring.ts';
 import { createPayloadCodec } from '../protection/payloads/payload-codec.ts';
 import { readEncoding, toBytes, wasEncrypted } from '../protection/payloads/payload-envelope.ts';
 import { hasBullets, MASKED, readRedactedPointer, redact } from '../protection/redaction/redaction.ts';
 import type { Permission } from './access.ts';
-import type { CodecServerLimits } from './settings.ts';
+import type { CodecServerLimits, CodecServerOptions } from './settings.ts';
 
-interface CodecSettings {
-  keys: PayloadKeys;
-  originNamespaces: readonly string[];
+type CodecSettings = Required<Pick<CodecServerOptions, 'keys' | 'originNamespaces' | 'onUnknownKey'>> & {
   limits: CodecServerLimits;
-  onUnknownKey: (keyId: string) => void;
-}
+};
 
 /**
  * In the metadata of a payload that is given back as it came: it was never encrypted, and the codec server does not
