@@ -67,21 +67,6 @@ function addRoutes({ app, audit }: HttpService, work: CodecWork, prefix: string)
   }
 }
 
-/** The `code` of each status. */
-const CODES: Readonly<Record<number, string>> = {
-  400: 'BadRequest',
-  401: 'Unauthenticated',
-  403: 'Forbidden',
-  404: 'NotFound',
-  408: 'Slow',
-  413: 'TooLarge',
-  415: 'UnsupportedMediaType',
-  422: 'NotEncodable',
-  429: 'TooManyRequests',
-  503: 'Unavailable',
-};
-
-function toErrorBody({ status, reason, message, problems }: Refusal): object {
-  const code = reason === 'unknownKey' ? 'UnknownKey' : (CODES[status] ?? 'Failed');
-  return { error: { code, reason, message, problems: problems.length > 0 ? problems : undefined } };
+function toErrorBody({ reason: code, message, problems }: Refusal): object {
+  return { error: { code, message, problems: problems.length > 0 ? problems : undefined } };
 }

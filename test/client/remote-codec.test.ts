@@ -178,7 +178,7 @@ describe('the remote codec', { concurrency: 4 }, () => {
     const proxy = await listening(t, async (request, response) => {
       calls += 1;
       if (calls === 1) return request.socket.destroy();
-      if (calls === 2) return response.writeHead(503, { 'retry-after': '0' }).end('{"error":{"code":"Unavailable"}}');
+      if (calls === 2) return response.writeHead(503, { 'retry-after': '0' }).end('{"error":{"code":"busy"}}');
       const { authorization = '' } = request.headers;
       const answer = await server.call('/encode', { token: authorization.slice(7), body: { payloads: [clear] } });
       return response.end(answer.text);

@@ -57,7 +57,7 @@ describe('the codec server', () => {
     test(`refuses a caller ${title}`, async () => {
       const { status, json, headers, text } = await server.call('/decode', { token: await make(), body: BODY });
       assert.equal(status, 401);
-      assert.equal(json.error.reason, reason);
+      assert.equal(json.error.code, reason);
       assert.equal(headers.get('www-authenticate'), 'Bearer');
       assert.ok(!text.includes('Annabel'));
       const line = server.audited().at(-1);
@@ -127,7 +127,7 @@ describe('the key set for tokens', () => {
     isUp = false;
     const bad = await startServer(t, { authentication });
     const { status, json } = await bad.call('/decode', { token: await token(), body: BODY });
-    assert.deepEqual([status, json.error.reason], [503, 'keySet']);
+    assert.deepEqual([status, json.error.code], [503, 'keySet']);
   });
 
   test('is reloaded when its file changes', async (t) => {
@@ -146,7 +146,7 @@ describe('the key set for tokens', () => {
     const authentication = { kind: 'jwt', jwks: { file: keySet }, issuer: ISSUER, audience: AUDIENCE } as const;
     const server = await startServer(t, { authentication: { ...authentication, algorithms: ['ES256'] } });
     const { json } = await server.call('/decode', { token: await token(), body: BODY });
-    assert.equal(json.error.reason, 'algorithm');
+    assert.equal(json.error.code, 'algorithm');
   });
 });
 
@@ -392,7 +392,7 @@ describe('a codec server with trusted proxies', () => {
   test('serves other clients only the health check', async (t) => {
     const server = await startServer(t, { trustedProxies: ['192.0.2.1'] });
     const { status, json } = await server.call('/decode', { token: await token(), body: BODY });
-    assert.deepEqual([status, json.error.reason], [403, 'proxy']);
+    assert.deepEqual([status, json.error.code], [403, 'proxy']);
     assert.equal((await server.call('/healthz')).status, 200);
   });
 });

@@ -126,7 +126,7 @@ describe('decoding', () => {
     ]);
     const refused = await server.call('/decode', { token: service, body });
     assert.equal(refused.status, 503);
-    assert.equal(refused.json.error.code, 'UnknownKey');
+    assert.equal(refused.json.error.code, 'unknownKey');
     assert.match(refused.json.error.message, /k-payload/);
     assert.deepEqual(asked, ['k-payload', 'k-payload']);
   });
@@ -176,7 +176,7 @@ describe('encode refuses', () => {
         body: { payloads: [clear(1), payload] },
       });
       assert.equal(status, 422);
-      assert.equal(json.error.reason, reason);
+      assert.equal(json.error.code, reason);
       assert.equal(json.error.problems[0].path, path);
       assert.ok(!text.includes('912'));
     });
@@ -207,7 +207,7 @@ describe('a body is refused if it', () => {
     test(title, async () => {
       const { status, json, text } = await server.call('/decode', { token: people, body });
       assert.equal(status, 400);
-      assert.equal(json.error.reason, reason);
+      assert.equal(json.error.code, reason);
       assert.ok(!text.includes('912'));
       assert.deepEqual(server.unexpected, []);
     });
@@ -223,7 +223,7 @@ describe('a body is refused if it', () => {
     const headers = { 'content-type': 'text/plain' };
     const { status, json } = await server.call('/decode', { token: people, body: '{}', headers });
     assert.equal(status, 415);
-    assert.equal(json.error.code, 'UnsupportedMediaType');
+    assert.equal(json.error.code, 'contentType');
   });
 });
 

@@ -142,7 +142,7 @@ export class CodecServer implements PayloadCodec {
   }
 }
 
-/** docs/codec-server.md, "Errors". What a reason does not say, the status does; a proxy gives no reason. */
+/** docs/codec-server.md, "Errors". What a code does not say, the status does; a proxy gives no code. */
 const SIGNS: readonly [code: CodecServerErrorCode, ...signs: (string | number)[]][] = [
   ['roleTooLow', 'role'],
   ['namespaceRefused', 'namespace'],
@@ -154,12 +154,12 @@ const SIGNS: readonly [code: CodecServerErrorCode, ...signs: (string | number)[]
   ['busy', 429, 502, 503, 504],
 ];
 
-const errorBody = z.object({ error: z.object({ reason: z.string() }) });
+const errorBody = z.object({ error: z.object({ code: z.string() }) });
 
 function toError({ status, text }: Answer): CodecServerError {
-  const reason = errorBody.safeParse(parseJson(text)?.[0]).data?.error.reason ?? '';
+  const code = errorBody.safeParse(parseJson(text)?.[0]).data?.error.code ?? '';
   const findCode = (sign: string | number) => SIGNS.find(([, ...signs]) => signs.includes(sign))?.[0];
-  return new CodecServerError(findCode(reason) ?? findCode(status) ?? 'unexpected', reason);
+  return new CodecServerError(findCode(code) ?? findCode(status) ?? 'unexpected', code);
 }
 
 function parsePayloadList(text: string, count: number): Payload[] {

@@ -173,10 +173,10 @@ export type CodecServerErrorCode = keyof typeof CODEC_SERVER_WORDS;
 export class CodecServerError extends CreditJourneyError {
   override readonly code: CodecServerErrorCode;
 
-  /** @param reason as the server gives it. Others than it knows are left out: an answer may hold anything. */
-  constructor(code: CodecServerErrorCode, reason = '') {
-    const isKnown = code === 'tokenRefused' && Object.hasOwn(PROBLEMS, reason);
-    super(`${CODEC_SERVER_WORDS[code]}${isKnown ? `: ${PROBLEMS[reason as ProblemCode].title}` : ''}`);
+  /** @param cause the server's own code. Others than it knows are left out: an answer may hold anything. */
+  constructor(code: CodecServerErrorCode, cause = '') {
+    const isKnown = code === 'tokenRefused' && Object.hasOwn(PROBLEMS, cause);
+    super(`${CODEC_SERVER_WORDS[code]}${isKnown ? `: ${PROBLEMS[cause as ProblemCode].title}` : ''}`);
     this.code = code;
   }
 
