@@ -445,8 +445,8 @@ export type Session = {
   /** The name that decisions are recorded under. Absent if the token names no person. */
   by?: string;
   scopes: readonly string[];
-  profiles: '*' | readonly string[];
-  endUsers: '*' | readonly string[];
+  profiles: readonly string[] | '*';
+  endUsers: readonly string[] | '*';
   environment: 'sandbox' | 'uat' | 'production';
   /** The address of the Temporal UI. */
   temporalUi?: string;

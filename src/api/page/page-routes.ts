@@ -31,7 +31,7 @@ import { isReached, reaches, toReadersReach } from '../reach.ts';
 import { type Call, defineRoute, type Route } from '../route.ts';
 import type { ApiServices } from '../services.ts';
 
-const reach = z.union([z.literal('*'), z.array(z.string())]);
+const reach = z.union([z.array(z.string()), z.literal('*')]);
 
 const sessionSchema = z
   .object({
