@@ -1,6 +1,7 @@
 /** From environment variables to the API's options; docs/configuration.md has the table. */
 import { isRecord } from '../base/is-record.ts';
 import { checkProcess, readClientSettings } from '../config/client.ts';
+import { loadDecisionTrust } from '../config/config.ts';
 import { type EnvironmentReader, readPart } from '../config/environment.ts';
 import { parseProfilesFile } from '../config/gateway-profiles.ts';
 import { readLedgerAccess } from '../config/ledger.ts';
@@ -8,9 +9,12 @@ import { readService, readTokenSettings } from '../http/settings.ts';
 import { listSignInProblems } from './caller.ts';
 import { type ApiOptions, DEFAULT_LIMITS } from './services.ts';
 
-/** @throws ConfigError with every problem at once */
+/** @throws ConfigError with every problem at once; those of the trust in decisions where there is no other */
 export function loadApiSettings(env: NodeJS.ProcessEnv) {
-  return readPart(env, readSettings);
+  const settings = readPart(env, readSettings);
+  // A decision about a lost run is judged here, perhaps long after the start.
+  loadDecisionTrust(env);
+  return settings;
 }
 
 function readSettings(reader: EnvironmentReader) {

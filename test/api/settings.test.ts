@@ -47,6 +47,11 @@ test('the sandbox needs a key set, an issuer and an audience', () => {
   assert.deepEqual(faults({}), ['API_JWKS_URL', 'API_JWT_AUDIENCE', 'API_JWT_ISSUER']);
 });
 
+test('the API does not start without the keys of those who decide, where decisions need a proof', () => {
+  assert.deepEqual(faults({ ...SANDBOX, DECISION_TRUST: 'proof' }), ['DECISION_JWKS_FILE']);
+  assert.deepEqual(faults({ ...SANDBOX, DECISION_TRUST: 'proof', DECISION_JWKS_FILE: keySet }), []);
+});
+
 test('the API knows the profiles of its own environment: without a profiles file only the default one', () => {
   const file = join(directory, 'profiles.json');
   const named = { ...SANDBOX, GATEWAY_PROFILES_FILE: file };
