@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { tsToMs } from '@temporalio/common/lib/time.js';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { PullStatus } from '../../src/messages/pull/shapes.ts';
@@ -20,6 +22,7 @@ import {
   pendingAttempt,
   resetTo,
   until,
+  untilIdle,
   workflowTasksOf,
 } from '../hazards/operator-hands.ts';
 import { outgrow } from '../support/floods.ts';
@@ -153,7 +156,15 @@ test('a dead endpoint delays neither the journey nor another endpoint, and what 
 
   receiver.answer('/hangs', 204);
   receiver.answer('/gone', 204);
+  await delay(1_500);
   await outgrow(delivery, 'deliverEvents', (padding) => ({ events: [{ padding }] }));
+  // The next run keeps them for no longer.
+  await untilIdle(delivery);
+  const { events } = await delivery.fetchHistory();
+  const { eventTime, ...timer } = events?.findLast((event) => event.timerStartedEventAttributes) ?? {};
+  const keptUntilMs = tsToMs(eventTime) + tsToMs(timer.timerStartedEventAttributes?.startToFireTimeout);
+  const failedAt = failed.endpoints.flatMap((one) => one.failed.map((event) => Date.parse(event.failedAt)));
+  assert.ok(keptUntilMs - Math.max(...failedAt) - 30 * 86_400_000 < 1_000);
   // An operator lists the failed events and sends them again.
   const listed = await cli('webhooks', 'list', '--failed');
   assert.equal(listed.code, 3, listed.stderr);

@@ -73,14 +73,11 @@ class Delivery {
   readonly #processedIds: Set<string>;
   #isShown = false;
   #isLeaving = false;
-  /** The time at which the run drops the events that it gave up. */
-  #keptUntilMs = 0;
 
   constructor(input: WebhookDeliveryInput) {
     this.#input = input;
     this.#processedIds = new Set(input.carried?.processedIds);
     for (const carried of input.carried?.endpoints ?? []) this.#endpoint(carried.name, carried);
-    this.#keepFailed();
   }
 
   handleMessages(): void {
@@ -183,8 +180,10 @@ class Delivery {
     return { events: this.#count(({ waiting }) => waiting.length) };
   }
 
-  #keepFailed(): void {
-    if (this.#hasFailed) this.#keptUntilMs = Date.now() + this.#input.settings.keepFailedForMs;
+  /** The time at which the run drops the events that it gave up, counted from the last of them. */
+  get #keptUntilMs(): number {
+    const last = this.#all.flatMap(({ failed }) => failed.slice(-1));
+    return Math.max(...last.map(({ failedAt }) => Date.parse(failedAt))) + this.#input.settings.keepFailedForMs;
   }
 
   #publish(): void {
@@ -262,7 +261,6 @@ class Delivery {
       // Temporal repeats no attempt that was called back, and its failure gives no event up.
       if (error instanceof ActivityFailure && error.retryState === 'CANCEL_REQUESTED') return;
       endpoint.failed.push({ event, ...toFailure(error), failedAt: new Date().toISOString() });
-      this.#keepFailed();
     }
     endpoint.waiting.splice(endpoint.waiting.indexOf(event), 1);
   }
