@@ -21,7 +21,7 @@ import type { MessageRefusal } from '../model/refusals.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { SecondaryUser } from '../model/stage-end-user.ts';
-import type { PortfolioExamination } from '../portfolio/examine-portfolio.ts';
+import type { PortfolioExamination } from '../portfolio/portfolio-file.ts';
 
 /** The facts that a run fixes at its start and checks every attempt against. */
 export interface RunIdentity {

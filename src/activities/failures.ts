@@ -9,7 +9,7 @@ import {
 import { PORTFOLIO_UNAVAILABLE } from '../messages/portfolio/limits.ts';
 import { FAILURES, type FailureType } from '../model/failure-types.ts';
 import { InvalidInputError, selectShownProblems } from '../model/problems.ts';
-import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/files.ts';
+import { PortfolioChangedError, PortfolioUnavailableError } from '../portfolio/portfolio-file.ts';
 import type { RefusedInput } from './contract.ts';
 import { ProfileUnknownError } from './dependencies.ts';
 

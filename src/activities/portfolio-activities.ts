@@ -5,17 +5,20 @@ import { DEFAULT_MAX_BAD_ROWS } from '../messages/portfolio/limits.ts';
 import { toPortfolioFolder } from '../messages/portfolio/output-files.ts';
 import type { RowResult } from '../messages/portfolio/shapes.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { examinePortfolio, type Place, readRows, readRowsAt } from '../portfolio/examine-portfolio.ts';
 import {
+  examinePortfolio,
   finishResults,
   openPortfolio,
+  type Place,
   PortfolioUnavailableError,
+  readRows,
+  readRowsAt,
   requirePortfolio,
   requireUnchanged,
   resolveFolderPath,
   resolveOutputPaths,
   writeResults,
-} from '../portfolio/files.ts';
+} from '../portfolio/portfolio-file.ts';
 import type { ExaminedFile, KnownFile } from './contract.ts';
 import { type ActivityDependencies, findPreparedProfile } from './dependencies.ts';
 import { translateErrors } from './failures.ts';

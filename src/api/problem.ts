@@ -5,7 +5,7 @@ import { CallError, hasCode, TEMPORAL_AWAY } from '../client/connection/errors.t
 import { PROBLEMS, type ProblemCode, Refusal } from '../http/refusal.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { PortfolioUnavailableError } from '../portfolio/files.ts';
+import { PortfolioUnavailableError } from '../portfolio/portfolio-file.ts';
 
 /** Builds the problem document. `id` is that of the request, if there is one. */
 export function createProblem({ status, reason, message, problems, details }: Refusal, id: string = randomUUID()) {

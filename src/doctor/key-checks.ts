@@ -10,8 +10,7 @@ import { decisionContent, type ProvableDecision } from '../model/decision-conten
 import { KeyRingError, KeyServiceError, UndecodablePayloadError, UnknownKeyError } from '../protection/errors.ts';
 import { computeKeyAges, type KeyAge } from '../protection/keys/key-ring.ts';
 import { loadDecisionSigner } from '../protection/keys/signing-keys.ts';
-import { createPayloadCodec } from '../protection/payloads/payload-codec.ts';
-import { toBytes } from '../protection/payloads/payload-envelope.ts';
+import { createPayloadCodec, toBytes } from '../protection/payloads/payload-codec.ts';
 import { createDecisionProofVerifier } from '../protection/proofs.ts';
 import { countWords } from '../words/writer.ts';
 import { type Check, defineCheck, describeRules, type Finding, fail, pass, warn } from './check.ts';

@@ -6,7 +6,7 @@ import { isRecord } from '../base/is-record.ts';
 import { member, parseJson, surveyJson } from '../base/json-safety.ts';
 import { parseWith } from '../fields/problems.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { toBytes } from '../protection/payloads/payload-envelope.ts';
+import { toBytes } from '../protection/payloads/payload-codec.ts';
 import { Refusal } from './refusal.ts';
 
 /** Four levels are the protocol's own, a few more those of fields that came later. */

@@ -13,8 +13,7 @@ import { CodecServerError, type CodecServerErrorCode } from '../../src/client/co
 import { loadClientSettings } from '../../src/config/client.ts';
 import type { CodecServerAccess } from '../../src/config/codec-server-access.ts';
 import { UndecodablePayloadError } from '../../src/protection/errors.ts';
-import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
-import { wasEncrypted } from '../../src/protection/payloads/payload-envelope.ts';
+import { createPayloadCodec, wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
 import { MASKED } from '../../src/protection/redaction/redaction.ts';
 import { APPLICANT, NAMESPACE, type Server, startServer, token } from '../codec-server/fixtures.ts';
 import { keyRing } from '../ledger/fixtures.ts';

@@ -9,13 +9,14 @@ import { Refusal } from '../../src/http/refusal.ts';
 import { createUndecodable, isUndecodable } from '../../src/model/undecodable.ts';
 import { encrypt } from '../../src/protection/aead.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../../src/protection/errors.ts';
-import { createPayloadCodec, mayLeadToPosting } from '../../src/protection/payloads/payload-codec.ts';
 import {
+  createPayloadCodec,
   ENCRYPTED_ENCODING,
+  mayLeadToPosting,
   readEncoding,
   readPayloadEnvelope,
   wasEncrypted,
-} from '../../src/protection/payloads/payload-envelope.ts';
+} from '../../src/protection/payloads/payload-codec.ts';
 import { NAMESPACE } from '../codec-server/fixtures.ts';
 import { keyRing } from '../ledger/fixtures.ts';
 import {

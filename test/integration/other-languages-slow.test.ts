@@ -12,7 +12,7 @@ import type { UpdateAnswer } from '../../src/messages/answers.ts';
 import type { ConsentMessage } from '../../src/messages/consent.ts';
 import type { JourneyResult, RecordedConsent } from '../../src/messages/journey/shapes.ts';
 import { findRuns } from '../../src/operator/disposal.ts';
-import { wasEncrypted } from '../../src/protection/payloads/payload-envelope.ts';
+import { wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
 import { consentMessage, type JourneyHandle, untilStatus } from '../support/journey-harness.ts';
 import { example, type KeylessWorld, sharedJourney, startKeylessWorld } from '../support/keyless-callers.ts';
 import { until } from '../support/process-world.ts';

@@ -13,21 +13,19 @@ import { InvalidInputError } from '../../src/model/problems.ts';
 import {
   type ExaminePortfolioOptions,
   examinePortfolio,
-  type PortfolioExamination,
-  readRows,
-  readRowsAt,
-} from '../../src/portfolio/examine-portfolio.ts';
-import {
+  findColumn,
   finishResults,
   openPortfolio,
   PortfolioChangedError,
+  type PortfolioExamination,
   PortfolioUnavailableError,
+  readRows,
+  readRowsAt,
   requirePortfolio,
   requireUnchanged,
   resolveOutputPaths,
   writeResults,
-} from '../../src/portfolio/files.ts';
-import { findColumn } from '../../src/portfolio/rows.ts';
+} from '../../src/portfolio/portfolio-file.ts';
 import { APPLICANT_MEMBERS } from '../support/applicant-members.ts';
 import { csvText, FOLDER, formatCsvLine, HEADER, jsonlLine, writePortfolio } from '../support/portfolio-files.ts';
 
@@ -417,7 +415,7 @@ describe('the result file', () => {
   test('is not taken as written if its disk had room for a part of the results only', async () => {
     const outputs = await newOutputs();
     const results = Array.from({ length: 100 }, (_, index) => result(`A-${index}`));
-    const files = new URL('../../src/portfolio/files.ts', import.meta.url).href;
+    const files = new URL('../../src/portfolio/portfolio-file.ts', import.meta.url).href;
     const call = `writeResults(${JSON.stringify(outputs)}, 0, ${JSON.stringify(results)})`;
     const script = `import { writeResults } from '${files}'; await ${call}.catch(({ code }) => console.log(code));`;
     // The limit of a process on the size of files acts like a full disk: the first write is short, and no error.

@@ -13,8 +13,7 @@ import {
 import { encrypt } from '../../src/protection/aead.ts';
 import { UndecodablePayloadError, UnknownKeyError } from '../../src/protection/errors.ts';
 import { KeyRing } from '../../src/protection/keys/key-ring.ts';
-import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
-import { PAYLOAD_DICTIONARY_1, wasEncrypted } from '../../src/protection/payloads/payload-envelope.ts';
+import { createPayloadCodec, PAYLOAD_DICTIONARY_1, wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
 import { decodedValue, markerReason, payloadOf, payloadRing, rawPayload, ringKey } from './codec-fixtures.ts';
 
 const NAMESPACE = 'credit';

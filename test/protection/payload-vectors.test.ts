@@ -9,8 +9,7 @@ import { test } from 'node:test';
 import type { Payload } from '@temporalio/common';
 import { UndecodablePayloadError } from '../../src/protection/errors.ts';
 import { KeyRing } from '../../src/protection/keys/key-ring.ts';
-import { createPayloadCodec } from '../../src/protection/payloads/payload-codec.ts';
-import { PAYLOAD_DICTIONARY_1 } from '../../src/protection/payloads/payload-envelope.ts';
+import { createPayloadCodec, PAYLOAD_DICTIONARY_1 } from '../../src/protection/payloads/payload-codec.ts';
 import { pythonPackages } from '../support/python.ts';
 import { decodedValue } from './codec-fixtures.ts';
 

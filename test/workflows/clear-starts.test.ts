@@ -10,7 +10,7 @@ import { ApplicationFailure, type Payload, type Workflow } from '@temporalio/com
 import { translateToRefusal } from '../../src/api/problem.ts';
 import { createSamplePull } from '../../src/cli/demo/sample-runs.ts';
 import { CLEAR_START_MESSAGE } from '../../src/model/undecodable.ts';
-import { wasEncrypted } from '../../src/protection/payloads/payload-envelope.ts';
+import { wasEncrypted } from '../../src/protection/payloads/payload-codec.ts';
 import type * as workflows from '../../src/workflows/index.ts';
 import { clearClient, storedEvents } from '../support/clear-client.ts';
 import { connectTo } from '../support/harness-client.ts';

@@ -26,7 +26,7 @@ import {
   withdrawShareReport,
 } from '../../messages/withdraw.ts';
 import { repeatContent } from '../../model/decision-content.ts';
-import { openOutput, requirePortfolio, resolveFolderPath, resolveOutputPaths } from '../../portfolio/files.ts';
+import { openOutput, requirePortfolio, resolveFolderPath, resolveOutputPaths } from '../../portfolio/portfolio-file.ts';
 import { requireScope } from '../caller.ts';
 import { type Call, defineRoute, Reply, type Route } from '../route.ts';
 import { createRunRoutes, readResult, refuseDifferent, toBodySchema } from './runs.ts';

@@ -10,7 +10,7 @@ import { createConnections } from '../../gateway/connections.ts';
 import { parseJsonValue, readPayloads, toPayloadJson } from '../../http/payload-json.ts';
 import { isUndecodable } from '../../model/undecodable.ts';
 import { UndecodablePayloadError } from '../../protection/errors.ts';
-import { toBytes, wasEncrypted } from '../../protection/payloads/payload-envelope.ts';
+import { toBytes, wasEncrypted } from '../../protection/payloads/payload-codec.ts';
 import { hasBullets } from '../../protection/redaction/redaction.ts';
 import { CodecServerError, type CodecServerErrorCode } from './errors.ts';
 
