@@ -100,7 +100,7 @@ function wasNeverAccepted(status: AnyStatus): boolean {
 
 export function describeUnacceptedEnd(problems: readonly unknown[] = []): string {
   const end = problems.length > 0 ? 'Its input was refused' : 'It ended before its input was accepted';
-  return `${end}: nothing was posted.`;
+  return `${end}: this run has posted nothing.`;
 }
 
 /** Describes the run's state and its wait in a sentence or two. */

@@ -125,10 +125,10 @@ describe('the status of a journey on a terminal', () => {
     assert.match(text, /The report has another SSN than the request: PREQUAL\. .*docs\/runbook\/ssn-mismatch\.md/);
   });
 
-  test('says of a refused input that nothing was posted, and shows its problems instead of parts', () => {
+  test('says of a refused input that this run has posted nothing, and shows its problems instead of parts', () => {
     const problems = [{ path: '/applicants', rule: 'must have at most 2 entries' }];
     assert.deepEqual(formatStatus({ ...STATUS, environment: undefined, state: 'failed', problems }, output), [
-      'Journey J-1 · Its input was refused: nothing was posted.',
+      'Journey J-1 · Its input was refused: this run has posted nothing.',
       '  /applicants must have at most 2 entries',
     ]);
   });

@@ -134,7 +134,7 @@ test('the details of a run without a validated input say so, and list the proble
   const refused = writeUncheckedDetails({ endedAs: 'failed', inputProblems: problems });
   assert.match(
     refused,
-    /^\*\*Its input was refused: nothing was posted\.\*\*[\s\S]*`\/applicants\/0\/ssn` must have 9 digits/,
+    /^\*\*Its input was refused: this run has posted nothing\.\*\*[\s\S]*`\/applicants\/0\/ssn` must have 9 digits/,
   );
 });
 
