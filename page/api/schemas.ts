@@ -376,7 +376,7 @@ export type RunStory = {
   runKey: string;
   /** The state of the run, in a sentence or two. */
   headline: string;
-  /** The state from the run’s status. Without a status: held, running, closed or lost. */
+  /** The state from the run’s status. Without a status: held, running, closed, or gone where Temporal has no such run any more. */
   state: string;
   /** What has happened, the oldest first. */
   lines: readonly {

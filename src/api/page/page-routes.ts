@@ -151,7 +151,11 @@ const storySchema = z
     asOf: instant,
     runKey: z.string(),
     headline: z.string().describe('The state of the run, in a sentence or two.'),
-    state: z.string().describe('The state from the run’s status. Without a status: held, running, closed or lost.'),
+    state: z
+      .string()
+      .describe(
+        'The state from the run’s status. Without a status: held, running, closed, or gone where Temporal has no such run any more.',
+      ),
     lines: z
       .array(
         z.object({
@@ -193,7 +197,7 @@ const storyRoute = defineRoute({
     if (isNowhere && known.lines.length === 0) throw new Refusal('notFound');
     const held = known.open.filter(({ kind }) => kind === 'held');
     const isClosed = run !== undefined && run.run !== 'running';
-    const standing = held.length > 0 ? 'held' : isNowhere ? 'lost' : isClosed ? 'closed' : 'running';
+    const standing = held.length > 0 ? 'held' : isNowhere ? 'gone' : isClosed ? 'closed' : 'running';
     const [namespace, workflowId] = [client.options.namespace, toWorkflowId(runKey)].map(encodeURIComponent);
     return {
       asOf,

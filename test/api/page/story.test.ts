@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { readLedgerStory } from '../../../src/api/page/page-routes.ts';
 import { describeStanding, toRunView } from '../../../src/words/runs.ts';
 import { withLedger } from '../../hazards/operator-hands.ts';
-import { attempted } from '../../ledger/fixtures.ts';
+import { attempted, RECORD } from '../../ledger/fixtures.ts';
 import { applicant, consentMessage, journeyInput, newSsn } from '../../support/journey-harness.ts';
 import { type Json, token, useApi } from '../fixtures.ts';
 import { until } from '../until.ts';
@@ -147,6 +147,14 @@ test('a story comes from the ledger alone if no worker answers or the run is los
   } finally {
     await harness.startWorker();
   }
+});
+
+test('a run that Temporal has no more, as after its retention, is gone and not lost', async () => {
+  const runKey = `pull:P-${randomUUID().slice(0, 8)}`;
+  const inquiry = { runKey, customerTraceNumber: `CR${randomUUID()}` };
+  await withLedger(harness, (ledger) => attempted(ledger, { inquiry }, { state: 'answered', answer: RECORD }));
+  const { state, headline } = (await storyOf(runKey)).json;
+  assert.deepEqual([state, headline.split(':')[0]], ['gone', `Temporal has no run of pull ${runKey.slice(5)}`]);
 });
 
 test('a list hides the hold of a run that may still pull for an end user out of the token’s reach', async () => {
