@@ -63,12 +63,29 @@ export async function decide(journeys: LedgerJourneys, runKey: string, decision:
     const { duplicate, recorded = true } = await journeys.run(runKey).send('resolveInquiry', decision, options);
     return { accepted: true, duplicate, recorded, heldBy: 'run' };
   } catch (error) {
-    if (!hasCode(error, 'notFound', 'journeyFinished')) throw error;
+    const isUnawaited = error instanceof CallError && error.refusalCause === 'notOnHold';
+    if (!isUnawaited && !hasCode(error, 'notFound', 'journeyFinished')) throw error;
     const found = await (await journeys.getLedger()).inquiry(decision.customerTraceNumber);
     if (!found || !isOwnRun(runKey, found.runKey)) throw error;
-    const { duplicate } = await decideInLedger(journeys, decision);
-    return { accepted: true, duplicate, recorded: true, heldBy: 'ledger' };
+    if (isUnawaited && !(await isLeftToLedger(journeys, found, decision))) throw error;
+    const { duplicate } = await decideInLedger(journeys, decision, isUnawaited);
+    return { accepted: true, duplicate, recorded: true, heldBy: isUnawaited ? 'run' : 'ledger' };
   }
+}
+
+/** A run holds within seconds after the ledger has opened the row. */
+const HELD_WITHIN_MS = 60_000;
+
+/**
+ * Whether the ledger has, or needs, this decision, and the open run needs none: an older copy of the ledger lacks the
+ * outcome that the run has.
+ */
+async function isLeftToLedger(journeys: LedgerJourneys, { undecided, decisions }: OpenInquiry, decision: Decision) {
+  const { customerTraceNumber, decisionId, attempt } = decision;
+  if (decisions.some((known) => known.decisionId === decisionId)) return true;
+  const { rows } = await (await journeys.getLedger()).tasks.open({ customerTraceNumber, kind: 'held', limit: 1 });
+  const isOld = rows.some(({ since }) => Date.parse(since) < Date.now() - HELD_WITHIN_MS);
+  return isOld && undecided?.attempt === attempt;
 }
 
 /** Rows of a review belong to the review's run. */
@@ -129,8 +146,17 @@ export async function findEarlier(
 
 const ID_USED = '/decisionId was used';
 
-/** `duplicate`: the ledger already had the same decision. @throws InvalidInputError, CallError */
-export async function decideInLedger(journeys: LedgerJourneys, given: Decision): Promise<{ duplicate: boolean }> {
+/**
+ * `duplicate`: the ledger already had the same decision.
+ *
+ * @param isUnawaited the run may be open, since it does not wait for this decision
+ * @throws InvalidInputError, CallError
+ */
+export async function decideInLedger(
+  journeys: LedgerJourneys,
+  given: Decision,
+  isUnawaited = false,
+): Promise<{ duplicate: boolean }> {
   const { customerTraceNumber, decisionId } = given;
   const ledger = await journeys.getLedger();
   const row = await readRow(ledger, customerTraceNumber);
@@ -141,7 +167,7 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision):
     refuseIf(customerTraceNumber, refusePaths(ID_USED, findDecisionDifferences(same, record)));
     return { duplicate: true };
   }
-  const isRunning = await isRunOpen(journeys.getSdkClient(), row.runKey);
+  const isRunning = !isUnawaited && (await isRunOpen(journeys.getSdkClient(), row.runKey));
   const refusal = isRunning
     ? // The run has the inquiry in hand, and would not learn of it.
       refuse('notNow', `${formatRunName(row.runKey)} is running: send the decision to the run instead`)

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { InvalidInputError } from '../../src/client.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LendingJourneyInput } from '../../src/messages/inputs/lending-journey.ts';
 import type { Decision } from '../../src/messages/resolve-inquiry.ts';
 import type { ReportReference } from '../../src/model/report-outcome.ts';
-import { decideInLedger, markSeen, readDecidable } from '../../src/operator/decide.ts';
+import { decide, decideInLedger, markSeen, readDecidable } from '../../src/operator/decide.ts';
 import type { LedgerJourneys } from '../../src/operator/ledger-journeys.ts';
 import { untilIdle } from '../hazards/operator-hands.ts';
 import { connectTo } from '../support/harness-client.ts';
@@ -104,6 +105,36 @@ describe('a decision', { concurrency: 4 }, () => {
     await assert.rejects(markSeen(journeys, decision(one)), { code: 'decisionRefused' });
     assert.deepEqual(await state(), before);
     await one.handle.terminate('done');
+  });
+
+  test('goes into the ledger if that is an older copy without the outcome, for which an open run does not wait', async () => {
+    const { config, start } = harness;
+    const input = journeyInput({ stages: ['PREQUAL', 'PREAPP'] });
+    const handle = await start(input);
+    await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+    const [inquiry] = await ledger.inquiriesOf(input.journeyId);
+    const { customerTraceNumber = '' } = inquiry ?? {};
+    const forget = (ago: number) => {
+      const database = new DatabaseSync(config.ledger.url.slice('file:'.length), { timeout: 5_000 });
+      database
+        .prepare("UPDATE attempts SET state = 'sending', answer = NULL, answer_by = ? WHERE customer_trace_number = ?")
+        .run(Date.now() - ago, customerTraceNumber);
+      database.close();
+    };
+    const accept = decision({ customerTraceNumber }, { action: 'accept', outcome: 'noRecord' });
+    const listed = async () => (await ledger.tasks.open({ customerTraceNumber, limit: 1 })).rows.length;
+    // The run may be about to hold.
+    forget(10_000);
+    await assert.rejects(decide(journeys, input.journeyId, accept), { refusalCause: 'notOnHold' });
+    forget(120_000);
+    assert.equal(await listed(), 1);
+    const wrong = { ...accept, attempt: 2 };
+    await assert.rejects(decide(journeys, input.journeyId, wrong), { refusalCause: 'notOnHold' });
+    const decided = { accepted: true, duplicate: false, recorded: true, heldBy: 'run' };
+    assert.deepEqual(await decide(journeys, input.journeyId, accept), decided);
+    assert.deepEqual(await decide(journeys, input.journeyId, accept), { ...decided, duplicate: true });
+    assert.equal(await listed(), 0);
+    await handle.terminate('done');
   });
 
   test('is refused by the ledger if it is invalid, and does not change the row', async () => {
