@@ -49,11 +49,7 @@ export function readOrders(
  * Appends an order. Its time is later than that of the run's other orders, or of those about no run, and than the attempts
  * that they name: their order stays clear also where a clock was set back. One with an `orderId` is written once.
  */
-export async function appendOrder(
-  session: SqlSession,
-  insert: InsertChained,
-  order: Partial<Row<'orders'>>,
-): Promise<OrderRow> {
+export async function appendOrder(session: SqlSession, insert: InsertChained, order: Partial<Row<'orders'>>) {
   const { runKey, orderId } = order;
   const sql = (place: Place) => {
     const others = `FROM orders WHERE run_key ${runKey === undefined ? 'IS NULL' : `= ${place(runKey)}`}`;
@@ -101,10 +97,7 @@ export async function readWithdrawal(session: SqlSession, runKey: string): Promi
  * The paths at which a withdrawal or cancellation differs from the recorded one of its run or share; `undefined` if there
  * is none. So a repeat is answered as before after its run's end.
  */
-export async function findEndingDifferences(
-  session: SqlSession,
-  message: EndingMessage,
-): Promise<string[] | undefined> {
+export async function findEndingDifferences(session: SqlSession, message: EndingMessage) {
   const { runKey, action, shareId = null, by, reason } = message;
   const kind = shareId === null ? action : 'withdrawShare';
   const rows = await readRows(session, 'orders', { runKey, kind, shareId }, 'ORDER BY recorded_at');

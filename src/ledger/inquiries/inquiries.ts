@@ -118,11 +118,7 @@ export async function readState(
 }
 
 /** Reads the attempts, in their order, and the decisions of the inquiries that the subquery `selected` names. */
-async function readAttemptsAndDecisions(
-  session: SqlSession,
-  selected: string,
-  values: readonly SqlValue[],
-): Promise<Pick<InquiryState, 'attempts' | 'decisions'>> {
+async function readAttemptsAndDecisions(session: SqlSession, selected: string, values: readonly SqlValue[]) {
   const read = <Row>(text: string, order: string) =>
     session.read<Row>(`${text} WHERE customer_trace_number IN (${selected}) ORDER BY ${order}`, values);
   const [claimed, closed, decisions] = await Promise.all([
@@ -149,20 +145,12 @@ export async function lockInquiry(session: SqlSession, customerTraceNumber: stri
 export const ANSWERS = ['answer', 'acceptedAnswer', 'lateAnswer'] as const;
 type AnswerName = (typeof ANSWERS)[number];
 
-export function sealAnswer(
-  cipher: LedgerCipher,
-  answer: Answer | undefined,
-  { customerTraceNumber, attempt }: ReportOrigin,
-  name: AnswerName,
-): Uint8Array | undefined {
+export function sealAnswer(cipher: LedgerCipher, record: ReportOrigin & { answer?: Answer }, name: AnswerName) {
+  const { answer, customerTraceNumber, attempt } = record;
   return answer && cipher.sealValue(answer, name, customerTraceNumber, String(attempt));
 }
 
-export function openAnswer(
-  cipher: LedgerCipher,
-  row: Pick<AttemptRow, keyof ReportOrigin | AnswerName>,
-  name: AnswerName,
-): Answer | undefined {
+export function openAnswer(cipher: LedgerCipher, row: ReportOrigin & Pick<AttemptRow, AnswerName>, name: AnswerName) {
   const sealed = row[name];
   return sealed && (cipher.unsealValue(sealed, name, row.customerTraceNumber, String(row.attempt)) as Answer);
 }
@@ -194,11 +182,8 @@ export function toLatestView(state: InquiryState, cipher: LedgerCipher): Attempt
     const late = { state: 'unknown', failureType: 'AnsweredLate' } as const;
     return { ...pick(row, ['attempt', 'claimedAt', 'runId']), ...late, ...isEarlier };
   }
-  if (row.acceptedAnswer) return { ...toAttemptView(row, cipher), ...isEarlier };
-  return {
-    ...toAttemptView(row, cipher),
-    resendStands: findResend(state, row.attempt + 1) ? true : undefined,
-  };
+  const resendStands = !row.acceptedAnswer && findResend(state, row.attempt + 1) ? true : undefined;
+  return { ...toAttemptView(row, cipher), ...isEarlier, resendStands };
 }
 
 /** The state of an inquiry that must have one, although nothing was claimed. */
@@ -253,11 +238,7 @@ function toInquiryView(
 }
 
 /** Returns the paths at which a decision differs from the recorded one with the same id. */
-export function compareWithDecided(
-  { attempts, decisions }: InquiryState,
-  sent: DecisionRecord,
-  cipher: LedgerCipher,
-): string[] {
+export function compareWithDecided({ attempts, decisions }: InquiryState, sent: DecisionRecord, cipher: LedgerCipher) {
   const row = decisions.find(({ decisionId }) => decisionId === sent.decisionId);
   // The first requester of a repeat counts, even if a later run names another one.
   if (!row || (row.action === 'repeat' && sent.action === 'repeat')) return [];
@@ -268,11 +249,8 @@ export function compareWithDecided(
  * An accepted answer is stored once, with the attempt: decisions are never changed, and the answer may have to be
  * destroyed.
  */
-function toDecisionView(
-  { permitsAttempt: _permits, recordedAt: _recordedAt, ...decision }: DecisionRow,
-  attempts: InquiryState['attempts'],
-  cipher: LedgerCipher,
-): DecisionRecord {
+function toDecisionView(row: DecisionRow, attempts: InquiryState['attempts'], cipher: LedgerCipher): DecisionRecord {
+  const { permitsAttempt: _permits, recordedAt: _recordedAt, ...decision } = row;
   const accepted = attempts.find(({ acceptedBy }) => acceptedBy === decision.decisionId);
   const answer = accepted && openAnswer(cipher, accepted, 'acceptedAnswer');
   return { ...decision, answer };

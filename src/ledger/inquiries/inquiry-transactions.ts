@@ -62,12 +62,7 @@ import { type ClaimedNumber, type DecisionEffect, decideClose, decideDecision, f
  * Reads only. `null` where nothing was claimed or abandoned under the trace number. With `digest` it reveals nothing of
  * attempts for another request: it throws `RequestDiffersError`.
  */
-export async function lookUp(
-  tx: Transaction,
-  ledgerId: string,
-  customerTraceNumber: string,
-  digest?: string,
-): Promise<AttemptView | null> {
+export async function lookUp(tx: Transaction, ledgerId: string, customerTraceNumber: string, digest?: string) {
   const state = await readState(tx, customerTraceNumber);
   requireSameLedger(ledgerId, state.ledgerId);
   if (digest !== undefined) requireSameRequest(state, digest);
@@ -142,11 +137,8 @@ export async function claimAttempt(tx: Transaction, request: ClaimRequest): Prom
  * The number under which the attempt is sent; `undefined` for the inquiry's own. What follows a resend by itself, since
  * that one was not sent or not processed, keeps the resend's number: under an earlier one something may be posted.
  */
-function chooseSentNumber(
-  { resendsUnderNewNumber, inquiry, attempt }: ClaimRequest,
-  { attempts }: InquiryState,
-  isPermitted: boolean,
-): string | undefined {
+function chooseSentNumber(request: ClaimRequest, { attempts }: InquiryState, isPermitted: boolean) {
+  const { resendsUnderNewNumber, inquiry, attempt } = request;
   const before = attempts.findLast(({ closed }) => !closed);
   const isResend = isPermitted && before !== undefined;
   if (resendsUnderNewNumber && isResend) return toResendNumber(inquiry.customerTraceNumber, attempt);
@@ -350,7 +342,7 @@ async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: 
   await updateRows(tx, 'attempts', pick(decision, ATTEMPT_KEY), {
     state: 'accepted',
     acceptedBy: decision.decisionId,
-    acceptedAnswer: sealAnswer(tx.cipher, decision.answer, decision, 'acceptedAnswer'),
+    acceptedAnswer: sealAnswer(tx.cipher, decision, 'acceptedAnswer'),
     ...pick(toReadable(decision.answer), ['outcome', 'applicantOutcomes']),
   });
   await indexReference(tx, decision);
@@ -359,11 +351,7 @@ async function writeDecision(tx: Transaction, decision: DecisionRecord, effect: 
 // Checks a decision within the transaction that writes it, so that no inquiry gets another inquiry's report.
 
 /** Returns why the decision is refused, as a path and a rule without the value; or `null`. */
-async function acceptProblem(
-  tx: Transaction,
-  inquiry: InquiryDescription,
-  decision: DecisionRecord,
-): Promise<string | null> {
+async function acceptProblem(tx: Transaction, inquiry: InquiryDescription, decision: DecisionRecord) {
   const { action, answer, providerSaid } = decision;
   if (action === 'repeat') return null;
   const { outcome, reference } = answer?.kind === 'outcome' ? answer : {};
@@ -392,11 +380,8 @@ async function acceptProblem(
  * Whether another inquiry in the ledger has the number. A share's confirmation may repeat the number of the shared
  * report.
  */
-async function isAnothersNumber(
-  tx: Transaction,
-  { customerTraceNumber, runKey, shareId }: InquiryDescription,
-  reportReferenceNumber: string,
-): Promise<boolean> {
+async function isAnothersNumber(tx: Transaction, inquiry: InquiryDescription, reportReferenceNumber: string) {
+  const { customerTraceNumber, runKey, shareId } = inquiry;
   const digest = computeReferenceDigest(tx.cipher, reportReferenceNumber);
   const rows = await tx.rows(
     `SELECT 1 FROM report_references r JOIN inquiries i ON i.customer_trace_number = r.customer_trace_number
@@ -415,11 +400,8 @@ async function isAnothersNumber(
  * person may rightly have one `consumerId` in several reports, and the ledger stores nothing that identifies persons:
  * so a person is asked.
  */
-async function findForeignConsumer(
-  tx: Transaction,
-  { runKey, shareId }: InquiryDescription,
-  { applicants }: ReportReference,
-): Promise<number | null> {
+async function findForeignConsumer(tx: Transaction, inquiry: InquiryDescription, { applicants }: ReportReference) {
+  const { runKey, shareId } = inquiry;
   for (const [index, { applicantId, consumerId }] of applicants.entries()) {
     const foreign = await tx.rows(
       `SELECT count(*) FROM report_consumers c JOIN inquiries i ON i.customer_trace_number = c.customer_trace_number
@@ -495,7 +477,7 @@ async function writeOutcome(tx: Transaction, record: OutcomeRecord): Promise<voi
     ...omitUndefined({ httpStatus, requestedAt }),
     retryAfterMs: record.retryAfterMs,
     answerKind: record.answer?.kind,
-    answer: sealAnswer(tx.cipher, record.answer, record, 'answer'),
+    answer: sealAnswer(tx.cipher, record, 'answer'),
     recordedAt: NOW,
   });
 }
@@ -505,7 +487,7 @@ async function writeLate(tx: Transaction, record: OutcomeRecord, withAnswer: boo
   await updateRows(tx, 'attempts', pick(record, ATTEMPT_KEY), {
     lateState: record.state,
     lateNews: toNews(record),
-    lateAnswer: sealAnswer(tx.cipher, withAnswer ? record.answer : undefined, record, 'lateAnswer'),
+    lateAnswer: withAnswer ? sealAnswer(tx.cipher, record, 'lateAnswer') : undefined,
     lateAt: NOW,
   });
 }

@@ -212,10 +212,8 @@ export type ClaimedNumber = Required<
  * The `permittedRepeat` that a customer's numbers of one stage take. Also the number that another customer already has.
  * Two inquiries that differ only in their customer would take the same key: the second needs a decision.
  */
-export function findRepeat(
-  numbers: readonly ClaimedNumber[],
-  { customerTraceNumber, customerId, ordinal }: Pick<ClaimedNumber, 'customerTraceNumber' | 'customerId' | 'ordinal'>,
-): { permittedRepeat: number; otherNumber?: string } {
+export function findRepeat(numbers: readonly ClaimedNumber[], inquiry: Omit<ClaimedNumber, 'permittedRepeat'>) {
+  const { customerTraceNumber, customerId, ordinal } = inquiry;
   const others = numbers.filter((known) => known.customerTraceNumber !== customerTraceNumber);
   const taken = others.findLast((known) => known.ordinal === ordinal);
   const own = numbers.find((known) => known.customerId === customerId);

@@ -62,11 +62,11 @@ export interface NewBodies {
 /** @param late the attempt was superseded before they arrived */
 export async function insertBodies(
   tx: SqlSession,
-  { customerTraceNumber, attempt, httpStatus }: OutcomeRecord,
+  record: OutcomeRecord,
   { report, refusal }: NewBodies,
   late: boolean,
-): Promise<void> {
-  const of = { customerTraceNumber, attempt, late };
+) {
+  const of = { ...pick(record, ATTEMPT_KEY), late };
   await Promise.all([
     report && insertBody(tx, { ...of, kind: 'report', ...report }),
     refusal &&
@@ -74,7 +74,7 @@ export async function insertBodies(
         ...of,
         ...refusal,
         kind: 'refusal',
-        httpStatus,
+        httpStatus: record.httpStatus,
         body: Buffer.from(refusal.body, 'base64'),
         wrappedKey: Buffer.from(refusal.wrappedKey, 'base64'),
       }),
@@ -172,11 +172,7 @@ export class SealedReports {
    * Seals a list of changes, which is destroyed with either report. One about the same two reports stays. `false` where
    * one of the two reports was disposed of: nothing was written.
    */
-  async keepChanges(
-    ledgerId: string,
-    { of, from }: { of: ReportOrigin; from: ReportOrigin },
-    text: string,
-  ): Promise<boolean> {
+  async keepChanges(ledgerId: string, { of, from }: { of: ReportOrigin; from: ReportOrigin }, text: string) {
     const sealed = await this.seal('changes', of, text);
     return this.transactions.writeTo(ledgerId, async (tx) => {
       const sources = { customerTraceNumber: isIn([of.customerTraceNumber, from.customerTraceNumber]) };
@@ -226,7 +222,7 @@ export class SealedReports {
     return this.#giveOut(reader, `i.run_key = $1 AND b.kind = 'changes' ORDER BY ${NEWEST}`, [runKey], []);
   }
 
-  /** Gives out the first row of the condition; `null` where there is none. */
+  /** Gives out the first row of the condition, if it may be, and writes down that it was; `null` where there is none. */
   async #giveOut<Member extends keyof BodyRow>(
     reader: Reader,
     condition: string,
@@ -237,27 +233,21 @@ export class SealedReports {
     const [row] = await this.transactions.read((session) => session.read<BodyRow>(statement, values));
     if (!row) return null;
     const found = { ...pick(row, [...ATTEMPT_KEY, ...members]), ...(await this.#open(row)) };
+    const { kind, customerTraceNumber, attempt } = row;
+    const { by, via, purpose, endUser, isRedacted: redacted = false } = reader;
     // A reading is no claim: programs of any version write it.
-    await this.transactions.write((tx) => noteAccess(tx, row, reader));
+    await this.transactions.write(async (tx) => {
+      const [inquiry] = await readRows(tx, 'inquiries', { customerTraceNumber }, tx.dialect.forUpdate);
+      if (!inquiry) throw new Error('a report of no inquiry');
+      // A disposal may have come since it was read.
+      if (inquiry.disposedAt !== undefined) throw new DisposedError(inquiry.disposedAt);
+      const isAnothers = endUser !== undefined && endUser !== inquiry.endUserCode && endUser !== inquiry.endUser;
+      if (isAnothers) throw new OtherEndUserError();
+      const access = { accessId: randomUUID(), customerTraceNumber, attempt, kind, by, via, purpose, redacted };
+      await insertRow(tx, 'report_accesses', access);
+    });
     return found;
   }
-}
-
-/** Whether it may be given out, and that it was. */
-async function noteAccess(
-  session: SqlSession,
-  { kind, customerTraceNumber, attempt }: BodyRow,
-  { by, via, purpose, endUser, isRedacted = false }: Reader,
-): Promise<void> {
-  const [inquiry] = await readRows(session, 'inquiries', { customerTraceNumber }, session.dialect.forUpdate);
-  if (!inquiry) throw new Error('a report of no inquiry');
-  // A disposal may have come since it was read.
-  if (inquiry.disposedAt !== undefined) throw new DisposedError(inquiry.disposedAt);
-  if (endUser !== undefined && endUser !== inquiry.endUserCode && endUser !== inquiry.endUser) {
-    throw new OtherEndUserError();
-  }
-  const access = { accessId: randomUUID(), customerTraceNumber, attempt, kind, by, via, purpose, redacted: isRedacted };
-  await insertRow(session, 'report_accesses', access);
 }
 
 function toBase64(bytes: Uint8Array): string {

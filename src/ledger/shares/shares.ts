@@ -9,7 +9,6 @@ import { omitUndefined, pick } from '../../base/defined.ts';
 import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../../consent/consent-record.ts';
 import { findConsentDifferences, findEnds, isRefusal } from '../../consent/refusals.ts';
 import { judgeGrants, judgeShare, mayMean, type StoredConsent, toConsentStanding } from '../../consent/standing.ts';
-import type { Stands } from '../../messages/journey/shapes.ts';
 import { NOT_POSTED_STATES } from '../../model/inquiry.ts';
 import { parseRunKey, toRunKey } from '../../model/run-key.ts';
 import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.ts';
@@ -30,7 +29,7 @@ import type { SqlSession, Transaction } from '../database/sql-session.ts';
 import type { Row } from '../database/tables.ts';
 import { openTask } from '../holds/holds.ts';
 import { isDisposalBegun, listWords, lockInquiry } from '../inquiries/inquiries.ts';
-import { appendOrder } from '../orders.ts';
+import { type Authorization, appendOrder } from '../orders.ts';
 import type { ClaimRequest, ConsentsQuery, ConsentVerdict, ReportOrigin, ShareWithdrawal } from '../records.ts';
 import { computeReferenceDigest } from '../reports/reports.ts';
 import { readHolds } from '../retention/legal-holds.ts';
@@ -72,11 +71,7 @@ const SHARE_MAY_FOLLOW_MS = 60 * 60_000;
  *
  * @param receiver absent where no run has received them
  */
-export async function recordConsents(
-  tx: Transaction,
-  consents: readonly ConsentRecord[],
-  receiver?: Receiver,
-): Promise<ConsentVerdict[]> {
+export async function recordConsents(tx: Transaction, consents: readonly ConsentRecord[], receiver?: Receiver) {
   const { faultyGrants = [] } = receiver ?? {};
   if (consents.length + faultyGrants.length === 0) return [];
   return appendToChain(tx, async (insert) => {
@@ -103,10 +98,7 @@ export async function recordConsents(
 }
 
 /** Records a consent that no run has received. `unmatched` is absent where journey, share and applicant are known. */
-export async function keepConsent(
-  tx: Transaction,
-  consent: ConsentRecord,
-): Promise<{ verdict: ConsentVerdict; unmatched?: Unmatched | undefined }> {
+export async function keepConsent(tx: Transaction, consent: ConsentRecord) {
   const unmatched = await findUnmatched(tx, consent);
   const [verdict = { kind: 'recorded' as const }] = await recordConsents(tx, [consent]);
   if (verdict.kind === 'recorded') {
@@ -140,10 +132,7 @@ export async function adoptConsents(session: SqlSession, start: Start): Promise<
 }
 
 /** Marks the consents of one owner as seen by a person; returns how many there were. */
-export function markConsentsSeen(
-  session: SqlSession,
-  { runKey, by, reason }: { runKey: string; by: string; reason: string },
-): Promise<number> {
+export function markConsentsSeen(session: SqlSession, { runKey, by, reason }: Authorization & { runKey: string }) {
   const isListed = { journeyId: runKey, unmatched: IS_SET, seenAt: null };
   return updateRows(session, 'consents', isListed, { seenAt: NOW, seenBy: by, seenReason: reason });
 }
@@ -216,10 +205,6 @@ function toConsentRecord(row: ConsentRow): ConsentRecord {
   return { ...pick(row, SAID), secondaryUser: pick(row, ['endUserCode', 'endUser']) };
 }
 
-function toGrantName(grant: GrantKey): string {
-  return JSON.stringify(GRANT.map((name) => grant[name]));
-}
-
 // Shares, their reports, and what permits a share's claim.
 
 /** Append-only, idempotent by (runKey, shareId). Writes nothing and returns `false` if the key has another report's share. */
@@ -255,10 +240,11 @@ export async function readShareFacts(tx: Transaction, query: ConsentsQuery) {
     values,
   );
   // The grants under this share's id under which another share was, or may have been, posted, with that share's owner.
+  const toName = (grant: GrantKey) => JSON.stringify(GRANT.map((name) => grant[name]));
   const uses = await readPostedGrants(tx, { journeyId: isIn(owners), shareId });
-  const usedBy = new Map(uses.flatMap((use) => (use.runKey === runKey ? [] : [[toGrantName(use), use.runKey]])));
+  const usedBy = new Map(uses.flatMap((use) => (use.runKey === runKey ? [] : [[toName(use), use.runKey]])));
   const stored = rows.map((row): StoredConsent => {
-    const user = row.decision === 'granted' ? usedBy.get(toGrantName(row)) : undefined;
+    const user = row.decision === 'granted' ? usedBy.get(toName(row)) : undefined;
     const starts = [row.firstRunId, row.toldTo].filter((start) => start !== undefined);
     return { consent: toConsentRecord(row), starts, usedBy: user, noted: row.fault };
   });
@@ -295,13 +281,9 @@ async function readOwners(tx: Transaction, { runKey, shareId, reportReferenceNum
  * Reads only: the decision that is in force for applicant and share of a consent, by all that the ledger has. Grants of
  * any age and of every start of the run count.
  */
-export async function readStands(
-  tx: Transaction,
-  consent: { runKey: string; shareId: string; applicantId: string } & SecondaryUser,
-): Promise<Omit<Stands, 'changed'>> {
-  const { runKey, shareId } = consent;
-  const { stored, owners, nowMs } = await readShareFacts(tx, { runKey, shareId });
-  const terms = { shareId, owners, ...pick(consent, ['endUserCode', 'endUser']) };
+export async function readStands(tx: Transaction, consent: ConsentsQuery & SecondaryUser & { applicantId: string }) {
+  const { stored, owners, nowMs } = await readShareFacts(tx, consent);
+  const terms = { owners, ...pick(consent, ['shareId', 'endUserCode', 'endUser']) };
   return toConsentStanding(judgeShare(stored, terms, nowMs).applicants, consent.applicantId);
 }
 
@@ -358,6 +340,8 @@ export function withdrawShare(tx: Transaction, withdrawal: ShareWithdrawal) {
 
 // Flags posted shares for a person if a refusal is in force against their grants.
 
+type Links = Members<Row<'attempt_consents'>>;
+
 /** A grant under which a share was, or may have been, posted; the attempt, and whose share it is. */
 type PostedGrant = GrantKey &
   Pick<Row<'attempts'>, 'customerTraceNumber' | 'state'> &
@@ -367,7 +351,7 @@ type PostedGrant = GrantKey &
  * Reads the grants under which a share was, or may have been, posted. Where it may have been, the person who revoked the
  * consent has a right to know. `state` is that of the attempt; an overdue one is `unknown`.
  */
-function readPostedGrants(session: SqlSession, members: Members<Row<'attempt_consents'>>): Promise<PostedGrant[]> {
+function readPostedGrants(session: SqlSession, members: Links): Promise<PostedGrant[]> {
   const { sql, values } = hasMembers(members, 'l.');
   // A late answer may still mean a posting. For SECONDUSE only `Record` means posted; an answer that could not be read
   // may mean it.
@@ -411,11 +395,7 @@ export async function flagShares(tx: Transaction, refusal: ConsentRecord): Promi
  *
  * @param refusal the only one that counts. Default: all of the applicant's
  */
-export async function flagIfRefused(
-  tx: Transaction,
-  links: Parameters<typeof readPostedGrants>[1],
-  refusal?: ConsentRecord,
-): Promise<number> {
+export async function flagIfRefused(tx: Transaction, links: Links, refusal?: ConsentRecord) {
   const concerned = new Set<string>();
   // Most refusals concern no posting. The full history of messages is read only for those that do.
   for (const posted of await readPostedGrants(tx, links)) {
