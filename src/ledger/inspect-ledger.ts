@@ -1,7 +1,7 @@
 /** Reads a ledger for `doctor`: needs no key, and makes or migrates nothing. */
 import { toUtcInstant } from '../base/instants.ts';
 import { readDurability } from './database/durability.ts';
-import { readIdentity, SCHEMA_VERSION } from './database/schema.ts';
+import { mayWrite, readIdentity, SCHEMA_VERSION } from './database/schema.ts';
 import type { SqlSession } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
 import { countTasks } from './holds/holds.ts';
@@ -27,9 +27,7 @@ export async function inspectLedger(url: string) {
       oldestWriter,
       durability: await readDurability(tx),
       content:
-        identity && schemaVersion >= SCHEMA_VERSION && oldestWriter <= SCHEMA_VERSION
-          ? await readContent(tx, identity)
-          : undefined,
+        identity && schemaVersion >= SCHEMA_VERSION && mayWrite(identity) ? await readContent(tx, identity) : undefined,
       clock: await readClock(tx),
     };
   });

@@ -8,7 +8,7 @@ import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import { toHeadColumns } from './audit/audit-chain.ts';
 import { openPostgres } from './database/postgres-engine.ts';
 import { insertRow, updateRows } from './database/rows.ts';
-import { migrate, readIdentity, SCHEMA_VERSION, VERSIONS } from './database/schema.ts';
+import { MIGRATIONS, mayWrite, readIdentity, SCHEMA_VERSION, VERSIONS } from './database/schema.ts';
 import type { SqlEngine } from './database/sql-session.ts';
 import { openSqlite } from './database/sqlite-engine.ts';
 import type { Row } from './database/tables.ts';
@@ -77,7 +77,8 @@ async function migrateLedger(engine: SqlEngine, version: number, options: OpenLe
     const from = before?.schemaVersion ?? 0;
     if (from >= SCHEMA_VERSION) return before;
     if (from !== version) throw new LedgerUnavailableError('another process changes the tables: try again');
-    await migrate(session, from);
+    const statements = MIGRATIONS.slice(from).flatMap((migration) => migration(session.dialect));
+    for (const statement of statements) await session.rows(statement);
     if (made) return insertRow(session, 'ledger_identity', { ...made, onlyRow: 1, environment, ...VERSIONS });
     onProgress?.(`tables: version ${from} to ${SCHEMA_VERSION}`);
     await updateRows(session, 'ledger_identity', { onlyRow: 1 }, VERSIONS);
@@ -115,7 +116,7 @@ function requireUsable(row: IdentityRow | undefined): IdentityRow {
     );
   }
   // Newer tables that permit this program are no obstacle: this makes the rollback of a deployment possible.
-  if (row.oldestWriter > SCHEMA_VERSION) {
+  if (!mayWrite(row)) {
     throw new LedgerSchemaError(
       `the ledger's tables are at version ${row.schemaVersion}, and ask for programs that know version ${row.oldestWriter} or a ` +
         `later one; this one knows ${SCHEMA_VERSION}: run a newer one`,

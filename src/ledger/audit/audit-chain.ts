@@ -11,7 +11,6 @@
 
 import { parseJson } from '../../base/json-safety.ts';
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
-import type { Table } from '../database/columns.ts';
 import { iterateKeyset } from '../database/pages.ts';
 import {
   type InsertOptions,
@@ -25,7 +24,7 @@ import {
 } from '../database/rows.ts';
 import { requireIdentity } from '../database/schema.ts';
 import type { SqlRow, SqlSession, Transaction } from '../database/sql-session.ts';
-import { type Row, TABLES, type TableName } from '../database/tables.ts';
+import { type Row, TABLES, type Table, type TableName } from '../database/tables.ts';
 
 type ChainedTable = {
   [Name in TableName]: (typeof TABLES)[Name] extends { isChained: true } ? Name : never;

@@ -4,9 +4,8 @@
  */
 import { parseInstantMs, toUtcInstant } from '../../base/instants.ts';
 import { LedgerUnavailableError } from '../errors.ts';
-import type { Table } from './columns.ts';
 import type { SqlDialect, SqlRow, SqlSession, SqlValue } from './sql-session.ts';
-import { listColumns, type Row, TABLES, type TableName } from './tables.ts';
+import { listColumns, type Row, TABLES, type Table, type TableName } from './tables.ts';
 
 const COLUMNS = Object.values<Table>(TABLES).flatMap(({ columns }) => Object.entries(columns));
 /** The meaning of columns that hold more than their type says. The last ones are those of statements, and of no table. */

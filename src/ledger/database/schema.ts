@@ -13,7 +13,7 @@ import { createTables, listColumns, type Row, TABLES, type TableName } from './t
  * they need to record how an attempt ended. Their columns of `inquiries`, `attempts`, `reports` and `report_references`
  * stay, and new columns take NULL.
  */
-const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [createTables];
+export const MIGRATIONS: readonly ((dialect: SqlDialect) => string[])[] = [createTables];
 
 /** The version that this code works on, and under which it writes (transactions.ts). */
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -23,6 +23,11 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
  * fence which older code does not keep, or removes something that it needs. Older code writes nothing more.
  */
 export const VERSIONS = { schemaVersion: SCHEMA_VERSION, oldestWriter: 0 };
+
+/** Whether the ledger takes claims and decisions from programs of this version. */
+export function mayWrite({ oldestWriter }: Pick<Row<'ledger_identity'>, 'oldestWriter'>): boolean {
+  return oldestWriter <= SCHEMA_VERSION;
+}
 
 /**
  * Returns the ledger's identity; `undefined` where the database holds no ledger.
@@ -67,11 +72,4 @@ export async function requireIdentity(session: SqlSession, lock = ''): Promise<R
   const [identity] = await readRows(session, 'ledger_identity', { onlyRow: 1 }, lock);
   if (!identity) throw new LedgerChangedError('the ledger has lost its identity');
   return identity;
-}
-
-/** Migrates the tables to the version of this code, within the caller's transaction. */
-export async function migrate(session: SqlSession, from: number): Promise<void> {
-  for (const statement of MIGRATIONS.slice(from).flatMap((migration) => migration(session.dialect))) {
-    await session.rows(statement);
-  }
 }

@@ -10,21 +10,65 @@ import type { Answer, AttemptState, LATE_NEWS, REPORT_CHANGED, SSN_MISMATCH } fr
 import type { Environment, ProductCode, StageCode } from '../../model/products.ts';
 import type { ProviderSaid } from '../../model/provider-word.ts';
 import type { ApplicantOutcome, ReportOutcome } from '../../model/report-outcome.ts';
-import {
-  bytes,
-  type Column,
-  flag,
-  instant,
-  int,
-  json,
-  optional,
-  type RowOf,
-  stamp,
-  state,
-  type Table,
-  text,
-} from './columns.ts';
 import type { SqlDialect } from './sql-session.ts';
+
+// The parts of which tables are declared, and the types of the objects that hold their rows.
+
+/** A column, and the value of the member that holds it. */
+export interface Column<Value> {
+  /** A type of PostgreSQL. SQLite keeps texts, numbers and bytes under these names as they are. */
+  type: 'TEXT' | 'BIGINT' | 'BYTEA';
+  /** The meaning of the text or the number. */
+  holds?: 'json' | 'flag' | 'instant';
+  isOptional?: boolean;
+  /** The database's clock fills it when the row is inserted. */
+  isStamp?: boolean;
+  /** The column may change, so no guard and no hash of the audit chain covers it. */
+  isState?: boolean;
+  constraint?: string;
+  readonly value?: Value;
+}
+
+const text = <Text extends string = string>(): Column<Text> => ({ type: 'TEXT' });
+const int = (constraint?: string): Column<number> => ({ type: 'BIGINT', constraint });
+/** Milliseconds since 1970; RFC 3339 in an object. A time that a message brought is text, and stays as it came. */
+const instant = (): Column<string> => ({ type: 'BIGINT', holds: 'instant' });
+const stamp = (): Column<string> => ({ ...instant(), isStamp: true });
+const bytes = (): Column<Uint8Array> => ({ type: 'BYTEA' });
+const json = <Value>(): Column<Value> => ({ type: 'TEXT', holds: 'json' });
+const flag = <Held extends boolean = boolean>(): Column<Held> => ({ type: 'BIGINT', holds: 'flag' });
+/** NULL where an object lacks the member. */
+const optional = <Value>(column: Column<Value>): Column<Value | null> => ({ ...column, isOptional: true });
+const state = <Value>(column: Column<Value>): Column<Value | null> => ({ ...optional(column), isState: true });
+
+/**
+ * The rows that no statement deletes. `appendOnly`: nor does any change them. `keepSealed`: a `body` is never replaced,
+ * only destroyed. `none`: rows may go.
+ */
+type Guard = 'appendOnly' | 'keepRows' | 'keepSealed' | 'none';
+
+export interface Table {
+  columns: Readonly<Record<string, Column<unknown>>>;
+  /** The primary key. */
+  key: readonly string[];
+  /** Default: `appendOnly`, and where a column is state, every other column refuses a change. */
+  guard?: Guard;
+  /** The audit chain has an entry for each row (audit-chain.ts). */
+  isChained?: boolean;
+  constraints?: readonly string[];
+  /** Each is the rest of a statement that begins with `CREATE`. */
+  indexes?: readonly string[];
+}
+
+type MemberName<Name> = Name extends `${infer Word}_${infer Rest}` ? `${Word}${Capitalize<MemberName<Rest>>}` : Name;
+type ValueIn<C> = C extends Column<infer Value> ? Value : never;
+
+/** The objects that hold the rows of a table: NULL is an absent member. */
+export type RowOf<T extends Table, C = T['columns']> = {
+  [Name in keyof C as null extends ValueIn<C[Name]> ? never : MemberName<Name>]: ValueIn<C[Name]>;
+} & {
+  [Name in keyof C as null extends ValueIn<C[Name]> ? MemberName<Name> : never]?: NonNullable<ValueIn<C[Name]>>;
+};
 
 type FlagReason =
   | (typeof LATE_NEWS)[number]
@@ -454,37 +498,29 @@ export function createTables(dialect: SqlDialect): string[] {
   const tables = Object.entries(TABLES) as [TableName, Table][];
   return [
     ...dialect.triggerPrelude,
-    ...tables.flatMap(([name, declared]) => [
-      ...createTable(dialect, name, declared),
-      ...guardTable(dialect, name, declared),
+    ...tables.flatMap(([name, { columns, key, constraints = [], indexes = [], guard = 'appendOnly' }]) => [
+      `CREATE TABLE ${name} (${[...listParts(dialect, columns), `PRIMARY KEY (${key.join(', ')})`, ...constraints].join(', ')})`,
+      ...indexes.map((index) => `CREATE ${index}`),
+      ...guardTable(dialect, name, guard),
     ]),
     'INSERT INTO attempt_counter VALUES (1, 0)',
   ];
 }
 
-function createTable(
-  { textType }: SqlDialect,
-  name: TableName,
-  { columns, key, constraints = [], indexes = [] }: Table,
-): string[] {
-  const parts = Object.entries(columns).map(
+function listParts({ textType }: SqlDialect, columns: Table['columns']): string[] {
+  return Object.entries(columns).map(
     ([column, { type, isOptional, constraint = '' }]) =>
       `${column} ${type === 'TEXT' ? textType : type} ${isOptional ? '' : 'NOT NULL'} ${constraint}`,
   );
-  return [
-    `CREATE TABLE ${name} (${[...parts, `PRIMARY KEY (${key.join(', ')})`, ...constraints].join(', ')})`,
-    ...indexes.map((index) => `CREATE ${index}`),
-  ];
 }
 
-function guardTable({ refuse }: SqlDialect, name: TableName, { guard = 'appendOnly' }: Table): string[] {
-  if (guard === 'none') return [];
+function guardTable({ refuse }: SqlDialect, name: TableName, guard: Guard): string[] {
   const given = listColumns(name, ({ isState }) => !isState);
   const hasState = listColumns(name, () => true).length > given.length;
   const updates = {
-    appendOnly: () => [refuse(name, hasState ? `UPDATE OF ${given.join(', ')}` : 'UPDATE')],
-    keepSealed: () => [refuse(name, 'UPDATE OF body', 'WHEN (NEW.body IS NOT NULL)')],
-    keepRows: () => [],
+    appendOnly: [refuse(name, hasState ? `UPDATE OF ${given.join(', ')}` : 'UPDATE')],
+    keepSealed: [refuse(name, 'UPDATE OF body', 'WHEN (NEW.body IS NOT NULL)')],
+    keepRows: [],
   };
-  return [refuse(name, 'DELETE'), ...updates[guard]()];
+  return guard === 'none' ? [] : [refuse(name, 'DELETE'), ...updates[guard]];
 }

@@ -9,15 +9,8 @@
 import type { LedgerCipher } from '../../protection/sealed/sealing.ts';
 import { LedgerChangedError, LedgerUnavailableError, WriterTooOldError } from '../errors.ts';
 import { iteratePages, type Page } from './pages.ts';
-import { requireIdentity, SCHEMA_VERSION } from './schema.ts';
-import {
-  type Ending,
-  LostRaceError,
-  type SqlEngine,
-  type SqlSession,
-  type Transaction,
-  type Written,
-} from './sql-session.ts';
+import { mayWrite, requireIdentity } from './schema.ts';
+import { type Ending, LostRaceError, type SqlEngine, type Transaction, type Written } from './sql-session.ts';
 
 /** A transaction that loses a race reads again, and then finds the winner's row. Losing twice would be unusual. */
 const MAX_RACES = 3;
@@ -75,7 +68,9 @@ export class Transactions {
    */
   writeTo<T>(ledgerId: string, work: Work<Written<T>>, isLong = false): Promise<T> {
     const checkAndWork = async (tx: Transaction) => {
-      requireSameLedger(ledgerId, await requireWritable(tx));
+      const identity = await requireIdentity(tx);
+      if (!mayWrite(identity)) throw new WriterTooOldError();
+      requireSameLedger(ledgerId, identity.ledgerId);
       return work(tx);
     };
     return this.write(checkAndWork, isLong);
@@ -118,13 +113,6 @@ export class Transactions {
 function bind<Bound>(functions: Functions, run: (work: InTransaction, ...input: unknown[]) => unknown): Bound {
   const methods = Object.entries(functions).map(([name, work]) => [name, (...input: unknown[]) => run(work, ...input)]);
   return Object.fromEntries(methods) as Bound;
-}
-
-/** Returns the id of the ledger that answers. @throws WriterTooOldError where it asks for a newer program */
-async function requireWritable(session: SqlSession): Promise<string> {
-  const { ledgerId, oldestWriter } = await requireIdentity(session);
-  if (oldestWriter > SCHEMA_VERSION) throw new WriterTooOldError();
-  return ledgerId;
 }
 
 /** @throws LedgerChangedError */
