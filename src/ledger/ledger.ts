@@ -12,11 +12,10 @@ import type { AttemptView } from '../model/inquiry.ts';
 import { SealBrokenError } from '../protection/errors.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import { verifyChain } from './audit/audit-chain.ts';
-import { readAttemptsPage, readSharesPage } from './audit/inquiry-pages.ts';
-import { RECORD_PAGES, readNamed } from './audit/record-pages.ts';
+import { RECORD_PAGES, readAttemptsPage, readNamed, readSharesPage } from './audit/record-pages.ts';
 import { readDurability } from './database/durability.ts';
-import { requireIdentity, SCHEMA_VERSION } from './database/schema.ts';
-import type { SqlSession, Transaction } from './database/sql-session.ts';
+import { mayWrite, requireIdentity } from './database/schema.ts';
+import type { Transaction } from './database/sql-session.ts';
 import type { Transactions } from './database/transactions.ts';
 import { rewrapDataKeys } from './database/wrapped-keys.ts';
 import * as holds from './holds/holds.ts';
@@ -28,8 +27,7 @@ import * as pauses from './pauses.ts';
 import type * as records from './records.ts';
 import { readReferredInquiries, type SealedRefusal, SealedReports } from './reports/reports.ts';
 import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
-import * as disposal from './retention/disposal.ts';
-import { readHolds, releaseLegalHold, setLegalHold } from './retention/legal-holds.ts';
+import * as retention from './retention/retention.ts';
 import * as shares from './shares/shares.ts';
 
 export type Ledger = ReturnType<typeof makeLedger>;
@@ -51,7 +49,8 @@ export function makeLedger(transactions: Transactions, identity: records.LedgerI
       restoreState: readRestore,
       verifyChain,
       durability: readDurability,
-      mayWrite,
+      /** Whether the ledger still takes claims and decisions from a program of this version. */
+      mayWrite: async (tx: Transaction) => mayWrite(await requireIdentity(tx)),
     }),
     ...transactions.bindLists({
       inquiriesBetween: readAttemptsPage,
@@ -96,20 +95,20 @@ export function makeLedger(transactions: Transactions, identity: records.LedgerI
     },
     retention: {
       // A review has up to a million rows.
-      ...transactions.bindReads({ view: disposal.readDisposalView, olderThan: disposal.readOlderThan }, true),
+      ...transactions.bindReads({ view: retention.readDisposalView, olderThan: retention.readOlderThan }, true),
       ...transactions.bindReads({
-        unfinished: disposal.readUnfinished,
+        unfinished: retention.readUnfinished,
         isBegun: isDisposalBegun,
-        legalHolds: readHolds,
+        legalHolds: retention.readHolds,
       }),
       // Another database may answer at the same address by now: nothing of it may be destroyed.
       ...transactions.bindLongWrites(
         {
-          begin: disposal.beginDisposal,
-          recordDeletion: disposal.recordDeletion,
-          dispose: disposal.dispose,
-          setLegalHold,
-          releaseLegalHold,
+          begin: retention.beginDisposal,
+          recordDeletion: retention.recordDeletion,
+          dispose: retention.dispose,
+          setLegalHold: retention.setLegalHold,
+          releaseLegalHold: retention.releaseLegalHold,
         },
         identity.ledgerId,
       ),
@@ -171,11 +170,6 @@ export class SqlLedger extends SealedReports {
   close(): Promise<void> {
     return this.transactions.engine.close();
   }
-}
-
-/** Reads only: whether the ledger still takes claims and decisions from a program of this version. */
-async function mayWrite(session: SqlSession): Promise<boolean> {
-  return (await requireIdentity(session)).oldestWriter <= SCHEMA_VERSION;
 }
 
 export type StartFacts = Awaited<ReturnType<typeof readStartFacts>>;

@@ -1,6 +1,6 @@
 /**
  * Disposal of journeys, for operators (docs/retention.md): ledger and Temporal together, one journey after the other.
- * The order of things, and why, is in src/ledger/retention/disposal.ts.
+ * The order of things, and why, is in src/ledger/retention/retention.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -10,7 +10,7 @@ import { toLateConsentIdPrefix } from '../client/connection/run-messages.ts';
 import { describeRun } from '../client/connection/temporal-runs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Authorization } from '../ledger/orders.ts';
-import type { AgeQuery, Obstacle } from '../ledger/retention/disposal.ts';
+import type { AgeQuery, Obstacle } from '../ledger/retention/retention.ts';
 import { toWebhookDeliveryId } from '../messages/webhooks/delivery.ts';
 import { toWorkflowId } from '../model/run-key.ts';
 

@@ -1,7 +1,7 @@
 /** The `legal-hold` command: each answer names the holds that cover the id, and data that was already disposed of. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { LegalHold } from '../../src/ledger/retention/legal-holds.ts';
+import type { LegalHold } from '../../src/ledger/retention/retention.ts';
 import { attempted, RECORD } from '../ledger/fixtures.ts';
 import { type LedgerStage, openLedgerStage } from './command-stage.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AuditedAttempt, type InquiriesQuery, InquiryTotals } from '../../src/ledger/audit/audited.ts';
-import { type FoundRow, readAttemptsPage } from '../../src/ledger/audit/inquiry-pages.ts';
+import { type FoundRow, readAttemptsPage } from '../../src/ledger/audit/record-pages.ts';
 import { Transactions } from '../../src/ledger/database/transactions.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openEngine } from '../../src/ledger/open-ledger.ts';

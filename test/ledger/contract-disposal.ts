@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DisposedError } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { AgeQuery } from '../../src/ledger/retention/disposal.ts';
+import type { AgeQuery } from '../../src/ledger/retention/retention.ts';
 import type { Answer } from '../../src/model/inquiry.ts';
 import { readAttention } from '../support/open-inquiries.ts';
 import { retentionEvents } from '../support/retention-events.ts';

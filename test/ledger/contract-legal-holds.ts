@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { DisposalVerdict, Obstacle } from '../../src/ledger/retention/disposal.ts';
-import type { LegalHold } from '../../src/ledger/retention/legal-holds.ts';
+import type { DisposalVerdict, LegalHold, Obstacle } from '../../src/ledger/retention/retention.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 import { retentionEvents } from '../support/retention-events.ts';
 import { claimAs, claimOf, NO_RECORD, outcomeOf, RECORD, readSealedReport, SHARE } from './fixtures.ts';

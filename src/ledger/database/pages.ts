@@ -1,7 +1,5 @@
 /** Lists in pages, so that a million rows are never in memory at once. Each page begins after the last row of the one before. */
-import { pick } from '../../base/defined.ts';
-import { parseInstantMs } from '../../base/instants.ts';
-import { type Condition, encode, hasMembers, toColumnName } from './rows.ts';
+import { encode, toColumnName } from './rows.ts';
 import type { SqlSession, SqlValue } from './sql-session.ts';
 
 /** A page of a list; `end` is its place, where another page may follow. */
@@ -10,13 +8,7 @@ export interface Page<Item, Place> {
   end?: Place | undefined;
 }
 
-/** Rows of a list between two instants, RFC 3339: from then on, and before then. */
-interface Period {
-  from?: string;
-  before?: string;
-}
-
-interface Keyset<Row> {
+export interface Keyset<Row> {
   /** A table, or a subquery with its name. */
   from: string;
   /** Default: all. */
@@ -61,26 +53,4 @@ export async function* iteratePages<Item, Place>(
     yield items;
     after = end;
   } while (after !== undefined);
-}
-
-/**
- * The conditions on rows whose member `time` lies in the query's period, and that have its values of these members.
- * `place` adds a value.
- *
- * @throws RangeError where an end of the period is no instant
- */
-export function selectPeriod<Query extends Period>(
-  time: string,
-  query: Query,
-  members: readonly (keyof Query & string)[],
-) {
-  const fromMs = query.from === undefined ? 0 : parseInstantMs(query.from);
-  const beforeMs = query.before === undefined ? Number.MAX_SAFE_INTEGER : parseInstantMs(query.before);
-  if (fromMs === null || beforeMs === null) {
-    throw new RangeError('from and before must be RFC 3339 instants with offset');
-  }
-  const isInPeriod: Condition = (column, place) => `${column} >= ${place(fromMs)} AND ${column} < ${place(beforeMs)}`;
-  const wanted = members.filter((name) => query[name] !== undefined);
-  const { sql, values, place } = hasMembers({ [time]: isInPeriod, ...pick(query, wanted) });
-  return { where: [sql], values, place };
 }

@@ -32,7 +32,7 @@ import { isDisposalBegun, listWords, lockInquiry } from '../inquiries/inquiries.
 import { type Authorization, appendOrder } from '../orders.ts';
 import type { ClaimRequest, ConsentsQuery, ConsentVerdict, ReportOrigin, ShareWithdrawal } from '../records.ts';
 import { computeReferenceDigest } from '../reports/reports.ts';
-import { readHolds } from '../retention/legal-holds.ts';
+import { readHolds } from '../retention/retention.ts';
 
 type Unmatched = UnmatchedConsent['unmatched'];
 

@@ -1,5 +1,5 @@
 /**
- * Disposal (docs/retention.md): its obstacles, and the statements that destroy personal data.
+ * Disposal and legal holds (docs/retention.md): the statements that destroy personal data, and their obstacles.
  *
  * The order matters. (1) The ledger records the begin, which closes the fence for good. (2) The caller deletes the runs
  * from Temporal, which is no record; the ledger records each deletion before it is made. (3) One transaction checks
@@ -8,20 +8,22 @@
  * early. Without (1), a journey started between (2) and (3) would continue with a ledger whose answers are about to be
  * destroyed.
  *
- * Each step reads the legal holds after it has locked the chain's head (legal-holds.ts), so a hold that is set
- * between two steps stops the disposal there.
+ * A legal hold is an order, and its release another. One in force prevents the disposal of what it covers. Setting it takes
+ * the lock of the chain's head. Each step of a disposal takes the same lock and then reads the holds, and so does each claim
+ * of a share. So a step either comes before the hold, which lists the destruction up to then, or finds the hold and is
+ * refused.
  */
 
 import { LATE_NEWS } from '../../model/inquiry.ts';
 import { appendToChain, type InsertChained } from '../audit/audit-chain.ts';
-import type { AuditedDisposal } from '../audit/audited.ts';
+import type { AuditedAttempt, AuditedDisposal } from '../audit/audited.ts';
 import { readKeyset } from '../database/pages.ts';
+import { type Condition, IS_SET } from '../database/rows.ts';
 import { rollBack, type SqlSession, type Transaction, type Written } from '../database/sql-session.ts';
 import { closeRows } from '../holds/holds.ts';
 import { type InquiryRow, isDisposalBegun, listWords, readUndecided, selectDoubtful } from '../inquiries/inquiries.ts';
-import { type Authorization, appendOrder, type OrderRow } from '../orders.ts';
+import { type Authorization, appendOrder, compareAuthorizations, type OrderRow, readOrders } from '../orders.ts';
 import { isOfOwner, toOwner, writeOwnerCondition } from '../owners.ts';
-import { countDestroyed, type LegalHold, readHolds } from './legal-holds.ts';
 
 /**
  * The reason why something cannot be disposed of. `legalHold`: the hold covers it or a part of it. `sending`: the
@@ -37,7 +39,7 @@ export type DisposalVerdict =
   /** The ledger changed nothing. */
   | { kind: 'refused'; obstacles: Obstacle[] };
 
-export type DisposalView = Awaited<ReturnType<typeof readDisposalView>>;
+type DisposalView = Awaited<ReturnType<typeof readDisposalView>>;
 
 /**
  * Reads only: what a disposal of one owner (model/run-key.ts) would destroy, and what is in its way. `begunAt`: it was
@@ -82,7 +84,7 @@ export async function readDisposalView(tx: Transaction, runKey: string) {
     begunAt: begunAt !== undefined && begunAt > (disposedAt ?? '') ? begunAt : undefined,
     disposedAt,
     runs,
-    obstacles: [...holds.map(toObstacle), ...(await readNeeds(tx, runKey))],
+    obstacles: [...toObstacles(holds), ...(await readNeeds(tx, runKey))],
     holdsOnOtherRows: holdsOnRuns.filter((hold) => !holds.some((other) => other.runKey === hold.runKey)),
     histories,
   };
@@ -160,16 +162,13 @@ export async function readOlderThan(session: SqlSession, { olderThanMs, limit, a
  * Records that the owner's data will be disposed of. From then on nothing is claimed for it, and no journey is started
  * under its id. Idempotent until `dispose`.
  */
-export async function beginDisposal(
+export function beginDisposal(
   tx: Transaction,
   runKey: string,
   authorization: Authorization,
 ): Promise<Written<DisposalVerdict>> {
-  const view = await readLockedView(tx, runKey);
-  const { obstacles, begunAt } = view;
-  if (obstacles.length > 0) return { kind: 'refused', obstacles };
   // A share's claim reads the disposal under the lock, too: the claim comes first, or finds that the disposal has begun.
-  return finishStep(tx, view, async (insert) => {
+  return takeStep(tx, runKey, async (insert, { begunAt }) => {
     if (begunAt === undefined) await appendOrder(tx, insert, { ...authorization, runKey, kind: 'disposalBegun' });
   });
 }
@@ -200,53 +199,53 @@ async function requireBegun(session: SqlSession, runKey: string): Promise<void> 
  *
  * @param runs how many runs were deleted from Temporal, for the log
  */
-export async function dispose(
+export function dispose(
   tx: Transaction,
   runKey: string,
   authorization: Authorization,
   runs: number,
 ): Promise<Written<DisposalVerdict>> {
-  const view = await readLockedView(tx, runKey);
-  const { inquiries, reports, obstacles } = view;
-  if (obstacles.length > 0) return { kind: 'refused', obstacles };
-  await requireBegun(tx, runKey);
-  const isOurs = `customer_trace_number IN (${selectUndisposed(runKey)})`;
-  for (const statement of [
-    // Includes a list of changes whose other report stays.
-    `UPDATE sealed_bodies SET body = NULL, wrapped_key = NULL, key_id = NULL WHERE ${isOurs} OR from_trace_number IN (${selectUndisposed(runKey)})`,
-    `UPDATE attempts SET answer = NULL, accepted_answer = NULL, late_answer = NULL WHERE ${isOurs}`,
-    `DELETE FROM report_consumers WHERE ${isOurs}`,
-    // Also destroys the digest: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not
-    // compared any more. Last, since the others ask which inquiries are left.
-    `UPDATE inquiries SET digest = NULL, disposed_at = ${tx.dialect.now} WHERE ${isOurs}`,
-  ]) {
-    await tx.rows(statement, [runKey]);
-  }
-  // Last, since every consent waits for this lock.
-  return finishStep(tx, view, async (insert) => {
+  const record = async (insert: InsertChained, { inquiries, reports }: DisposalView) => {
     await closeRows(tx, 'disposed', { runKey: isOfOwner(runKey) });
     const details = { inquiries, reports, runs };
     await appendOrder(tx, insert, { ...authorization, runKey, kind: 'disposed', details });
+  };
+  return takeStep(tx, runKey, record, async () => {
+    await requireBegun(tx, runKey);
+    const isOurs = `customer_trace_number IN (${selectUndisposed(runKey)})`;
+    for (const statement of [
+      // Includes a list of changes whose other report stays.
+      `UPDATE sealed_bodies SET body = NULL, wrapped_key = NULL, key_id = NULL WHERE ${isOurs} OR from_trace_number IN (${selectUndisposed(runKey)})`,
+      `UPDATE attempts SET answer = NULL, accepted_answer = NULL, late_answer = NULL WHERE ${isOurs}`,
+      `DELETE FROM report_consumers WHERE ${isOurs}`,
+      // Also destroys the digest: with the ledger's secret, an attacker could try SSNs on it. A disposed row is not
+      // compared any more. Last, since the others ask which inquiries are left.
+      `UPDATE inquiries SET digest = NULL, disposed_at = ${tx.dialect.now} WHERE ${isOurs}`,
+    ]) {
+      await tx.rows(statement, [runKey]);
+    }
   });
 }
 
-/** Locks in one fixed order, so that two transactions on the same rows wait for each other without a deadlock. */
-async function readLockedView(tx: Transaction, runKey: string): Promise<DisposalView> {
+/** Takes a step, unless something is in its way. A hold that came since the view takes all of it back. */
+async function takeStep(
+  tx: Transaction,
+  runKey: string,
+  record: (insert: InsertChained, view: DisposalView) => Promise<void>,
+  destroy = async () => {},
+): Promise<Written<DisposalVerdict>> {
+  // In one fixed order, so that two transactions on the same rows wait for each other without a deadlock.
   await tx.rows(
     `SELECT 1 FROM inquiries WHERE ${writeOwnerCondition(runKey)} ORDER BY customer_trace_number ${tx.dialect.forUpdate}`,
     [runKey],
   );
-  return readDisposalView(tx, runKey);
-}
-
-/** Ends a step. A hold that came since the view takes all of it back. */
-async function finishStep(
-  tx: Transaction,
-  { runKey, inquiries, reports }: DisposalView,
-  step: (insert: InsertChained) => Promise<void>,
-): Promise<Written<DisposalVerdict>> {
-  const obstacles = await writeUnlessHeld(tx, runKey, step);
-  return obstacles.length > 0 ? rollBack({ kind: 'refused', obstacles }) : { kind: 'done', inquiries, reports };
+  const view = await readDisposalView(tx, runKey);
+  const { inquiries, reports, obstacles } = view;
+  if (obstacles.length > 0) return { kind: 'refused', obstacles };
+  await destroy();
+  // Last, since every consent waits for this lock.
+  const holds = await writeUnlessHeld(tx, runKey, (insert) => record(insert, view));
+  return holds.length > 0 ? rollBack({ kind: 'refused', obstacles: holds }) : { kind: 'done', inquiries, reports };
 }
 
 /** Takes a step of a disposal, unless a legal hold forbids it. Returns those that do. Until the commit no hold can be set. */
@@ -256,12 +255,96 @@ function writeUnlessHeld(
   step: (insert: InsertChained) => Promise<void>,
 ): Promise<Obstacle[]> {
   return appendToChain(tx, async (insert) => {
-    const obstacles = (await readHolds(tx, runKey)).map(toObstacle);
+    const obstacles = toObstacles(await readHolds(tx, runKey));
     if (obstacles.length === 0) await step(insert);
     return obstacles;
   });
 }
 
-function toObstacle(hold: LegalHold): Obstacle {
-  return { reason: 'legalHold', hold };
+function toObstacles(holds: readonly LegalHold[]): Obstacle[] {
+  return holds.map((hold) => ({ reason: 'legalHold', hold }));
+}
+
+// Legal holds.
+
+/** On a review it covers every row that the review has or will have. */
+export type LegalHold = AuditedAttempt['legalHolds'][number];
+
+/** The authorization to set or release a legal hold, and its legal matter. */
+type HoldAuthorization = Authorization & Pick<LegalHold, 'matter'>;
+
+/**
+ * Reads the holds in force, the oldest first. With an id it reads those that cover the id or a part of it: holds on the
+ * id itself, on its review, and on the rows of a review.
+ */
+export async function readHolds(session: SqlSession, runKey?: string): Promise<LegalHold[]> {
+  const isCovered = (id: string): Condition => {
+    return (column, place) => `(${column} = ${place(toOwner(id))} OR ${isOfOwner(id)(column, place)})`;
+  };
+  return readHoldsOn(session, runKey === undefined ? undefined : isCovered(runKey));
+}
+
+/** Reads the holds in force on the ids of this condition, the oldest first. */
+export async function readHoldsOn(session: SqlSession, ids: Condition = IS_SET): Promise<LegalHold[]> {
+  return (await readOrders(session, { kind: 'legalHoldSet', runKey: ids })).map(toLegalHold);
+}
+
+/** Reads the last hold of this matter on this id, and the others in force that cover it. */
+async function readOwn(session: SqlSession, runKey: string, matter: string) {
+  const own = (await readOrders(session, { kind: 'legalHoldSet', runKey, matter }, { withEnded: true })).at(-1);
+  const covering = await readHolds(session, runKey);
+  return { own, others: covering.filter((hold) => hold.runKey !== runKey || hold.matter !== matter) };
+}
+
+/**
+ * Adds a hold, unless one of this matter is in force on this id. `null` where the ledger has no inquiry of the id that
+ * could be held: an id that it does not know is a mistake. `paths`: where person or reason differ from the hold in force.
+ */
+export function setLegalHold(tx: Transaction, runKey: string, authorization: HoldAuthorization) {
+  return appendToChain(tx, async (insert) => {
+    const { own: last, others } = await readOwn(tx, runKey, authorization.matter);
+    const own = last?.endedAt === undefined ? last : undefined;
+    const { remaining, ...destroyed } = await countDestroyed(tx, runKey);
+    if (!own && remaining === 0) return null;
+    const hold = own ?? (await appendOrder(tx, insert, { ...authorization, runKey, kind: 'legalHoldSet' }));
+    const paths = compareAuthorizations(hold, authorization);
+    return { ...toLegalHold(hold), duplicate: own !== undefined, paths, others, destroyed };
+  });
+}
+
+/**
+ * Releases the hold of this matter on this id, and no other. `duplicate`: it was released before; `paths` says where person
+ * or reason of that release differ. Without `released` there was none.
+ */
+export function releaseLegalHold(tx: Transaction, runKey: string, authorization: HoldAuthorization) {
+  return appendToChain(tx, async (insert) => {
+    const { own, others } = await readOwn(tx, runKey, authorization.matter);
+    if (!own) return { duplicate: false, paths: [], others };
+    const { endedAt, endedBy = '', endedReason = '' } = own;
+    const duplicate = endedAt !== undefined;
+    const paths = duplicate ? compareAuthorizations({ by: endedBy, reason: endedReason }, authorization) : [];
+    if (!duplicate) {
+      await appendOrder(tx, insert, { ...authorization, runKey, kind: 'legalHoldReleased', ends: own.orderId });
+    }
+    return { duplicate, paths, released: toLegalHold(own), others };
+  });
+}
+
+/**
+ * Counts the inquiries of an id that were disposed of, and those that are left. `histories`: those of the id's runs
+ * (`toOwner`) whose deletion from Temporal was begun.
+ */
+export async function countDestroyed(session: SqlSession, runKey: string) {
+  const owner = toOwner(runKey);
+  const [counted] = await session.read<{ remaining: number; inquiries: number; histories: number }>(
+    `SELECT count(*) - count(disposed_at) AS remaining, count(disposed_at) AS inquiries,
+       (SELECT count(DISTINCT run) FROM orders WHERE ${writeOwnerCondition(owner, '$2')} AND kind = 'historyDeleted') AS histories
+     FROM inquiries WHERE ${writeOwnerCondition(runKey)}`,
+    [runKey, owner],
+  );
+  return counted ?? { remaining: 0, inquiries: 0, histories: 0 };
+}
+
+function toLegalHold({ runKey = '', matter = '', recordedAt: setAt, by, reason }: OrderRow): LegalHold {
+  return { runKey, matter, setAt, by, reason };
 }
