@@ -3,7 +3,6 @@
  * itself.
  */
 import { LedgerUnavailableError } from './errors.ts';
-import type { Ledger } from './ledger.ts';
 
 export interface LedgerOperation {
   /** The name of the ledger's function, such as `claim` or `tasks.openHold`. */
@@ -13,37 +12,38 @@ export interface LedgerOperation {
   result: 'ok' | 'unavailable' | 'failed';
 }
 
-/** @param observer called for each operation that returns a promise; what it throws is dropped */
-export function createObservedLedger(ledger: Ledger, observer: (operation: LedgerOperation) => void): Ledger {
-  const time = (operation: string, result: Promise<unknown>) => {
-    const startedAt = performance.now();
-    const tell = (how: LedgerOperation['result']) => {
-      try {
-        observer({ operation, durationMs: performance.now() - startedAt, result: how });
-      } catch {
-        // An error of an observer must never cost an attempt.
-      }
-    };
-    result.then(
-      () => tell('ok'),
-      (error: unknown) => tell(error instanceof LedgerUnavailableError ? 'unavailable' : 'failed'),
-    );
-  };
-  const observe = <Members extends object>(members: Members, path: string): Members =>
-    new Proxy(members, {
-      get(target, name) {
-        const member: unknown = Reflect.get(target, name, target);
-        const operation = `${path}${String(name)}`;
-        if (isSection(member)) return observe(member, `${operation}.`);
-        if (typeof member !== 'function') return member;
-        return (...args: unknown[]) => {
-          const result: unknown = member.apply(target, args);
-          if (result instanceof Promise) time(operation, result);
-          return result;
+/**
+ * @param observer called for each operation that returns a promise; what it throws is dropped
+ * @param path of a group of functions in the ledger, such as `tasks.`
+ */
+export function createObservedLedger<Members extends object>(
+  members: Members,
+  observer: (operation: LedgerOperation) => void,
+  path = '',
+): Members {
+  return new Proxy(members, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      const operation = `${path}${String(name)}`;
+      if (isSection(member)) return createObservedLedger(member, observer, `${operation}.`);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) => {
+        const startedAt = performance.now();
+        const tell = (result: LedgerOperation['result']) => {
+          try {
+            observer({ operation, durationMs: performance.now() - startedAt, result });
+          } catch {
+            // An error of an observer must never cost an attempt.
+          }
         };
-      },
-    });
-  return observe(ledger, '');
+        const answer: unknown = member.apply(target, args);
+        const tellFailure = (error: unknown) =>
+          tell(error instanceof LedgerUnavailableError ? 'unavailable' : 'failed');
+        if (answer instanceof Promise) answer.then(() => tell('ok'), tellFailure);
+        return answer;
+      };
+    },
+  });
 }
 
 /** Whether a member of the ledger is a group of functions, such as `tasks`. */

@@ -6,7 +6,7 @@ import { pick } from '../base/defined.ts';
 import type { Environment } from '../model/products.ts';
 import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import { toHeadColumns } from './audit/audit-chain.ts';
-import { openPostgres } from './database/postgres-engine.ts';
+import { PostgresEngine } from './database/postgres-engine.ts';
 import { insertRow, updateRows } from './database/rows.ts';
 import { MIGRATIONS, mayWrite, readIdentity, SCHEMA_VERSION, VERSIONS } from './database/schema.ts';
 import type { SqlEngine } from './database/sql-session.ts';
@@ -96,7 +96,7 @@ async function makeIdentity(keyRing: KeyWrapper) {
 /** @throws LedgerNotFoundError, LedgerUnavailableError; TypeError where the address has neither form */
 export async function openEngine(url: string, create = false): Promise<SqlEngine> {
   if (url.startsWith('file:')) return openSqlite(parsePath(url), create);
-  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url);
+  if (/^postgres(ql)?:\/\//.test(url)) return new PostgresEngine(url);
   // Without the address itself, which may hold a password.
   throw new TypeError('a ledger address must begin with file: or postgres://');
 }

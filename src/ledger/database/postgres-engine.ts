@@ -90,8 +90,6 @@ const DIALECT: SqlDialect = {
   // The order of any other collation comes from the machine's libraries. After a failover or an upgrade to other ones,
   // a unique index would no longer find its rows. Then a claim would be made twice.
   textType: 'TEXT COLLATE "C"',
-  // Not to_regclass(), which may answer from a cache that is older than the lock.
-  tableExists: 'SELECT 1 FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = $1',
   columns: `SELECT c.relname || '.' || a.attname AS name, CASE WHEN a.attnotnull THEN 1 ELSE 0 END AS is_required
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
     WHERE pg_table_is_visible(c.oid) AND a.attnum > 0 AND NOT a.attisdropped`,
@@ -123,37 +121,32 @@ const WITHOUT_WRITERS = `SET LOCAL lock_timeout = ${MIGRATION_LOCK_TIMEOUT_MS}; 
   SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;
 
 /**
- * Makes a pool for the database that the address names; the first transaction connects. An administrator makes the
- * database itself: each transaction throws `LedgerNotFoundError` where the server has none of that name.
+ * A pool for the database that the address names; the first transaction connects. An administrator makes the database
+ * itself: each transaction throws `LedgerNotFoundError` where the server has none of that name.
  */
-export function openPostgres(url: string): SqlEngine {
-  // Counts and instants are numbers; the ledger's stay far below 2^53.
-  const types = new pg.TypeOverrides();
-  types.setTypeParser(pg.types.builtins.INT8, Number);
-  const pool = new pg.Pool({
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-    types,
-    application_name: 'credit-journey',
-    max: MAX_CONNECTIONS,
-    idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    maxLifetimeSeconds: MAX_AGE_S,
-    // Statements that are issued without waiting for one another go to the server in one round trip.
-    pipeline: true,
-  });
-  // A broken connection emits an event, in the pool or in use; without a listener the event ends the process. The
-  // statement in progress fails by itself.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
-  return new PostgresEngine(pool);
-}
-
-class PostgresEngine implements SqlEngine {
+export class PostgresEngine implements SqlEngine {
   readonly #pool: pg.Pool;
 
-  constructor(pool: pg.Pool) {
-    this.#pool = pool;
+  constructor(url: string) {
+    // Counts and instants are numbers; the ledger's stay far below 2^53.
+    const types = new pg.TypeOverrides();
+    types.setTypeParser(pg.types.builtins.INT8, Number);
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      types,
+      application_name: 'credit-journey',
+      max: MAX_CONNECTIONS,
+      idleTimeoutMillis: IDLE_TIMEOUT_MS,
+      maxLifetimeSeconds: MAX_AGE_S,
+      // Statements that are issued without waiting for one another go to the server in one round trip.
+      pipeline: true,
+    });
+    // A broken connection emits an event, in the pool or in use; without a listener the event ends the process. The
+    // statement in progress fails by itself.
+    this.#pool.on('error', () => {});
+    this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   read<T>(work: (session: SqlSession) => Promise<T>, isLong = false): Promise<T> {

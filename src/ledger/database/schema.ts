@@ -35,11 +35,18 @@ export function mayWrite({ oldestWriter }: Pick<Row<'ledger_identity'>, 'oldestW
  * @throws LedgerSchemaError where another build made the tables under this version's number, before 1.0.0
  */
 export async function readIdentity(session: SqlSession): Promise<Row<'ledger_identity'> | undefined> {
-  const found = await session.rows(session.dialect.tableExists, ['ledger_identity']);
-  if (found.length === 0) return undefined;
+  const found = await session.rows<{ name: string; is_required: number }>(session.dialect.columns);
+  if (!found.some(({ name }) => name.startsWith('ledger_identity.'))) return undefined;
   const [identity] = await readRows(session, 'ledger_identity', { onlyRow: 1 });
   if (identity?.schemaVersion !== SCHEMA_VERSION) return identity;
-  const { lacking, unknown } = await compareColumns(session);
+  const tables = Object.keys(TABLES) as TableName[];
+  const list = (has: Parameters<typeof listColumns>[1]) =>
+    tables.flatMap((table) => listColumns(table, has).map((name) => `${table}.${name}`));
+  const filled = list(({ isOptional }) => !isOptional);
+  // The declared columns that the tables lack, and those that take no NULL and that this code does not fill.
+  const lacking = list(() => true).filter((declared) => !found.some(({ name }) => name === declared));
+  const required = found.filter(({ name, is_required }) => is_required === 1 && !filled.includes(name));
+  const unknown = required.flatMap(({ name }) => (tables.some((table) => name.startsWith(`${table}.`)) ? name : []));
   if (lacking.length + unknown.length === 0) return identity;
   const how = [
     ...(lacking.length > 0 ? [`lack ${lacking.join(', ')}`] : []),
@@ -49,22 +56,6 @@ export async function readIdentity(session: SqlSession): Promise<Row<'ledger_ide
     `the ledger's tables ${how}: another build from before 1.0.0 made them, and only that one can use them. This one needs a ` +
       'new ledger, at another LEDGER_URL',
   );
-}
-
-/** Finds the declared columns that the tables lack, and those that take no NULL and that this code does not fill. */
-async function compareColumns(session: SqlSession) {
-  const found = await session.rows<{ name: string; is_required: number }>(session.dialect.columns);
-  const names = new Set(found.map(({ name }) => name));
-  const list = (has: Parameters<typeof listColumns>[1]) =>
-    (Object.keys(TABLES) as TableName[]).flatMap((table) => listColumns(table, has).map((name) => `${table}.${name}`));
-  const filled = new Set(list(({ isOptional }) => !isOptional));
-  const isOurs = (name: string) => name.slice(0, name.indexOf('.')) in TABLES;
-  return {
-    lacking: list(() => true).filter((name) => !names.has(name)),
-    unknown: found.flatMap(({ name, is_required }) =>
-      is_required === 1 && isOurs(name) && !filled.has(name) ? [name] : [],
-    ),
-  };
 }
 
 /** Returns the identity of a ledger that was opened. @throws LedgerChangedError where it has none any more */

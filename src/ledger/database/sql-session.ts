@@ -27,8 +27,6 @@ export interface SqlDialect {
   readonly forUpdate: string;
   /** The type of a text column, which orders texts by their bytes. */
   readonly textType: string;
-  /** Whether the table `$1` exists: one row or none. */
-  readonly tableExists: string;
   /** All columns of all tables: `name` is `table.column`, and `is_required` is 1 where it takes no NULL. */
   readonly columns: string;
   /** Statements that must have run once before the triggers below. */

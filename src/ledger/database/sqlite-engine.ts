@@ -72,7 +72,6 @@ const DIALECT: SqlDialect = {
   // BEGIN IMMEDIATE already keeps every other writer out.
   forUpdate: '',
   textType: 'TEXT',
-  tableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1",
   columns: `SELECT m.name || '.' || c.name AS name, c."notnull" AS is_required
     FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'`,
   triggerPrelude: [],
