@@ -242,6 +242,8 @@ describe('holds over HTTP', { concurrency: 4 }, () => {
     assert.deepEqual([seen.status, seen.json], [200, { accepted: true, count: 1 }], seen.text);
     assert.equal((await api.call(path, { body })).json.count, 0);
     assert.deepEqual(await listed(), []);
+    const { data } = await api.expect(200, `/v1/audit/consents?runKey=${unknown.journeyId}`);
+    assert.deepEqual([data[0].seenBy, data[0].seenReason, typeof data[0].seenAt], ['platform-7', reason, 'string']);
     const spoiled = await api.call('/v1/unmatched-consents?after=x');
     assert.deepEqual([spoiled.status, spoiled.json.problems[0].parameter], [400, 'after']);
     const tooMany = await api.call('/v1/unmatched-consents?limit=1000');

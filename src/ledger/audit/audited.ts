@@ -213,6 +213,9 @@ export const RECORDS = {
         hasProof: z.boolean(),
         permittedAttempts: count,
         unmatched: z.enum(UNMATCHED).optional(),
+        seenAt: instant.optional().meta({ description: 'When an operator took it, unmatched, off the list.' }),
+        seenBy: optionalText,
+        seenReason: optionalText,
         stands: standsSchema.omit({ changed: true }),
         proof: optionalText,
       })
