@@ -26,7 +26,7 @@ import { readMadeFor } from './owners.ts';
 import * as pauses from './pauses.ts';
 import type * as records from './records.ts';
 import { readReferredInquiries, type SealedRefusal, SealedReports } from './reports/reports.ts';
-import { acceptRestore, readRestore, watchForRestore } from './restores.ts';
+import { acceptRestore, listRestores, readRestore, watchForRestore } from './restores.ts';
 import * as retention from './retention/retention.ts';
 import * as shares from './shares/shares.ts';
 
@@ -47,6 +47,7 @@ export function makeLedger(transactions: Transactions, identity: records.LedgerI
       findEndingDifferences,
       startFacts: readStartFacts,
       restoreState: readRestore,
+      restores: listRestores,
       verifyChain,
       durability: readDurability,
       /** Whether the ledger still takes claims and decisions from a program of this version. */

@@ -2,10 +2,11 @@
  * Detects that this ledger is an older copy of the one that was used. Attempts have places in one sequence: an attempt
  * that was seen and is missing here proves a restore. Then nothing is claimed until an operator has accepted it.
  */
+import { pick } from '../base/defined.ts';
 import { parseInstantMs } from '../base/instants.ts';
 import type { HighWaterMark, RestoreState } from '../model/ledger-watch.ts';
 import { appendToChain } from './audit/audit-chain.ts';
-import { type Condition, readRows } from './database/rows.ts';
+import { type Condition, isIn, readRows } from './database/rows.ts';
 import type { SqlSession, Transaction } from './database/sql-session.ts';
 import type { Row } from './database/tables.ts';
 import { type Authorization, appendOrder } from './orders.ts';
@@ -73,6 +74,13 @@ export async function watchForRestore(tx: Transaction, highWaterMark?: HighWater
   const order = { ...state.lost, ...found, orderId, kind: 'restoreFound' } as const;
   await appendToChain(tx, (insert) => appendOrder(tx, insert, order));
   return state;
+}
+
+/** Each older copy that was found or accepted, by whom, when and why; the oldest first. */
+export async function listRestores(session: SqlSession) {
+  const kind = isIn(['restoreFound', 'restoreAccepted']);
+  const rows = await readRows(session, 'orders', { kind }, 'ORDER BY recorded_at');
+  return rows.map((row) => pick(row, ['recordedAt', 'kind', 'by', 'reason', 'position', 'claimedAt']));
 }
 
 /** Permits claims again, on the basis of this ledger. Returns as `lost` the missing attempt, if it was known. */

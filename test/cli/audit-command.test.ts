@@ -39,6 +39,11 @@ test('audit verify checks the chain, compares it with an earlier head, and repor
   const other = await verify('--expect-head', '0'.repeat(64));
   assert.deepEqual([other.code, JSON.parse(other.stdout).findings], [3, [{ kind: 'otherChain' }]]);
 
+  const accept = ['ledger', 'accept-restore', '--by', 'ops-7', '--reason', 'the disk was lost'];
+  assert.equal((await runCli(accept, { env })).code, 0);
+  const [restore] = JSON.parse((await verify()).stdout).restores;
+  assert.deepEqual([restore.kind, restore.by, restore.reason], ['restoreAccepted', 'ops-7', 'the disk was lost']);
+
   const opened = new DatabaseSync(database);
   opened.exec("DROP TRIGGER consents_no_update; UPDATE consents SET end_user = 'Sentinel' WHERE consent_id = 'C-2'");
   opened.close();

@@ -47,9 +47,16 @@ export const COMMANDS: readonly CommandRow[] = [
       const outside = await askWatch(ledgerId, connect);
       const { lost } = await ledger.restoreState(outside?.highWaterMark);
       const report = await ledger.verifyChain({ expectHead });
+      const restores = await ledger.restores();
       const isWhole = report.findings.length === 0 && !lost;
       return {
-        answer: { ledgerId, ...report, watch: outside ? 'asked' : 'notAsked', lost },
+        answer: {
+          ledgerId,
+          ...report,
+          watch: outside ? 'asked' : 'notAsked',
+          lost,
+          ...(restores.length > 0 && { restores }),
+        },
         exitCode: isWhole ? EXIT.done : EXIT.needsPerson,
       };
     },
