@@ -12,11 +12,6 @@ import { portfolioResultSchema, portfolioStatusSchema } from './portfolio/shapes
 import { pullReferencesSchema, pullResultSchema, pullStatusSchema } from './pull/shapes.ts';
 import { shareReportReferencesSchema, shareReportResultSchema, shareReportStatusSchema } from './share/shapes.ts';
 
-/** The message was accepted. It does not say that the gateway has answered. */
-function updateAnswer<Status extends z.ZodType>(status: Status) {
-  return z.object({ ...acceptedSchema.shape, status });
-}
-
 /** The further members in the answers of runs that receive consents. */
 const consentFields = {
   stands: standsSchema.optional(),
@@ -33,24 +28,24 @@ export const ANSWERS = {
     result: journeyResultSchema,
     status: journeyStatusSchema,
     references: journeyReferencesSchema,
-    update: updateAnswer(journeyStatusSchema).extend(consentFields),
+    update: acceptedSchema.extend({ status: journeyStatusSchema, ...consentFields }),
   },
   pull: {
     result: pullResultSchema,
     status: pullStatusSchema,
     references: pullReferencesSchema,
-    update: updateAnswer(pullStatusSchema),
+    update: acceptedSchema.extend({ status: pullStatusSchema }),
   },
   share: {
     result: shareReportResultSchema,
     status: shareReportStatusSchema,
     references: shareReportReferencesSchema,
-    update: updateAnswer(shareReportStatusSchema).extend(consentFields),
+    update: acceptedSchema.extend({ status: shareReportStatusSchema, ...consentFields }),
   },
   portfolio: {
     result: portfolioResultSchema,
     status: portfolioStatusSchema,
-    update: updateAnswer(portfolioStatusSchema),
+    update: acceptedSchema.extend({ status: portfolioStatusSchema }),
   },
 };
 

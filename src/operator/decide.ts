@@ -219,10 +219,7 @@ async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<Ope
   return row ?? throwRefusal({ customerTraceNumber }, refuse('notNow', 'the ledger knows of no such inquiry'));
 }
 
-function throwRefusal(
-  about: { customerTraceNumber: string } | { runKey: string },
-  { cause: refusalCause, reason }: MessageRefusal,
-): never {
+function throwRefusal(about: object, { cause: refusalCause, reason }: MessageRefusal): never {
   throw new CallError('decisionRefused', { ...about, reason, refusalCause });
 }
 

@@ -58,7 +58,9 @@ async function printListing(listing: Listing, members: readonly Member[], contex
     options,
     output: { isJson },
   } = context;
-  const conditions = applyOptions(members, options, await readPeriod(options));
+  const hasPeriod = options.from !== undefined || options.to !== undefined;
+  const timeZone = hasPeriod ? (await import('../../config/config.ts')).loadTimeZone(process.env) : '';
+  const conditions = applyOptions(members, options, parsePeriod(options, timeZone));
   const checked = parseWith(listing.input, conditions);
   const { format = isJson ? 'json' : 'table', totals: onlyTotals = false } = options;
   const output = createOutput({ json: format === 'json' });
@@ -160,12 +162,6 @@ function formatCsvCell(cell: Cell): string {
   if (typeof cell === 'number') return String(cell);
   const text = cell.replace(/(^|[;\t\r\n"])(\s*)(?=[=+\-@＝＋－＠])/g, "$1$2'").replace(/^(?=[\t\r\n])/, "'");
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-async function readPeriod(options: ListingOptions) {
-  if (options.from === undefined && options.to === undefined) return {};
-  const { loadTimeZone } = await import('../../config/config.ts');
-  return parsePeriod(options, loadTimeZone(process.env));
 }
 
 const DAY_MS = 86_400_000;

@@ -44,14 +44,6 @@ export interface WatchOptions extends CallOptions {
   onUnavailable?: (error: Unavailable) => void;
 }
 
-/** @internal */
-export interface WatchedRun<Status> {
-  calls: Calls;
-  handle: WorkflowHandle;
-  runKey: string;
-  status(options: CallOptions): Promise<Status>;
-}
-
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5_000;
 
@@ -63,15 +55,16 @@ const LONGEST_WAIT_MS = 5_000;
  * @internal
  */
 export async function* watchRun<Status extends object>(
-  { calls, handle, runKey, status }: WatchedRun<Status>,
+  run: { calls: Calls; handle: WorkflowHandle; runKey: string; status: (options: CallOptions) => Promise<Status> },
   options: WatchOptions,
 ): AsyncGenerator<Status> {
+  const { calls, handle, runKey, status } = run;
   const { signal } = options;
   const about = { runKey, late: createTimeoutError };
   const patiently = <T>(ask: () => Promise<T>) => askUntilAnswered(calls, options, ask);
   const describe = async () => {
-    const run = await calls.make({ runKey }, options, () => handle.describe());
-    return { runId: run.runId, isClosed: !isOpen(run) };
+    const current = await calls.make({ runKey }, options, () => handle.describe());
+    return { runId: current.runId, isClosed: !isOpen(current) };
   };
   /** `null` when the run has closed and no worker can answer its query. */
   const askStatus = () =>

@@ -23,17 +23,17 @@ const givenReportSchema = z.strictObject({
 const pulledReportSchema = z.strictObject({ pullId: fields.pullId, ...storedFields });
 const journeyReportSchema = z.strictObject({ journeyId: fields.journeyId, ...storedFields });
 
-const shareFields = {
-  shareId: fields.shareId,
-  profile: fields.profile,
-  ...fields.secondaryUserFields,
-  permissiblePurposeCode: fields.permissiblePurposeCode,
-  ...fields.consentWaits,
-};
-
 function createForm<Report extends z.ZodType>(report: Report) {
-  const schema = requireSecondaryUser(z.strictObject({ ...shareFields, report }));
-  return () => schema;
+  const schema = z.strictObject({
+    shareId: fields.shareId,
+    profile: fields.profile,
+    ...fields.secondaryUserFields,
+    permissiblePurposeCode: fields.permissiblePurposeCode,
+    ...fields.consentWaits,
+    report,
+  });
+  const complete = requireSecondaryUser(schema);
+  return () => complete;
 }
 
 const anyForm = createForm(z.union([journeyReportSchema, pulledReportSchema, givenReportSchema]));

@@ -266,7 +266,7 @@ export const journeyReferencesSchema = z.object({
   withoutRecord: listWithoutRecord(stagePull),
 });
 
-/** The members of the answer to every update, for every kind of run. */
+/** The members of the answer to every update, for every kind of run. It does not say that the gateway has answered. */
 export const acceptedSchema = z.object({
   accepted: z.literal(true),
   duplicate: z.boolean().describe('This message, or one that says the same, was accepted before.'),

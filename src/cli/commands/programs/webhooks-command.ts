@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigError } from '../../../model/problems.ts';
 import { EXIT, toErrorFacts, UsageError } from '../../output/errors.ts';
-import { type Answer, type CommandRow, type Context, RUN_ID } from '../command.ts';
+import { type CommandRow, type Context, RUN_ID } from '../command.ts';
 
 export const COMMANDS: readonly CommandRow[] = [
   {
@@ -52,37 +52,33 @@ export const COMMANDS: readonly CommandRow[] = [
     options: [['--profile <name>', 'the gateway profile that it belongs to', 'default']],
     common: ['output'],
     examples: ['credit-journey webhooks test platform'],
-    run: testEndpoint,
+    /** Shows only the status of the endpoint’s answer. */
+    async run({ args: { endpoint: name }, options }: Context<{ profile: string }, { endpoint: string }>) {
+      const { inspectConfig } = await import('../../../config/config.ts');
+      const { config, problems } = inspectConfig(process.env);
+      const ours = problems.filter(({ variable }) => /^GATEWAY_(PROFILES_FILE|ENVIRONMENT)/.test(variable));
+      if (ours.length > 0) throw new ConfigError(ours);
+      const profile = config.profiles.get(options.profile);
+      if (!profile) throw new UsageError(`--profile must be one of ${[...config.profiles.keys()].join(', ')}`);
+      const { webhooks: endpoints = [] } = profile;
+      const endpoint = endpoints.find((candidate) => candidate.name === name);
+      const known = endpoints.map((item) => item.name).join(', ');
+      if (!endpoint) throw new UsageError(`<endpoint> must be an endpoint of the profile: ${known || 'it has none'}`);
+      const { WebhookError, WebhookSender } = await import('../../../webhooks/sender.ts');
+      const sender = new WebhookSender();
+      try {
+        const timestamp = new Date().toISOString();
+        const body = JSON.stringify({ type: 'ping', timestamp, data: { environment: profile.environment } });
+        const httpStatus = await sender.send(endpoint, { id: `evt_ping_${randomBytes(8).toString('hex')}`, body });
+        return { answer: { endpoint: name, httpStatus } };
+      } catch (error) {
+        // 401 and 404 have other causes.
+        if (error instanceof WebhookError && error.httpStatus !== undefined)
+          error.message += ` (HTTP ${error.httpStatus})`;
+        throw error;
+      } finally {
+        await sender.close();
+      }
+    },
   },
 ];
-
-/** Prints the outcome. Of the endpoint's answer it shows only the status. */
-async function testEndpoint({
-  args: { endpoint: name },
-  options,
-}: Context<{ profile: string }, { endpoint: string }>): Promise<Answer> {
-  const { inspectConfig } = await import('../../../config/config.ts');
-  const { config, problems } = inspectConfig(process.env);
-  const ours = problems.filter(({ variable }) => /^GATEWAY_(PROFILES_FILE|ENVIRONMENT)/.test(variable));
-  if (ours.length > 0) throw new ConfigError(ours);
-  const profile = config.profiles.get(options.profile);
-  if (!profile) throw new UsageError(`--profile must be one of ${[...config.profiles.keys()].join(', ')}`);
-  const { webhooks: endpoints = [] } = profile;
-  const endpoint = endpoints.find((candidate) => candidate.name === name);
-  const known = endpoints.map((item) => item.name).join(', ');
-  if (!endpoint) throw new UsageError(`<endpoint> must be an endpoint of the profile: ${known || 'it has none'}`);
-  const { WebhookError, WebhookSender } = await import('../../../webhooks/sender.ts');
-  const sender = new WebhookSender();
-  try {
-    const timestamp = new Date().toISOString();
-    const body = JSON.stringify({ type: 'ping', timestamp, data: { environment: profile.environment } });
-    const httpStatus = await sender.send(endpoint, { id: `evt_ping_${randomBytes(8).toString('hex')}`, body });
-    return { answer: { endpoint: name, httpStatus } };
-  } catch (error) {
-    // 401 and 404 have other causes.
-    if (error instanceof WebhookError && error.httpStatus !== undefined) error.message += ` (HTTP ${error.httpStatus})`;
-    throw error;
-  } finally {
-    await sender.close();
-  }
-}
