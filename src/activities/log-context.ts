@@ -16,15 +16,10 @@ export const inquiryLogContext: ActivityInterceptorsFactory = () => {
   };
 };
 
-/** An activity's one argument contains an inquiry, or concerns an attempt of one. */
+/** An activity's one argument contains an inquiry, or concerns an attempt of one. The logger prints only scalars. */
 function readNames(args: unknown) {
-  const { inquiry, attempt, customerTraceNumber }: Record<string, unknown> = isRecord(args) ? args : {};
-  const { productCode, customerTraceNumber: ofInquiry }: Record<string, unknown> = isRecord(inquiry) ? inquiry : {};
-  const traceNumber = ofInquiry ?? customerTraceNumber;
-  return {
-    customerTraceNumber: typeof traceNumber === 'string' ? traceNumber : undefined,
-    productCode: typeof productCode === 'string' ? productCode : undefined,
-    // Differs from the SDK's `attempt`, which counts Temporal's retries of the activity.
-    inquiryAttempt: typeof attempt === 'number' ? attempt : undefined,
-  };
+  // Differs from the SDK's `attempt`, which counts Temporal's retries of the activity.
+  const { inquiry, attempt: inquiryAttempt, ...others }: Record<string, unknown> = isRecord(args) ? args : {};
+  const { productCode, customerTraceNumber = others.customerTraceNumber } = isRecord(inquiry) ? inquiry : {};
+  return { customerTraceNumber, productCode, inquiryAttempt };
 }

@@ -158,10 +158,8 @@ export class GatewayClient {
     if (body === null || answer === null) {
       throw new GatewayError('OutcomeUnknown', { httpStatus: status, sent: 'possibly', requestedAt });
     }
-    if (foreign) {
-      return { httpStatus: status, answer: { kind: 'unexpectedResponse', problems: [foreign] }, body, requestedAt };
-    }
-    return { httpStatus: status, answer, body, requestedAt };
+    const trusted: Answer = foreign ? { kind: 'unexpectedResponse', problems: [foreign] } : answer;
+    return { httpStatus: status, answer: trusted, body, requestedAt };
   }
 
   /** Decides by the status alone: the shape of an error's body is not shown (interface 7.5). */
@@ -181,19 +179,8 @@ export class GatewayClient {
  */
 function toRefusalFailureType(status: number, notProcessed: readonly number[]): GatewayFailureType {
   if (status >= 400 && notProcessed.includes(status)) return status === 401 ? 'TokenRejected' : 'Throttled';
-  switch (status) {
-    case 403:
-      return 'NotEntitled';
-    case 400:
-    case 404:
-    case 405:
-    case 413:
-    case 415:
-    case 422:
-      return 'RequestRefused';
-    default:
-      return 'OutcomeUnknown';
-  }
+  if (status === 403) return 'NotEntitled';
+  return [400, 404, 405, 413, 415, 422].includes(status) ? 'RequestRefused' : 'OutcomeUnknown';
 }
 
 function listExpectedApplicants({ request, expectedApplicants }: SubmitOptions): readonly ExpectedApplicant[] {

@@ -25,15 +25,6 @@ import { findApplicationFailure } from './failures.ts';
 const NEVER_REPEATED = [...FAILURE_TYPES, 'TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'];
 const ONCE = { maximumAttempts: 1, nonRetryableErrorTypes: NEVER_REPEATED };
 
-/** Retries at most once a minute during an outage. */
-const UNHURRIED = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
-
-/**
- * Limits how long a killed worker's activity is waited for: a live process reports each activity. Equals an attempt's
- * default. An activity that is mistaken for dead, such as a frozen one, does no harm: all are idempotent.
- */
-const HEARTBEATS = { heartbeatTimeout: '10 seconds' } as const;
-
 /** Failures that no repetition mends. */
 const FINAL = ['InvalidInput', 'LedgerChanged', 'ProfileChanged', 'RequestDiffers', 'PortfolioChanged'];
 
@@ -41,8 +32,16 @@ const FINAL = ['InvalidInput', 'LedgerChanged', 'ProfileChanged', 'RequestDiffer
 export const runActivities = proxyActivities<RunActivities>({
   // Above the ledger's own time-outs.
   startToCloseTimeout: '20 seconds',
-  ...HEARTBEATS,
-  retry: { ...UNHURRIED, nonRetryableErrorTypes: FINAL },
+  // Limits how long a killed worker's activity is waited for: a live process reports each activity. Equals an attempt's
+  // default. An activity that is mistaken for dead, such as a frozen one, does no harm.
+  heartbeatTimeout: '10 seconds',
+  retry: {
+    initialInterval: '1 second',
+    backoffCoefficient: 2,
+    // For outages.
+    maximumInterval: '1 minute',
+    nonRetryableErrorTypes: FINAL,
+  },
 });
 
 /** Calls an activity by its name. The compiler would want arguments that fit every function of the union. */

@@ -21,7 +21,7 @@ import { isUndecodable } from '../../model/undecodable.ts';
 import { repeatUntilDone, runUntilRecorded } from './activity-stubs.ts';
 import { showDetails } from './around-the-sdk.ts';
 import { areMessagesAnswered, listen, waitUntilUpdatesTaken } from './as-replayed.ts';
-import { type InFlightActivities, refuseForeignState } from './continuation.ts';
+import { refuseForeignState } from './continuation.ts';
 import { createInvalidInput, findApplicationFailure, readInputProblems, toUndecodableFailure } from './failures.ts';
 import { answerUnderway, handleUnknownSignals, handleUpdate } from './message-answers.ts';
 import type { AnyRun } from './run.ts';
@@ -32,34 +32,18 @@ import { describeRun } from './run-details.ts';
 
 export const inquiriesResumed = defineSignal('inquiriesResumed');
 
-/** Any sender may send it at any time: the claim decides whether the pause is over. Arguments are ignored. */
-function handleResumption(inFlight: InFlightActivities): void {
-  setHandler(
-    inquiriesResumed,
-    () => {
-      inFlight.resumptions++;
-    },
-    { description: 'Wakes what waits for the end of a pause; `credit-journey resume` sends it. No input.' },
-  );
-}
-
 /** Lists members that differ from another input, for callers whose codec server masks the run's own input. */
 export const inputDifferences = defineQuery<string[], [unknown]>('inputDifferences');
 
-/** Names only members of the input, so that no caller can find out a personal value by trying. */
-function handleInputDifferences(input: object): void {
-  const compare = (other: unknown) =>
-    findDifferingPaths(input, other).map((path) => path.split('/').slice(0, 2).join('/'));
-  setHandler(inputDifferences, (other) => [...new Set(compare(other))], {
-    description: 'Which members of the run’s input differ from the input that is given.',
-  });
-}
-
-/** Sets the handlers of the queries that this kind of run has. */
 function handleQueries(run: AnyRun): void {
   const { status, references }: { status: string; references?: string } = QUERIES[run.kind];
   setHandler(defineQuery('status'), () => run.status(), { description: status });
   if (references) setHandler(defineQuery('references'), () => run.references?.(), { description: references });
+  // Names only members of the input, so that no caller can find out a personal value by trying.
+  const compare = (other: unknown) =>
+    findDifferingPaths(run.input, other).map((path) => path.split('/').slice(0, 2).join('/'));
+  const description = 'Which members of the run’s input differ from the input that is given.';
+  setHandler(inputDifferences, (other) => [...new Set(compare(other))], { description });
 }
 
 type Outcome<R extends AnyRun> = NonNullable<R['outcome']>;
@@ -128,8 +112,10 @@ export async function runWorkflow<R extends AnyRun>(
   const run = new definition.State(input, state);
   listen({ onReset: () => run.onReset() });
   if (run.config) run.begin(run.config);
-  handleResumption(run.inFlight);
-  handleInputDifferences(run.input);
+  // Any sender may send it at any time: the claim decides whether the pause is over. Arguments are ignored.
+  const resume = () => void run.inFlight.resumptions++;
+  const description = 'Wakes what waits for the end of a pause; `credit-journey resume` sends it. No input.';
+  setHandler(inquiriesResumed, resume, { description });
   definition.handleMessages(run);
   handleDecisions(run);
   handleQueries(run);
@@ -235,21 +221,14 @@ export async function prepareRun<T>(
       run.inputProblems = undefined;
       return prepared;
     } catch (error) {
-      run.inputProblems = readInputProblems(error);
-      const wait = isOfOneWorker(error) ? waits.next().value : undefined;
-      if (wait === undefined) throw unwrapRefusal(error);
+      const { message = '', details } = findApplicationFailure(error) ?? {};
+      const problems = readInputProblems(error);
+      run.inputProblems = problems;
+      const { askOthers } = (details?.[0] ?? {}) as Partial<RefusedInput>;
+      const wait = askOthers ? waits.next().value : undefined;
+      // The run fails with the problems, and not with an activity's failure around them.
+      if (wait === undefined) throw problems ? createInvalidInput(message, problems) : error;
       await sleep(wait, { summary: 'no worker that was asked has the gateway profile: another one is asked' });
     }
   }
-}
-
-/** Whether the worker that checked the input lacks its profile, so that another one may have it. */
-function isOfOneWorker(error: unknown): boolean {
-  return (findApplicationFailure(error)?.details?.[0] as Partial<RefusedInput> | undefined)?.askOthers === true;
-}
-
-/** Makes the run fail with the problems, and not with an activity's failure around them. */
-function unwrapRefusal(error: unknown): unknown {
-  const problems = readInputProblems(error);
-  return problems ? createInvalidInput(findApplicationFailure(error)?.message ?? '', problems) : error;
 }
