@@ -1,10 +1,14 @@
 /** A run that receives very many messages continues as new, and neither loses nor repeats anything. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { traceOf, until } from '../hazards/operator-hands.ts';
+import { toRowRunKey } from '../../src/model/run-key.ts';
+import { currentRun, traceOf, until, withLedger } from '../hazards/operator-hands.ts';
 import { floodWithNonsense, HANDS_OVER_SOON, handsOver, untilNextRun } from '../support/floods.ts';
 import {
   applicant,
@@ -18,15 +22,21 @@ import {
   untilStatus,
   update,
 } from '../support/journey-harness.ts';
-import { lockLedger } from '../support/ledger-access.ts';
+import { decidedAbout, lockLedger } from '../support/ledger-access.ts';
+import { csvText, FOLDER, writePortfolio } from '../support/portfolio-files.ts';
 import { runsSlowParts } from '../support/slow-parts.ts';
 import { waitingRows } from '../support/timeline-rows.ts';
 
 let harness: Harness;
+let directory: string;
 before(async () => {
-  harness = await startHarness({ env: HANDS_OVER_SOON });
+  directory = await mkdtemp(join(tmpdir(), 'credit-journey-portfolios-'));
+  harness = await startHarness({ env: { ...HANDS_OVER_SOON, PORTFOLIO_DIR: directory } });
 });
-after(() => harness.close());
+after(async () => {
+  await harness.close();
+  await rm(directory, { recursive: true, force: true });
+});
 
 const share = { shareId: 'S1', endUserCode: 'EU999' };
 const auto = { pass: 'auto' } as const;
@@ -170,6 +180,38 @@ test('a reset of the run before a continue-as-new sends nothing twice', async ()
   await harness.client.workflow.getHandle(handle.workflowId).result();
   assert.equal((await harness.posted(handle)).length, 3);
 });
+
+for (const end of ['another file comes back', 'it is cancelled'] as const) {
+  test(`a review records a decision that it took while its file was away, also where ${end}`, async () => {
+    const reviewId = `R-${randomUUID().slice(0, 13)}`;
+    const text = csvText(3, (index) => (index === 1 ? '4002' : '0001'));
+    const file = await writePortfolio(directory, `${reviewId}.csv`, text);
+    const handle = (await harness.client.workflow.start('portfolioReview', {
+      workflowId: `portfolio-${reviewId}`,
+      taskQueue: harness.config.taskQueue,
+      args: [{ reviewId, endUserCode: 'EU123', permissiblePurposeCode: '01', file }],
+    })) as unknown as JourneyHandle;
+    await untilStatus(handle, ({ state }) => state === 'held');
+    const path = join(directory, FOLDER, file);
+    await rename(path, `${path}.away`);
+    await handsOver(handle);
+    const review = currentRun(harness, handle);
+    const { holds } = await statusOf(review);
+    const { customerTraceNumber = '', attempts: attempt } = holds[0] ?? {};
+    const word = { by: 'operator', reason: 'asked the provider', providerSaid: 'notPosted' };
+    const decision = { reviewId, customerTraceNumber, attempt, decisionId: 'D1', action: 'abandon', ...word };
+    assert.equal((await update(review, 'resolveInquiry', decision)).accepted, true);
+    if (end === 'it is cancelled') await review.cancel();
+    else await writePortfolio(directory, file, text.replaceAll('Casey', 'Robin'));
+    if (end === 'it is cancelled') await rename(`${path}.away`, path);
+    await assert.rejects(review.result());
+    const decided = await withLedger(harness, (ledger) => decidedAbout(ledger, toRowRunKey(reviewId, 'ACC-1')));
+    assert.deepEqual(
+      decided.map(({ action }) => action),
+      ['abandon'],
+    );
+  });
+}
 
 test('a start whose caller gives the state of a previous run is refused', async () => {
   const input = journeyInput();

@@ -35,6 +35,7 @@ export class ReviewRows {
     const review = this.#review;
     // The file has the rows that an earlier run has begun, and an operator may have decided about them by now.
     while (this.#file.carried.length > 0 && !review.isStopping) await review.stopIfChanged(this.#readCarried());
+    this.#beginHeld();
     for (;;) {
       this.#stepForward();
       if (this.#isOver()) return;
@@ -45,6 +46,7 @@ export class ReviewRows {
 
   /** After a cancellation, lets attempts in flight end and writes their results. */
   async drain(): Promise<void> {
+    this.#beginHeld();
     await CancellationScope.nonCancellable(async () => {
       await condition(() => this.#review.open.size === 0 && this.#busy.size === 0);
       while (this.#file.results.length > 0) await this.#write();
@@ -198,6 +200,13 @@ export class ReviewRows {
       if (row.inquiry.held) this.#begin(waiting);
       else this.#review.queue.unshift(waiting);
     }
+  }
+
+  /** Begins held rows of a run that ends before it could read them again: a decision that was accepted is recorded. */
+  #beginHeld(): void {
+    const { carried } = this.#file;
+    this.#file.carried = carried.filter(({ inquiry }) => !inquiry.held);
+    for (const row of carried) if (row.inquiry.held) this.#begin({ ...row, applicants: row.inquiry.applicants ?? [] });
   }
 
   async #write(): Promise<void> {
