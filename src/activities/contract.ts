@@ -165,6 +165,8 @@ export interface RecordDecisionArgs {
 export interface RecordConsentsArgs {
   /** Default: the worker's own ledger. */
   ledgerId?: string | undefined;
+  /** The newest attempt that the run has seen. */
+  highWaterMark?: HighWaterMark | undefined;
   runKey: string;
   /** The first run of the chain. */
   firstRunId: string;

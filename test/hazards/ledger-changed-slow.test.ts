@@ -18,6 +18,7 @@ import {
   update,
 } from '../support/journey-harness.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { consentToShare, shareInput, startShare, untilShareIs } from '../support/share-scenarios.ts';
 import { SHORT_TIMEOUTS } from '../support/short-timeouts.ts';
 import { runsSlowParts } from '../support/slow-parts.ts';
 import { type LedgerStore, postgresStore, sqliteStore } from './ledger-store.ts';
@@ -200,6 +201,29 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       await update(handle, 'resolveInquiry', decisionAbout(changed, { decisionId: 'D2', providerSaid: 'notAsked' }));
       assert.equal((await handle.result()).stages[0]?.state, 'record');
       assert.equal((await harness.received(handle)).length, 2);
+    });
+
+    test('whose report an older copy lacks is shared once its own ledger is back, and no consent is lost on the copy', async () => {
+      await whileStopped(() => store.backUp('older'));
+      const { journeyId, ...input } = journeyInput({ stages: ['PREQUAL'] });
+      await (await harness.start({ journeyId, ...input })).result();
+      const sharing = shareInput({ journeyId, productCode: 'PREQUAL' });
+      const handle = await startShare(harness, sharing);
+      await untilShareIs(handle, 'waitingForConsent');
+      await whileStopped(async () => {
+        await store.backUp('own');
+        await store.restore('older');
+      });
+      const grant = consentToShare(sharing.shareId, 'granted');
+      assert.equal((await update(handle, 'recordConsent', grant)).recorded, false);
+      await whileStopped(() => store.restore('own'));
+      assert.equal(((await handle.result()) as { outcome: string }).outcome, 'posted');
+      assert.equal(
+        (await withLedger(harness, (ledger) => Array.fromAsync(ledger.consentsBetween()))).filter(
+          ({ consentId }) => consentId === grant.consentId,
+        ).length,
+        1,
+      );
     });
 
     test('that finds an empty ledger refuses to accept an answer, and stays on hold until its own ledger is back', async () => {

@@ -320,6 +320,7 @@ export class Consents {
     if (!config) for (const shareId of about) this.#stale.add(shareId);
     const args: RecordConsentsArgs = {
       ledgerId: config?.ledgerId,
+      highWaterMark: config?.highWaterMark,
       consentTrust: config?.consentTrust,
       runKey,
       firstRunId: workflowInfo().firstExecutionRunId,
