@@ -175,6 +175,7 @@ describe('portfolio reviews over HTTP', () => {
     const elsewhere = await token({ endUsers: ['ELSEWHERE'] });
     const body = { reason: 'the wrong file' };
     await api.expect(404, `${path}/cancellation`, { token: elsewhere, body });
+    await api.expect(404, `${path}-misspelt/cancellation`, { body });
     // Another operator has withdrawn the review, which still waits for its hold.
     const second = await token({ claims: { sub: 'platform-8' } });
     assert.equal((await api.call(`${path}/withdrawal`, { token: second, body })).json.duplicate, false);

@@ -28,6 +28,7 @@ import {
 import { repeatContent } from '../../model/decision-content.ts';
 import { openOutput, requirePortfolio, resolveFolderPath, resolveOutputPaths } from '../../portfolio/portfolio-file.ts';
 import { requireScope } from '../caller.ts';
+import { readRun } from '../lists/runs.ts';
 import { type Call, defineRoute, Reply, type Route } from '../route.ts';
 import { createRunRoutes, readResult, refuseDifferent, toBodySchema } from './runs.ts';
 
@@ -274,6 +275,8 @@ async function cancel({ services, sending }: Call, reviewId: string, content: ob
   const accepted = { accepted: true, duplicate: paths !== undefined, recorded: true } as const;
   if (!(await isRunOpen(services.client, review.runKey))) {
     if (paths) return accepted;
+    // A review that there is not has not finished.
+    await readRun(services.client, review.runKey);
     throw new CallError('journeyFinished', { runKey: review.runKey });
   }
   await review.withdraw({ by, reason }, sending).catch((error: unknown) => {
