@@ -61,19 +61,13 @@ function rules(message: Loose): Problem[] {
   const isSaid = typeof action === 'string';
   const accepts = action === 'accept';
   const withRecord = accepts && outcome === 'record';
+  const isSaidOtherwise = providerSaid !== undefined && providerSaid !== 'posted';
+  const isConfirmed = confirmConsumerIds !== undefined;
   const checks: [isBroken: boolean, path: string, rule: string][] = [
     [accepts && outcome === undefined, '/outcome', 'is required for accept'],
     [withRecord && reference === undefined, '/reference', 'is required for accept with a record'],
-    [
-      withRecord && providerSaid !== undefined && providerSaid !== 'posted',
-      '/providerSaid',
-      'must be posted for accept with a record',
-    ],
-    [
-      confirmConsumerIds !== undefined && reference === undefined,
-      '/confirmConsumerIds',
-      'is allowed only with a reference',
-    ],
+    [withRecord && isSaidOtherwise, '/providerSaid', 'must be posted for accept with a record'],
+    [isConfirmed && reference === undefined, '/confirmConsumerIds', 'is allowed only with a reference'],
     [isSaid && !accepts && outcome !== undefined, '/outcome', 'is allowed only with accept'],
     [isSaid && !withRecord && reference !== undefined, '/reference', 'is allowed only with accept of a record'],
     [isSaid && action !== 'amend' && applicants !== undefined, '/applicants', 'is allowed only with amend'],

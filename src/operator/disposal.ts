@@ -241,22 +241,13 @@ async function deleteClosedRuns(
     // (docs/webhooks.md).
     for (const run of [...left.delivering, ...left.closed]) {
       if (!deleted.has(run.runId) && !(await mayDelete(run))) return { deleted: deleted.size, left };
-      await deleteRun(client, journeyId, run);
+      const named = { namespace: client.options.namespace, workflowExecution: run };
+      await client.workflowService.deleteWorkflowExecution(named).catch((error: unknown) => {
+        // An earlier request has already deleted the run.
+        if (!hasStatus(error, 'notFound')) throw translateCallError(error, journeyId);
+      });
       deleted.add(run.runId);
     }
     await sleep(LOOK_AGAIN_MS);
-  }
-}
-
-async function deleteRun(client: Client, journeyId: string, { workflowId, runId }: RunName): Promise<void> {
-  try {
-    await client.workflowService.deleteWorkflowExecution({
-      namespace: client.options.namespace,
-      workflowExecution: { workflowId, runId },
-    });
-  } catch (error) {
-    // An earlier request has already deleted the run.
-    if (hasStatus(error, 'notFound')) return;
-    throw translateCallError(error, journeyId);
   }
 }

@@ -233,12 +233,9 @@ export function isAtRunLimit(error: unknown): boolean {
  * the message arrives while the run continues as new. In both cases the run has not taken the message.
  */
 export function isTaskFailure(error: unknown): boolean {
-  return isUnprocessed(error) || (hasStatus(error, 'failedPrecondition') && !isAtRunLimit(error));
-}
-
-/** The server's failure of an update that a worker had received and did not answer. The history has no event of it. */
-function isUnprocessed(error: unknown): boolean {
-  return isUpdateFailure(error, 'UnprocessedUpdate');
+  return (
+    isUpdateFailure(error, 'UnprocessedUpdate') || (hasStatus(error, 'failedPrecondition') && !isAtRunLimit(error))
+  );
 }
 
 /** The server's failure of an update that a run had accepted and did not answer before it closed, as in a reset. */
@@ -333,7 +330,8 @@ function translateFailure(error: WorkflowFailedError | WorkflowUpdateFailedError
     const [kind = 'Failed'] = Object.entries(kinds).find(([, Failure]) => cause instanceof Failure) ?? [];
     return new CallError('runFailed', { runKey, reason: type ?? kind });
   }
-  if (isUnprocessed(error)) return new CallError('workerUnavailable', { runKey });
+  // A worker had received the update and did not answer it. The history has no event of it.
+  if (type === 'UnprocessedUpdate') return new CallError('workerUnavailable', { runKey });
   if (isClosedBeforeAnswer(error)) return new CallError('journeyFinished', { runKey });
   if (type !== 'UpdateRefused') return error;
   const refusal = details?.[0] as MessageRefusal | undefined;

@@ -43,15 +43,6 @@ export async function startLateConsent(client: Client, taskQueue: string, consen
 const CONSENT_PATIENCE_MS = 6_000;
 
 /**
- * Whether a consent that did not reach its run goes to the ledger. Either no run is open, or Temporal takes no more
- * messages for it. In the second case a grant is not recorded: the run would never receive it, and wait in vain.
- */
-function isForLedger(error: unknown, { decision }: ConsentMessage): boolean {
-  if (hasCode(error, 'tooManyMessages')) return decision !== 'granted';
-  return hasCode(error, 'notFound', 'journeyFinished');
-}
-
-/**
  * Starts the workflow that records it, and waits for its result, as long as for any update.
  *
  * @throws InvalidInputError where the message is refused
@@ -97,7 +88,9 @@ export async function sendConsent<Answer extends object>(
   try {
     return { ...(await sendToRun(CONSENT_PATIENCE_MS)), late: false };
   } catch (error) {
-    if (!isForLedger(error, consent)) throw error;
+    // An open run would never receive a grant that the ledger alone has, and wait in vain.
+    const isRefusal = hasCode(error, 'tooManyMessages') && consent.decision !== 'granted';
+    if (!isRefusal && !hasCode(error, 'notFound', 'journeyFinished')) throw error;
     return recordLate(context, consent, { ...left(), messageId: options.messageId }) as unknown as Answer;
   }
 }
