@@ -168,11 +168,7 @@ export function decideOutcome(known: KnownInquiry, news: OutcomeFacts): RecordVe
 }
 
 /** @param kept the report of an answer, or the body of a refusal: sealed, for the same transaction */
-export async function recordAttempt(
-  tx: Transaction,
-  record: OutcomeRecord,
-  kept: NewBodies,
-): Promise<Written<RecordVerdict>> {
+export async function recordAttempt(tx: Transaction, record: OutcomeRecord, kept: NewBodies) {
   const { customerTraceNumber, attempt, ledgerId } = record;
   const state = await readLockedState(tx, customerTraceNumber);
   requireSameLedger(ledgerId, state.ledgerId);
@@ -184,7 +180,13 @@ export async function recordAttempt(
     const isDisposed = state.disposal === 'done';
     const isLate = verdict === 'late';
     if (isLate && row?.lateState !== record.state) {
-      await writeLate(tx, record, !isDisposed);
+      // News beside an attempt that was superseded.
+      await updateRows(tx, 'attempts', pick(record, ATTEMPT_KEY), {
+        lateState: record.state,
+        lateNews: toNews(record),
+        lateAnswer: isDisposed ? undefined : sealAnswer(tx.cipher, record, 'lateAnswer'),
+        lateAt: NOW,
+      });
       await openTask(tx, { kind: 'flagged', reason: 'lateAnswer', customerTraceNumber });
       await openHeld(tx, customerTraceNumber);
     }
@@ -479,16 +481,6 @@ async function writeOutcome(tx: Transaction, record: OutcomeRecord): Promise<voi
     answerKind: record.answer?.kind,
     answer: sealAnswer(tx.cipher, record, 'answer'),
     recordedAt: NOW,
-  });
-}
-
-/** Writes news beside an attempt that was superseded; `withAnswer` is false where the inquiry was disposed of. */
-async function writeLate(tx: Transaction, record: OutcomeRecord, withAnswer: boolean): Promise<void> {
-  await updateRows(tx, 'attempts', pick(record, ATTEMPT_KEY), {
-    lateState: record.state,
-    lateNews: toNews(record),
-    lateAnswer: withAnswer ? sealAnswer(tx.cipher, record, 'lateAnswer') : undefined,
-    lateAt: NOW,
   });
 }
 

@@ -15,6 +15,7 @@ import { type SecondaryUser, toSecondaryUser } from '../../model/stage-end-user.
 import { appendToChain, lockHead } from '../audit/audit-chain.ts';
 import type { UnmatchedConsent } from '../audit/audited.ts';
 import {
+  type Expression,
   hasMembers,
   IS_SET,
   ifUnset,
@@ -36,7 +37,7 @@ import { readHolds } from '../retention/retention.ts';
 
 type Unmatched = UnmatchedConsent['unmatched'];
 
-/** A start of a run, and what it knows. */
+/** A start of a run that receives consents, and what it knows. */
 export interface Start {
   runKey: string;
   /**
@@ -47,13 +48,11 @@ export interface Start {
   applicantIds: readonly string[];
   /** The owner of the report: consents to its shares of the same ids match, too. */
   reportRunKey?: string | undefined;
-}
-
-/** The start that receives consents. */
-export interface Receiver extends Pick<Start, 'firstRunId' | 'shareIds'> {
   /** Grants that the run has found invalid. */
   faultyGrants?: readonly FaultyGrant[];
 }
+
+export type Receiver = Pick<Start, 'firstRunId' | 'shareIds' | 'faultyGrants'>;
 
 const SUBJECT = ['journeyId', 'shareId', 'applicantId'] as const;
 const GRANT = [...SUBJECT, 'consentId'] as const;
@@ -117,15 +116,10 @@ export async function adoptConsents(session: SqlSession, start: Start): Promise<
   const { runKey, firstRunId, shareIds, applicantIds, reportRunKey } = start;
   const ofNoStart = { journeyId: runKey, firstRunId: null, toldTo: null };
   await updateRows(session, 'consents', ofNoStart, { toldTo: firstRunId });
-  await updateRows(
-    session,
-    'consents',
-    { journeyId: runKey, unmatched: IS_SET },
-    {
-      unmatched: (_now, place) => `CASE WHEN NOT (${isIn(applicantIds)('applicant_id', place)}) THEN 'applicant'
-      WHEN NOT (${isIn(shareIds)('share_id', place)}) THEN 'share' END`,
-    },
-  );
+  const judgeMatch: Expression = (_now, place) =>
+    `CASE WHEN NOT (${isIn(applicantIds)('applicant_id', place)}) THEN 'applicant'
+      WHEN NOT (${isIn(shareIds)('share_id', place)}) THEN 'share' END`;
+  await updateRows(session, 'consents', { journeyId: runKey, unmatched: IS_SET }, { unmatched: judgeMatch });
   if (reportRunKey === undefined) return;
   const ofReport = { journeyId: reportRunKey, shareId: isIn(shareIds), unmatched: 'share' } as const;
   await updateRows(session, 'consents', ofReport, { unmatched: undefined });
