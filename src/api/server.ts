@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import type { JsonObject } from '../base/json-safety.ts';
-import { findSchemaProblems, parseWith } from '../fields/problems.ts';
+import { findSchemaProblems } from '../fields/problems.ts';
 import { Readiness } from '../health/readiness.ts';
 import { createProxyCheck } from '../http/addresses.ts';
 import { createUnreadableHandler, refuseOtherMethods, trackRequests } from '../http/answer-refusals.ts';
@@ -201,24 +201,22 @@ const MAX_BODY_DEPTH = 16;
 /** PostgreSQL cannot hold it, and SQLite finds nothing by it. */
 const NO_NUL = 'must not hold the character NUL';
 
+/** A name that cannot hold a number of a person. Others are not repeated in the answer. */
+const PLAIN_NAME = /^[A-Za-z_-]{1,40}$/;
+
 /** @throws InvalidInputError: each problem names its parameter */
-function readQuery({ query }: Route, request: FastifyRequest): unknown {
-  const given = request.query as Record<string, unknown>;
-  const problems = Object.keys(query?.shape ?? {}).flatMap((name): Problem[] => {
-    const path = `/${name}`;
-    if (Array.isArray(given[name])) return [{ path, rule: 'must be given once' }];
-    return String(given[name]).includes('\0') ? [{ path, rule: NO_NUL }] : [];
+function readQuery({ query = z.strictObject({}) }: Route, request: FastifyRequest): unknown {
+  const known = Object.keys(query.shape);
+  const unknown = known.length > 0 ? `is no parameter; known are ${known.join(', ')}` : 'takes no query';
+  const problems = Object.entries(request.query as Record<string, unknown>).flatMap(([name, value]): Problem[] => {
+    if (!known.includes(name)) return [{ path: PLAIN_NAME.test(name) ? `/${name}` : '', rule: unknown }];
+    if (Array.isArray(value)) return [{ path: `/${name}`, rule: 'must be given once' }];
+    return String(value).includes('\0') ? [{ path: `/${name}`, rule: NO_NUL }] : [];
   });
-  try {
-    if (problems.length > 0) throw new InvalidInputError(problems);
-    if (query) return parseWith(query, given);
-    if (Object.keys(given).length > 0) throw new InvalidInputError([{ path: '', rule: 'takes no query' }]);
-    return {};
-  } catch (error) {
-    if (!(error instanceof InvalidInputError)) throw error;
-    const name = ({ path }: Problem) => (path === '' ? {} : { parameter: path.slice(1) });
-    throw new InvalidInputError(error.problems.map((problem) => ({ ...problem, ...name(problem) })));
-  }
+  if (problems.length === 0) problems.push(...findSchemaProblems(query, request.query));
+  if (problems.length === 0) return query.parse(request.query);
+  const name = ({ path }: Problem) => (path === '' ? {} : { parameter: path.slice(1) });
+  throw new InvalidInputError(problems.map((problem) => ({ ...problem, ...name(problem) })));
 }
 
 /** @throws Refusal 400 for what is no JSON object; InvalidInputError for members that are given elsewhere */

@@ -349,6 +349,15 @@ describe('requests of any caller', () => {
     }
   });
 
+  test('a refusal of an unknown query parameter names it, unless its name may hold a value', async () => {
+    const { json } = await api.call('/v1/holds?kinds=held&limit=1');
+    const [problem, ...others] = json.problems;
+    assert.deepEqual([problem.path, problem.parameter, others.length], ['/kinds', 'kinds', 0]);
+    assert.match(problem.rule, /^is no parameter; known are limit, after, kind, /);
+    const ssn = await api.call('/v1/session?900-12-3456=1');
+    assert.deepEqual(ssn.json.problems, [{ path: '', rule: 'takes no query' }]);
+  });
+
   test('a refusal of an unknown member names only members that a body may have', async () => {
     for (const { method, path, body } of ROUTES) {
       if (!body) continue;
