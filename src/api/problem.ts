@@ -1,7 +1,8 @@
 /** Errors as RFC 9457 has them: `application/problem+json`, with a code that programs branch on and never a value. */
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CallError, hasCode, TEMPORAL_AWAY } from '../client/connection/errors.ts';
+import { describeDifference } from '../base/differing-paths.ts';
+import { CallError, hasCode, TEMPORAL_AWAY, toDifferences } from '../client/connection/errors.ts';
 import { PROBLEMS, type ProblemCode, Refusal } from '../http/refusal.ts';
 import { CreditJourneyError } from '../model/credit-journey-error.ts';
 import { InvalidInputError } from '../model/problems.ts';
@@ -59,4 +60,18 @@ export function createMessageRefusal(
   details: Readonly<Record<string, unknown>> = {},
 ): Refusal {
   return new Refusal('decided' in details ? 'decided' : refusalCause, reason, { problems, details });
+}
+
+/**
+ * Returns what the ledger says of a repeated order, without the paths at which the order before differs.
+ *
+ * @param what was ordered before
+ * @throws Refusal where there are such paths
+ */
+export function refuseDifferent<Verdict extends { paths: readonly string[] }>(
+  what: string,
+  { paths, ...answer }: Verdict,
+) {
+  if (paths.length === 0) return answer;
+  throw new Refusal('differs', describeDifference(what, paths), { problems: toDifferences(paths) });
 }

@@ -49,11 +49,6 @@ export function describeDifference(what: string, paths: readonly string[]): stri
   return `${what} before with other content: ${shown.join(', ')}${more} ${paths.length > 1 ? 'differ' : 'differs'}`;
 }
 
-/** Reads the paths from a reason that `describeDifference` has made. */
-export function readDifferingPaths(reason: string): string[] {
-  return / before with other content: (.*?)(?: and \d+ more)? differs?$/.exec(reason)?.[1]?.split(', ') ?? [];
-}
-
 /** RFC 6901. */
 export function toJsonPointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

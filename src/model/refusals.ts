@@ -19,6 +19,8 @@ export interface MessageRefusal {
   cause: RefusalCause;
   /** A path and a rule, or a sentence: never a value. */
   reason: string;
+  /** With `differs`: the places of the difference, as JSON pointers. */
+  paths?: string[];
 }
 
 export function refuse(cause: RefusalCause, reason: string): MessageRefusal {
@@ -32,5 +34,5 @@ export function refuseDifference(what: string, kept: unknown, sent: unknown): Me
 
 /** Refuses content that differs at these paths; `null` if there are none. */
 export function refusePaths(what: string, paths: readonly string[]): MessageRefusal | null {
-  return paths.length > 0 ? refuse('differs', describeDifference(what, paths)) : null;
+  return paths.length > 0 ? { ...refuse('differs', describeDifference(what, paths)), paths: [...paths] } : null;
 }

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pick } from '../base/defined.ts';
 import type { CallOptions } from '../client/connection/calls.ts';
-import { CallError, hasCode } from '../client/connection/errors.ts';
+import { CallError, hasCode, toRefusedError } from '../client/connection/errors.ts';
 import { isRunOpen } from '../client/connection/temporal-runs.ts';
 import { loadDecisionTrust } from '../config/config.ts';
 import { LedgerUnavailableError } from '../ledger/errors.ts';
@@ -219,8 +219,8 @@ async function readRow(ledger: Ledger, customerTraceNumber: string): Promise<Ope
   return row ?? throwRefusal({ customerTraceNumber }, refuse('notNow', 'the ledger knows of no such inquiry'));
 }
 
-function throwRefusal(about: object, { cause: refusalCause, reason }: MessageRefusal): never {
-  throw new CallError('decisionRefused', { ...about, reason, refusalCause });
+function throwRefusal(about: object, refusal: MessageRefusal): never {
+  throw toRefusedError(about, refusal, 'decisionRefused');
 }
 
 /** @throws CallError where there is a refusal */

@@ -15,10 +15,12 @@ test('each problem has a unique title and an entry in the reference', () => {
 
 test('a refused message is answered 409 with its cause and the invalid field', () => {
   for (const cause of REFUSAL_CAUSES) {
-    const { status, reason } = createMessageRefusal(toRefusedError('J-1', { cause, reason: 'for a reason' }));
+    const { status, reason } = createMessageRefusal(
+      toRefusedError({ runKey: 'J-1' }, { cause, reason: 'for a reason' }),
+    );
     assert.deepEqual([status, reason], [409, cause]);
   }
   const refusal = { cause: 'inFuture', reason: '/decidedAt must not be in the future' } as const;
-  const { problems } = createMessageRefusal(toRefusedError('J-1', refusal));
+  const { problems } = createMessageRefusal(toRefusedError({ runKey: 'J-1' }, refusal));
   assert.deepEqual(problems, [{ path: '/decidedAt', rule: 'must not be in the future' }]);
 });

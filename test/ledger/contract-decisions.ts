@@ -117,20 +117,21 @@ export function decisionTests(opened: Open, backend: LedgerBackend): void {
     const first = decisionOf({});
     const decide = (change: Partial<DecisionRecord>) =>
       ledger.recordDecision(ledgerId, INQUIRY, decisionOf({ ...first, ...change }));
-    const refused = (paths: string) => ({
+    const refused = (...paths: string[]) => ({
       kind: 'refused',
       cause: 'differs',
-      reason: `/decisionId was used before with other content: ${paths}`,
+      reason: `/decisionId was used before with other content: ${paths.join(', ')} ${paths.length > 1 ? 'differ' : 'differs'}`,
+      paths,
     });
     assert.deepEqual(await decide({}), { kind: 'recorded' });
     assert.deepEqual(await decide({ decidedAt: '2026-03-01T00:00:00.000Z' }), { kind: 'recorded' }, 'said again');
-    assert.deepEqual(await decide({ action: 'abandon' }), refused('/action differs'));
-    assert.deepEqual(await decide({ attempt: 2, by: 'another' }), refused('/attempt, /by differ'));
+    assert.deepEqual(await decide({ action: 'abandon' }), refused('/action'));
+    assert.deepEqual(await decide({ attempt: 2, by: 'another' }), refused('/attempt', '/by'));
     await attempted(ledger, { attempt: 2 }, { state: 'unknown' });
     const accept = { decisionId: 'D-2', attempt: 2, action: 'accept', providerSaid: 'posted', answer: RECORD } as const;
     assert.deepEqual(await decide(accept), { kind: 'recorded' });
     assert.deepEqual(await decide(accept), { kind: 'recorded' });
-    assert.deepEqual(await decide({ ...accept, answer: NO_RECORD }), refused('/outcome, /reference differ'));
+    assert.deepEqual(await decide({ ...accept, answer: NO_RECORD }), refused('/outcome', '/reference'));
     const [inquiry] = await ledger.inquiriesOf('J-1');
     assert.deepEqual(
       inquiry?.decisions.map(({ decisionId, action }) => [decisionId, action]),

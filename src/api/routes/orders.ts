@@ -1,8 +1,6 @@
 /** Orders of operators that stay in force until they end: pauses of inquiries, and legal holds against disposal. */
 
 import { z } from 'zod';
-import { describeDifference } from '../../base/differing-paths.ts';
-import { toDifferences } from '../../client/connection/errors.ts';
 import { profileName, text } from '../../fields/fields.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { legalHoldFields } from '../../ledger/audit/audited.ts';
@@ -10,18 +8,13 @@ import { type Pause, type PauseScope, pauseSchema } from '../../ledger/pauses.ts
 import { wakeRuns } from '../../operator/wake-runs.ts';
 import type { ApiCaller } from '../caller.ts';
 import { createPageSchema, toPage } from '../lists/pages.ts';
+import { refuseDifferent } from '../problem.ts';
 import { keepReached, reaches, reachesAll } from '../reach.ts';
 import { defineRoute, PATH_PARAMETERS, type Route, recordedReason } from '../route.ts';
 
 const duplicate = z.boolean().describe('The same order was given before, and nothing was written.');
 
 const PROBLEMS = { 409: '`differs`: it was ordered before, by another person or for another reason.' };
-
-/** @param what was ordered before @throws Refusal where person or reason differ */
-function refuseDifferent<Verdict extends { paths: string[] }>(what: string, { paths, ...answer }: Verdict) {
-  if (paths.length === 0) return answer;
-  throw new Refusal('differs', describeDifference(what, paths), { problems: toDifferences(paths) });
-}
 
 const pauseRequestSchema = z
   .strictObject({

@@ -4,7 +4,7 @@ import { CallError, hasCode } from '../../client/connection/errors.ts';
 import { isRunOpen } from '../../client/connection/temporal-runs.ts';
 import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { advance, passGateSchema, repeatStageSchema } from '../../messages/advance.ts';
+import { advance } from '../../messages/advance.ts';
 import { extend, extendShareReport } from '../../messages/extend.ts';
 import { chooseWorkflow, INPUTS } from '../../messages/inputs/all-inputs.ts';
 import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
@@ -13,6 +13,7 @@ import { type PortfolioReviewInput, portfolioReview } from '../../messages/input
 import { creditReport, failsafeCheck, type PullInput } from '../../messages/inputs/pull.ts';
 import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
 import { journeyResultSchema, stageStatusSchema } from '../../messages/journey/shapes.ts';
+import type { Loose } from '../../messages/message.ts';
 import { readFolder, toPortfolioFolder } from '../../messages/portfolio/output-files.ts';
 import { portfolioResultSchema } from '../../messages/portfolio/shapes.ts';
 import { pullResultSchema } from '../../messages/pull/shapes.ts';
@@ -29,11 +30,9 @@ import { repeatContent } from '../../model/decision-content.ts';
 import { openOutput, requirePortfolio, resolveFolderPath, resolveOutputPaths } from '../../portfolio/portfolio-file.ts';
 import { requireScope } from '../caller.ts';
 import { readRun } from '../lists/runs.ts';
+import { refuseDifferent } from '../problem.ts';
 import { type Call, defineRoute, Reply, type Route } from '../route.ts';
-import { createRunRoutes, readResult, refuseDifferent, toBodySchema } from './runs.ts';
-
-/** Members that the path and the token give. */
-const GIVEN = ['journeyId', 'by'];
+import { createRunRoutes, readResult } from './runs.ts';
 
 export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInput>({
   kind: 'journey',
@@ -64,18 +63,16 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
       summary: 'Pass the gate before a stage, or pull the latest stage once more',
       description: 'Each gate opens once; each repeat has its own `occurrence`. The token says who decides.',
       scope: 'journeys:advance',
-      body: z.union([
-        toBodySchema(passGateSchema(applicantsSchema), GIVEN)
-          // Zod cannot say this: to accept an old report, or to skip a stage, needs a reason.
-          .meta({ id: 'passGate', dependentRequired: { acceptAge: ['reason'], skip: ['reason'] } }),
-        toBodySchema(repeatStageSchema(applicantsSchema), GIVEN).meta({ id: 'repeatStage' }),
-      ]),
-      async send({ services, by, sending }, journeyId, content) {
-        // To accept an old report, and to skip or repeat a stage, needs the name of the person who decides.
-        const needsName = ['acceptAge', 'skip', 'repeat'].some((name) => Object.hasOwn(content, name));
-        const given = { ...content, journeyId, ...(needsName ? { by: by() } : {}) };
+      metas: [
+        // To accept an old report, or to skip a stage, needs a reason.
+        { id: 'passGate', dependentRequired: { acceptAge: ['reason'], skip: ['reason'] } },
+        { id: 'repeatStage' },
+      ],
+      // To accept an old report, and to skip or repeat a stage, needs the name of the person who decides.
+      needsName: (content) => ['acceptAge', 'skip', 'repeat'].some((name) => Object.hasOwn(content, name)),
+      async send({ services, sending }, journeyId, content) {
         const { environment, signer } = services;
-        const message = parseMessage(advance, given);
+        const message = parseMessage(advance, content);
         // A repeat makes a further inquiry, so it is proved as a decision is. Other advances need no proof.
         if (signer && 'repeat' in message) message.proof ??= await signer.sign(repeatContent(environment, message));
         return services.journeys.get(journeyId).advance(message, sending);
@@ -85,7 +82,7 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
       message: extend,
       summary: 'Extend the wait at a gate, or the wait of a share for consent',
       scope: 'journeys:advance',
-      body: toBodySchema(extend.schema(), GIVEN).meta({ oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] }),
+      metas: [{ oneOf: [{ required: ['gate'] }, { required: ['shareId'] }] }],
     },
     {
       message: requestShare,
@@ -182,8 +179,6 @@ export const shareRoutes: readonly Route[] = createRunRoutes<ShareReportInput>({
   ],
 });
 
-const steering = toBodySchema(steerReview.schema(), ['reviewId', 'by']).meta({ id: 'tellPortfolioReview' });
-
 const fileNameSchema = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'must be the name of a file in the end user’s folder, not a path')
@@ -192,7 +187,11 @@ const fileNameSchema = z
 const reviewSchema = z.strictObject({ ...portfolioReview.schema().shape, file: fileNameSchema });
 const reviewInput = { ...portfolioReview, schema: () => reviewSchema };
 
-const steeringRoute = { message: steerReview, body: steering, scope: 'portfolios:control' } as const;
+const steering = {
+  message: steerReview,
+  metas: [{ id: 'tellPortfolioReview' }],
+  scope: 'portfolios:control',
+} as const;
 
 export const portfolioReviewRoutes: readonly Route[] = createRunRoutes<PortfolioReviewInput>({
   kind: 'portfolio',
@@ -218,24 +217,24 @@ export const portfolioReviewRoutes: readonly Route[] = createRunRoutes<Portfolio
   },
   messages: [
     {
-      ...steeringRoute,
+      ...steering,
       update: 'pause',
       summary: 'Pause a review: send nothing more until resume',
     },
     {
-      ...steeringRoute,
+      ...steering,
       update: 'resume',
       summary: 'Resume a review after a pause',
     },
     {
-      ...steeringRoute,
+      ...steering,
       update: 'withdraw',
       path: '/withdrawal',
       summary: 'Withdraw a review: end it after the attempts in flight, once nothing is on hold',
       ends: true,
     },
     {
-      ...steeringRoute,
+      ...steering,
       path: '/cancellation',
       operationId: 'cancelPortfolioReview',
       summary: 'End the review after the attempts in flight, and leave its holds undecided in the ledger',
@@ -265,13 +264,13 @@ export const portfolioReviewRoutes: readonly Route[] = createRunRoutes<Portfolio
  * Withdraws the review, so that nothing more is sent for it, then ends it without its holds. The ledger has who cancelled it,
  * and why, before it ends.
  */
-async function cancel({ services, sending }: Call, reviewId: string, content: object) {
-  const { by, reason } = parseMessage(steerReview, { ...content, reviewId });
+async function cancel({ services, sending }: Call, reviewId: string, content: Loose) {
+  const { by, reason } = parseMessage(steerReview, content);
   const review = services.journeys.run(`portfolio:${reviewId}`);
   const cancellation = { runKey: review.runKey, action: 'cancel', by, reason } as const;
   const ledger = await services.openLedger();
   const paths = await ledger.findEndingDifferences(cancellation);
-  refuseDifferent(cancellation, paths ?? []);
+  refuseDifferent('cancel was accepted', { paths: paths ?? [] });
   const accepted = { accepted: true, duplicate: paths !== undefined, recorded: true } as const;
   if (!(await isRunOpen(services.client, review.runKey))) {
     if (paths) return accepted;

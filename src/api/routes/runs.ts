@@ -5,22 +5,22 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { JsonObject } from '../../base/json-safety.ts';
-import { hasCode, toRefusedError } from '../../client/connection/errors.ts';
+import { hasCode } from '../../client/connection/errors.ts';
 import type { Run } from '../../client/runs/run-handle.ts';
-import { hideMembers } from '../../fields/problems.ts';
+import { parseWith } from '../../fields/problems.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { toCallerKey } from '../../http/request-guard.ts';
 import type { EndingMessage } from '../../ledger/records.ts';
 import { ANSWERS, type RunAnswers } from '../../messages/answers.ts';
-import { parseMessage } from '../../messages/inputs/parse-message.ts';
+import { completeSchema, parseMessage } from '../../messages/inputs/parse-message.ts';
 import { acceptedSchema } from '../../messages/journey/shapes.ts';
-import type { Checked, Loose, Message } from '../../messages/message.ts';
+import { applyRules, type Checked, type Loose, type Message } from '../../messages/message.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { refusePaths } from '../../model/refusals.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
 import { WORK_CLASSES } from '../../model/work-class.ts';
 import type { Scope } from '../../operations/scopes.ts';
 import { allRunsQuery, listedRunSchema, listQuery, listRuns, readRun, runListSchema } from '../lists/runs.ts';
+import { refuseDifferent } from '../problem.ts';
 import { reaches, reachesAll } from '../reach.ts';
 import { type AnswerForm, type Call, defineRoute, listPathParameters, Reply, type Route } from '../route.ts';
 
@@ -229,19 +229,26 @@ interface RunMessage {
   summary: string;
   description?: string;
   scope: Scope;
-  /** Default: the message without what the path and the token give. */
-  body?: z.ZodType;
+  /** Further keywords for the schema of the body, or of each of its forms: a name, and rules that zod cannot express. */
+  metas?: readonly object[];
+  /** Whether the message names the person who sends it. Default: where its schema has `by`. */
+  needsName?(content: Loose): boolean;
   /** Sends the message, and returns the run's answer. Default: as the update of this name. */
-  send?(call: Call, id: string, content: object): Promise<Accepted>;
+  send?(call: Call, id: string, content: Loose): Promise<Accepted>;
   /** A message that ends the run or takes back a share: the ledger knows it after the run's end, too. */
   ends?: true;
 }
 
-/** Returns the schema of a message without what the path and the token give. */
-export function toBodySchema(schema: z.ZodType, names: readonly string[]) {
-  const { shape } = schema as z.ZodObject;
-  const given = names.filter((name) => name in shape).map((name) => [name, true as const]);
-  return (schema as z.ZodObject).omit(Object.fromEntries(given) as never);
+/** Returns the schema of a body by each form of its message: without what the path and the token give. */
+function createBodySchemas(message: Message, given: readonly string[], metas: readonly object[] = []) {
+  const { forms = [message.schema] } = message;
+  return new Map(
+    forms.map((form, index) => {
+      const schema = completeSchema(message, form) as z.ZodObject;
+      const omitted = given.filter((name) => name in schema.shape).map((name) => [name, true as const]);
+      return [form, schema.omit(Object.fromEntries(omitted) as never).meta({ ...metas[index] })];
+    }),
+  );
 }
 
 /**
@@ -255,23 +262,24 @@ function createMessageRoute(
     update = Object.keys(message.updates)[0] as string,
     path: subpath = `/${update}`,
     operationId = `${update}${name}`,
-    body,
+    metas,
+    needsName,
     send,
     ends,
     ...form
   }: RunMessage,
 ): Route {
   const at = `POST ${path}/{${ID_NAMES[kind]}}${subpath}` as const;
-  const schema = message.schema(z.never() as never) as z.ZodObject;
-  const namesActor = 'by' in (schema.shape ?? {});
-  const given = [message.address, 'by', ...listPathParameters(at)];
-  const sendUpdate = ({ services, sending }: Call, id: string, content: object): Promise<Accepted> =>
+  const { shape = {} } = message.schema(z.never() as never) as z.ZodObject;
+  const bodies = createBodySchemas(message, ['by', message.address, ...listPathParameters(at)], metas);
+  const [body = z.never(), ...others] = bodies.values();
+  const sendUpdate = ({ services, sending }: Call, id: string, content: Loose): Promise<Accepted> =>
     services.journeys.run(toRunKey(kind, id)).send(update, content, sending);
   return defineRoute({
     at,
     operationId,
     ...form,
-    body: (body ?? toBodySchema(schema, given)) as z.ZodType<JsonObject>,
+    body: (others.length > 0 ? z.union([body, ...others]) : body) as z.ZodType<JsonObject>,
     findDefinition: () => message,
     answer: messageAnswerSchema,
     done: 'The message was accepted, by this call or an earlier one.',
@@ -279,15 +287,15 @@ function createMessageRoute(
       409: '`differs`: its key was used with other content. `notNow`, `ending`, `unknownPart`, `unproven`: the run cannot accept the message in its present state; `detail` says why. `journeyFinished`: it has ended.',
     },
     async run(call: Call) {
-      const { [ID_NAMES[kind]]: id = '', ...parts } = call.params;
-      const content = { ...call.body, ...parts, ...(namesActor ? { by: call.by() } : {}) };
+      const { [ID_NAMES[kind]]: id = '' } = call.params;
+      const namesActor = needsName?.(call.body) ?? 'by' in shape;
+      const content = { ...call.body, ...call.params, ...(namesActor ? { by: call.by() } : {}) };
+      const { form, broken } = applyRules(message, content);
+      // By the body's own schema: no problem asks for what path and token give.
+      parseWith(bodies.get(form) ?? body, call.body, '', broken);
       const answer = await (send ?? sendUpdate)(call, id, content).catch((error: unknown) => {
-        if (error instanceof InvalidInputError) {
-          const problems = error.problems.map((problem) => hideMembers(problem, given));
-          throw new InvalidInputError(problems, error.refusalCause);
-        }
         if (!ends) throw error;
-        const endingMessage = { ...call.params, ...content, runKey: toRunKey(kind, id), action: 'withdraw' };
+        const endingMessage = { ...content, runKey: toRunKey(kind, id), action: 'withdraw' };
         return answerAfterEnd(call, endingMessage as unknown as EndingMessage, error);
       });
       return messageAnswerSchema.parse(answer);
@@ -300,14 +308,8 @@ async function answerAfterEnd({ services }: Call, message: EndingMessage, error:
   if (!hasCode(error, 'journeyFinished', 'notFound')) throw error;
   const paths = await (await services.openLedger()).findEndingDifferences(message);
   if (!paths) throw error;
-  refuseDifferent(message, paths);
+  refuseDifferent(`${message.action} was accepted`, { paths });
   return { accepted: true, duplicate: true, recorded: true };
-}
-
-/** @throws CallError `differs` where the ledger has the message with other content, at these paths */
-export function refuseDifferent({ runKey, action }: EndingMessage, paths: readonly string[]): void {
-  const refusal = refusePaths(`${action} was accepted`, paths);
-  if (refusal) throw toRefusedError(runKey, refusal);
 }
 
 function toEtag(body: string): string {

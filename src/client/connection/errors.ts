@@ -18,7 +18,6 @@ import {
   ValueError,
   WorkflowNotFoundError,
 } from '@temporalio/common';
-import { readDifferingPaths } from '../../base/differing-paths.ts';
 import { getErrorCode } from '../../base/error-code.ts';
 import { PROBLEMS, type ProblemCode } from '../../http/refusal.ts';
 import { CreditJourneyError } from '../../model/credit-journey-error.ts';
@@ -108,9 +107,6 @@ export class CallError extends CreditJourneyError {
       .replace('{reason}', () => reason);
     super(words, cause === undefined ? {} : { cause });
     this.code = code;
-    const { refusalCause } = facts;
-    if (refusalCause === 'differs') this.problems = toDifferences(readDifferingPaths(reason));
-    else if (refusalCause && reason.startsWith('/')) this.problems = [parseProblem(reason)];
     Object.assign(this, facts);
   }
 }
@@ -127,8 +123,14 @@ export function toDifferences(paths: readonly string[]): Problem[] {
   return paths.map((path) => ({ path, rule: 'must be as it was accepted before' }));
 }
 
-export function toRefusedError(runKey: string, { cause, reason }: MessageRefusal): CallError {
-  return new CallError('updateRefused', { runKey, reason, refusalCause: cause });
+/** The error for a message that a run refuses, or for a decision that the ledger refuses. */
+export function toRefusedError(
+  about: Pick<CallFacts, 'runKey' | 'customerTraceNumber'>,
+  { cause: refusalCause, reason, paths }: MessageRefusal,
+  code: 'updateRefused' | 'decisionRefused' = 'updateRefused',
+): CallError {
+  const problems = paths ? toDifferences(paths) : reason.startsWith('/') ? [parseProblem(reason)] : [];
+  return new CallError(code, { ...about, reason, refusalCause, problems });
 }
 
 /** Returns the reason and the remedy, derived from the messages of gRPC and OpenSSL. */
@@ -335,5 +337,5 @@ function translateFailure(error: WorkflowFailedError | WorkflowUpdateFailedError
   if (isClosedBeforeAnswer(error)) return new CallError('journeyFinished', { runKey });
   if (type !== 'UpdateRefused') return error;
   const refusal = details?.[0] as MessageRefusal | undefined;
-  return toRefusedError(runKey, refusal ?? { cause: 'notNow', reason: 'no reason given' });
+  return toRefusedError({ runKey }, refusal ?? { cause: 'notNow', reason: 'no reason given' });
 }

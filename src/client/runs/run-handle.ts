@@ -259,7 +259,7 @@ export class Run<Kind extends RunKind> {
       if (!other) return { ...(kept.answer as RunAnswers[Kind]['update']), duplicate: true };
       refusal ??= other;
     }
-    if (refusal) throw toRefusedError(this.runKey, refusal);
+    if (refusal) throw toRefusedError({ runKey: this.runKey }, refusal);
     return undefined;
   }
 

@@ -50,7 +50,11 @@ const cause = z
   .enum(REFUSAL_CAUSES)
   .meta({ id: 'refusalCause', description: 'The cause of the refusal, for programs.' });
 
-const refusalFields = { cause, reason: z.string() };
+const refusalFields = {
+  cause,
+  reason: z.string(),
+  paths: z.array(z.string()).optional().describe('With `differs`: the places of the difference, as JSON pointers.'),
+};
 
 const remarksSchema = z
   .array(problemSchema)
