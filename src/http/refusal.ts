@@ -112,12 +112,12 @@ export class Refusal extends Error {
   readonly status: number;
   /** For the audit log and the caller. */
   readonly reason: ProblemCode;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly Problem[] = [];
   readonly retryAfterSeconds: number | undefined;
   /** Further members of a problem document. */
-  readonly details: Readonly<Record<string, unknown>>;
+  readonly details: Readonly<Record<string, unknown>> = {};
   /** Further headers of the answer. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>> = {};
 
   /** @param message default: the title of the problem, as the end of a sentence */
   constructor(reason: ProblemCode, message?: string, parts: RefusalParts = {}) {
@@ -125,9 +125,7 @@ export class Refusal extends Error {
     const { status, retryAfterSeconds = status === 503 ? RETRY_SECONDS : undefined }: ProblemForm = PROBLEMS[reason];
     this.status = status;
     this.reason = reason;
-    this.problems = parts.problems ?? [];
-    this.retryAfterSeconds = parts.retryAfterSeconds ?? retryAfterSeconds;
-    this.details = parts.details ?? {};
-    this.headers = parts.headers ?? {};
+    this.retryAfterSeconds = retryAfterSeconds;
+    Object.assign(this, parts);
   }
 }

@@ -1,6 +1,56 @@
-/** Every listing of the ledger's records that HTTP and the command line print. */
+/**
+ * Every listing of the ledger's records: what it takes and answers with. The HTTP API (api/lists/listing-routes.ts) and the
+ * command line (cli/commands/listing-commands.ts) print their fronts from this table.
+ */
+import type { z } from 'zod';
 import { InquiryTotals, RECORDS } from '../ledger/audit/audited.ts';
-import { defineListing, type Listing } from './operation.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { ReadersReach } from '../ledger/owners.ts';
+import { capitalize, toCamelCase } from '../words/writer.ts';
+import type { Scope } from './scopes.ts';
+
+/** Sums over the rows of a listing. The command line also prints them below the rows. */
+interface Totals<Row> {
+  summary: string;
+  row: z.ZodObject;
+  create(): { add(row: Row): void; readonly list: readonly object[] };
+}
+
+interface ListingOf<Input extends z.ZodObject, Output extends z.ZodObject, Row extends z.infer<Output>> {
+  /** Names the command, the member of its document and the last part of the path. */
+  name: string;
+  /** The path of a resource. Every other listing is below `/v1/audit`. */
+  path?: `/v1/${string}`;
+  summary: string;
+  description?: string;
+  scope: Scope;
+  /** The conditions, all of them text: they come from a query or from a command line. */
+  input: Input;
+  /** One row. Its members are the columns of CSV, in their order. */
+  output: Output;
+  /** The member with the instant by which the ledger orders its rows. */
+  at: keyof Row & string;
+  /** The members that tell rows of one instant apart. */
+  key: readonly (keyof Row & string)[];
+  /** The oldest rows come first. `from` may be later than the caller has asked for: where the page before has ended. */
+  read(ledger: Ledger, query: z.infer<Input> & ReadersReach): AsyncIterable<Row>;
+  totals?: Totals<Row>;
+}
+
+/** A listing of one kind of ledger record. HTTP serves it in pages, and the command line streams it. */
+// biome-ignore lint/suspicious/noExplicitAny: a table has listings of any row
+export type Listing = ListingOf<z.ZodObject, z.ZodObject, any>;
+
+function defineListing<Input extends z.ZodObject, Output extends z.ZodObject, Row extends z.infer<Output>>(
+  listing: ListingOf<Input, Output, Row>,
+): Listing {
+  return listing as unknown as Listing;
+}
+
+/** `auditDecisions`, `listInquiries`. */
+export function toOperationId({ name, path }: Pick<Listing, 'name' | 'path'>): string {
+  return `${path === undefined ? 'audit' : 'list'}${capitalize(toCamelCase(name))}`;
+}
 
 export const inquiries = defineListing({
   name: 'inquiries',
@@ -88,6 +138,4 @@ export const accesses = defineListing({
   read: (ledger, query) => ledger.accessesBetween(query),
 });
 
-export const LISTINGS: readonly Listing[] = [
-  ...[inquiries, decisions, consents, unmatchedConsents, shares, disposals, accesses],
-];
+export const LISTINGS = [inquiries, decisions, consents, unmatchedConsents, shares, disposals, accesses];

@@ -1,9 +1,8 @@
 /** Makes a route of each listing in the table of operations: its path, pages, cursors and what a caller reaches. */
 import { z } from 'zod';
 import { Refusal } from '../../http/refusal.ts';
-import { LISTINGS } from '../../operations/listings.ts';
-import { type Listing, toCamelCase, toOperationId } from '../../operations/operation.ts';
-import { capitalize } from '../../words/writer.ts';
+import { LISTINGS, type Listing, toOperationId } from '../../operations/listings.ts';
+import { capitalize, toCamelCase } from '../../words/writer.ts';
 import { keepReached, reachesAll, toReadersReach } from '../reach.ts';
 import { type Call, defineRoute, type Route } from '../route.ts';
 import { afterParameter, createPageSchema, limitParameter, type Page, readPage } from './pages.ts';

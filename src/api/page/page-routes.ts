@@ -11,8 +11,7 @@ import { instant, optionalText, refusedMessageSchema } from '../../messages/jour
 import { isFailureType } from '../../model/failure-types.ts';
 import { ENVIRONMENTS } from '../../model/products.ts';
 import { checkRunKey, formatRunName, KINDS, parseRunKey, toRunKey, toWorkflowId } from '../../model/run-key.ts';
-import { consents, decisions, disposals } from '../../operations/listings.ts';
-import type { Listing } from '../../operations/operation.ts';
+import { consents, decisions, disposals, type Listing } from '../../operations/listings.ts';
 import {
   describeAttempt,
   describeConsent,

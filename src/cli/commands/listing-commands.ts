@@ -5,8 +5,7 @@ import type { z } from 'zod';
 import { omitUndefined } from '../../base/defined.ts';
 import { parseInstantMs } from '../../base/instants.ts';
 import { parseWith } from '../../fields/problems.ts';
-import { LISTINGS } from '../../operations/listings.ts';
-import { type Listing, toOperationId } from '../../operations/operation.ts';
+import { LISTINGS, type Listing, toOperationId } from '../../operations/listings.ts';
 import { UsageError } from '../output/errors.ts';
 import { createOutput, formatRowTable, type Output, toText, withAge, wrap } from '../output/output.ts';
 import {

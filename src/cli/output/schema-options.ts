@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { findDifferingPaths, toJsonPointer } from '../../base/differing-paths.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { InvalidInputError } from '../../model/problems.ts';
-import { toCamelCase } from '../../operations/operation.ts';
+import { toCamelCase } from '../../words/writer.ts';
 import { type TypedProblem, UsageError } from './errors.ts';
 
 /** A member of a message that has a command-line option. */
