@@ -72,11 +72,12 @@ const runSeenBody = seenBody
 
 const seenSchema = z.object({ accepted: z.literal(true), duplicate: z.boolean() }).meta({ id: 'seenAnswer' });
 
-const NOT_SEEN = {
-  409: '`notListed`: no such row is on the list. `differs`: `decisionId` was used with other content.',
-};
-
-const TAKEN_OFF = 'The row is off the list: this call took it off, or an earlier one.';
+const SEEN = {
+  scope: 'holds:decide',
+  answer: seenSchema,
+  done: 'The row is off the list: this call took it off, or an earlier one.',
+  problems: { 409: '`notListed`: no such row is on the list. `differs`: `decisionId` was used with other content.' },
+} as const;
 
 const consentsSeenBody = z
   .strictObject({
@@ -210,11 +211,8 @@ export const holdRoutes: readonly Route[] = [
     operationId: 'markSeen',
     summary: 'Mark a flag about an inquiry as seen',
     description: 'No run waits for a flag. The ledger records who marked it as seen.',
-    scope: 'holds:decide',
+    ...SEEN,
     body: seenBody,
-    answer: seenSchema,
-    done: TAKEN_OFF,
-    problems: NOT_SEEN,
     async run(call) {
       const { services, params, body, by, note } = call;
       const { customerTraceNumber } = params;
@@ -232,11 +230,8 @@ export const holdRoutes: readonly Route[] = [
     description:
       'For rows without a trace number, such as `ssnMismatch` of a portfolio review. No run waits for such a flag. The ' +
       'ledger records who marked it as seen. The API takes nothing off the list that an open run still needs.',
-    scope: 'holds:decide',
+    ...SEEN,
     body: runSeenBody,
-    answer: seenSchema,
-    done: TAKEN_OFF,
-    problems: NOT_SEEN,
     async run({ services, params: { runKey }, body, by }) {
       const { duplicate } = await markSeen(services.journeys, { ...body, runKey, by: by() });
       return { accepted: true, duplicate };
