@@ -26,10 +26,7 @@ import {
   type GivenOptions,
   listSchemaMembers,
   type Member,
-  mapOptionsByPath,
   requireAgreement,
-  toOption,
-  toOptionError,
   toOptionKey,
 } from '../output/schema-options.ts';
 import { formatHold } from '../output/status-lines.ts';
@@ -53,10 +50,7 @@ const FILTERS: readonly Member[] = listSchemaMembers([holdFilters]).map((member)
 const MEMBERS = listSchemaMembers([decision.schema(z.array(z.unknown()) as never).omit({ customerTraceNumber: true })]);
 
 /** Options that belong to one inquiry alone. */
-const OF_ONE = [
-  ...['--attempt', '--report-reference-number', '--requested-at', '--confirm-consumer-ids'],
-  ...['--file', '--proof'],
-];
+const OF_ONE = '--attempt --report-reference-number --requested-at --confirm-consumer-ids --file --proof'.split(' ');
 
 const OF_ALL = FILTERS.map(({ flag }) => flag);
 
@@ -91,11 +85,10 @@ export const COMMANDS: readonly CommandRow[] = [
       ['[id]', RUN_ID],
       ['[customerTraceNumber]', 'which inquiry, if the run has several holds'],
     ],
-    members: MEMBERS,
+    members: [...MEMBERS, ...FILTERS],
     options: [
       ['--file <path>', 'JSON of the decision, such as {"applicants":[…]} or {"reference":{…}}; - is standard input'],
-      ['--all', 'every hold of a --failure-type; one decision each. The next options go with it'],
-      ...FILTERS.map(toOption),
+      ['--all', 'every hold of a --failure-type; one decision each. The options of `holds` go with it'],
       ['--yes', 'do not ask for confirmation'],
     ],
     common: ['api', 'server', 'output'],
@@ -219,9 +212,7 @@ async function resolveAll({ options, output, prompter, draft, call }: Asked): Pr
   const { width } = output;
   const check = () => parseMessage(decision, { ...draft, attempt: 1, customerTraceNumber: 'T' });
   if (!prompter) check();
-  const holds = (await listHolds(call, { ...filters, kind: 'held' }).catch((error: unknown) => {
-    throw toOptionError(error, mapOptionsByPath(FILTERS), options);
-  })) as WaitingHold[];
+  const holds = (await listHolds(call, { ...filters, kind: 'held' })) as WaitingHold[];
   const [first] = holds;
   if (prompter && first) {
     const shown = holds.map((hold) => pick(hold, ['productCode', ...NAMES]));
