@@ -61,7 +61,9 @@ export function pageSchemas(document: object, needed: readonly string[] = NEEDED
 export function pathTypes(document: object): string {
   const { paths: operations } = document as Document;
   const paths = toObject(mapEntries(operations, (methods) => toObject(mapEntries(methods, operationForm))));
-  return `${printTypes(document, (refer) => [`export type paths = ${typeOf(paths, refer)};`])}\n`;
+  const types = printTypes(document, (refer) => [`export type paths = ${typeOf(paths, refer)};`]);
+  // The types of openapi-fetch take a read-only list for an object: a program could not go through any.
+  return `${types.replaceAll(/\breadonly (?=\(|unknown\[\])/g, '')}\n`;
 }
 
 /** Prints what `use` returns, and after it each type that it refers to, directly or not. */

@@ -94,7 +94,8 @@ test('the client package and its types of the API check without skipLibCheck, an
     await api.GET('/v1/holds', { params: { query: { kind: 'waiting' } } });
     const { data } = await api.GET('/v1/holds', { params: { query: { kind: 'held' } } });
     // @ts-expect-error nor such a member
-    console.log(data?.data[0]?.holdId, data?.data[0]?.id);`,
+    console.log(data?.data[0]?.holdId, data?.data[0]?.id);
+    for (const hold of data?.data ?? []) console.log(hold.allowedActions.includes('seen'));`,
   );
   const compilerOptions = {
     target: 'es2024',
