@@ -188,10 +188,6 @@ const limitedTo = (characters: number) => (value: string) => checkAlphanumeric(v
 
 const isLine = (value: string, most: number) => value.length <= most && new RegExp(PRINTABLE).test(value);
 
-function isDirectory(path: string): boolean {
-  return isAbsolute(path) && findStats(path)?.isDirectory() === true;
-}
-
 function statuses() {
   return z
     .string()
@@ -332,7 +328,9 @@ function makeTable(environment: Environment) {
     PAYLOAD_ENCRYPTION: choice(['on', 'off'])
       .refine((value) => value === 'on' || isSandbox, 'may be off only in the sandbox')
       .prefault('on'),
-    PORTFOLIO_DIR: text((path) => (isDirectory(path) ? null : 'must be the absolute path of a directory')).optional(),
+    PORTFOLIO_DIR: text((path) =>
+      isAbsolute(path) && findStats(path)?.isDirectory() ? null : 'must be the absolute path of a directory',
+    ).optional(),
     // Any sender with write access to the namespace could invent a consent. For real credit files that is not enough.
     CONSENT_TRUST: choice(TRUST).prefault(environment === 'production' ? 'proof' : 'namespace'),
     CONSENT_JWKS_FILE: text().optional(),

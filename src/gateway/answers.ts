@@ -403,6 +403,7 @@ function compareEchoes(envelope: ResponseEnvelope, request: GatewayRequest): Com
 function listEchoes(request: GatewayRequest): Record<string, Echo> {
   const { customerTraceNumber, productCode } = request;
   // Interface 1 lists the products: another of them is another request. An abbreviation is none of them.
+  const isProduct = (value: string) => (PRODUCTS as readonly string[]).includes(value.toUpperCase());
   const product = { sent: productCode, namesAnotherRequest: isProduct };
   if (request.productCode === 'FAILSAFE') {
     // 4.3 and 2.8 do not say whether the number in the answer is the request's: only a number of ours shows that it is
@@ -418,8 +419,4 @@ function listEchoes(request: GatewayRequest): Record<string, Echo> {
     productCode: product,
     customerId: { sent: request.customerId, namesAnotherRequest: () => true },
   };
-}
-
-function isProduct(value: string): boolean {
-  return (PRODUCTS as readonly string[]).includes(value.toUpperCase());
 }

@@ -52,14 +52,10 @@ export async function observe<T>(
     tell(endOf(result));
     return result;
   } catch (error) {
-    tell({ ...endOf(undefined), ...toFacts(error) });
+    const facts = error instanceof GatewayError ? { failure: error.code, httpStatus: error.httpStatus } : {};
+    tell({ ...endOf(undefined), ...facts });
     throw error;
   }
-}
-
-function toFacts(error: unknown): Pick<ExchangeEnded, 'httpStatus' | 'failure'> {
-  if (!(error instanceof GatewayError)) return {};
-  return { failure: error.code, httpStatus: error.httpStatus };
 }
 
 /** An error of an observer must never cost an attempt. */

@@ -674,7 +674,7 @@ export function parseCsvFields(line: string): string[] | null {
 
 /** The problems of a header. They never quote it, since a file without a header begins with a person. */
 export function findHeaderProblems(fields: readonly string[]): Problem[] {
-  const unknown = fields.flatMap((field, index) => (isColumn(field) ? [] : [index + 1]));
+  const unknown = fields.flatMap((field, index) => (Object.hasOwn(POINTERS, field) ? [] : [index + 1]));
   const repeated = COLUMNS.filter((column) => fields.filter((field) => field === column).length > 1);
   const missing = COLUMNS.filter((column) => !OPTIONAL.has(column) && !fields.includes(column));
   const rules: [readonly unknown[], string][] = [
@@ -683,10 +683,6 @@ export function findHeaderProblems(fields: readonly string[]): Problem[] {
     [unknown, `has columns that are not known, by their places in the header: ${unknown.slice(0, 20).join(', ')}`],
   ];
   return rules.flatMap(([columns, rule]) => (columns.length > 0 ? [{ path: '/file', rule }] : []));
-}
-
-function isColumn(text: string): text is Column {
-  return Object.hasOwn(POINTERS, text);
 }
 
 /** The row in the form of a JSONL row, not checked yet. */

@@ -4,8 +4,13 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Readiness, type ReadinessCheck, startHealthServer } from '../../src/health/readiness.ts';
-import { readinessChecks, type WorkerParts } from '../../src/health/readiness-checks.ts';
+import {
+  Readiness,
+  type ReadinessCheck,
+  readinessChecks,
+  startHealthServer,
+  type WorkerParts,
+} from '../../src/health/readiness.ts';
 import { openLedger } from '../../src/ledger/open-ledger.ts';
 import { freePorts } from '../../src/local/free-ports.ts';
 import { createKeyRing, WatchedKeyRing } from '../../src/protection/keys/key-ring.ts';
