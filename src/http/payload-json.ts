@@ -4,8 +4,7 @@ import type { Payload } from '@temporalio/common';
 import { z } from 'zod';
 import { isRecord } from '../base/is-record.ts';
 import { member, parseJson, surveyJson } from '../base/json-safety.ts';
-import { parseWith } from '../fields/problems.ts';
-import { InvalidInputError } from '../model/problems.ts';
+import { findSchemaProblems } from '../fields/problems.ts';
 import { toBytes } from '../protection/payloads/payload-codec.ts';
 import { Refusal } from './refusal.ts';
 
@@ -52,22 +51,16 @@ export function readPayloads(text: unknown, maxPayloads: number): { json: Payloa
   if (Array.isArray(entries) && entries.length > maxPayloads) {
     throw new Refusal('tooManyPayloads', `one request takes at most ${maxPayloads} payloads`);
   }
-  return parsePayloads(body).map(({ metadata, data, externalPayloads }) => {
+  const problems = findSchemaProblems(bodySchema, body).slice(0, 20);
+  if (problems.length > 0) {
+    throw new Refusal('malformed', 'the body must be {"payloads": [...]} in proto3 JSON', { problems });
+  }
+  return (body as z.infer<typeof bodySchema>).payloads.map(({ metadata, data, externalPayloads }) => {
     const json: PayloadJson = { metadata: metadata ?? {}, data: data ?? '' };
     if (externalPayloads !== undefined) json.externalPayloads = externalPayloads;
     const members = Object.entries(json.metadata).map(([name, text]) => [name, Buffer.from(text, 'base64')]);
     return { json, payload: { metadata: Object.fromEntries(members), data: Buffer.from(json.data, 'base64') } };
   });
-}
-
-function parsePayloads(body: unknown): z.output<typeof payloadSchema>[] {
-  try {
-    return parseWith(bodySchema, body).payloads;
-  } catch (error) {
-    if (!(error instanceof InvalidInputError)) throw error;
-    const problems = error.problems.slice(0, 20);
-    throw new Refusal('malformed', 'the body must be {"payloads": [...]} in proto3 JSON', { problems });
-  }
 }
 
 /**

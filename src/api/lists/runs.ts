@@ -1,11 +1,11 @@
 /** Lists of runs by visibility, in pages: what a token does not reach is not in them. */
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/common';
 import { decodeSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
 import { z } from 'zod';
 import { translateServerError } from '../../client/connection/errors.ts';
+import { describeRun } from '../../client/connection/temporal-runs.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { instant } from '../../messages/journey/shapes.ts';
 import {
@@ -136,14 +136,11 @@ function toListedRun(raw: temporal.api.workflow.v1.IWorkflowExecutionInfo): List
  * @throws Refusal 404; CallError
  */
 export async function readRun(client: Client, runKey: string, timeoutMs = TIMEOUT_MS): Promise<ListedRun> {
-  try {
-    const { raw } = await client.withDeadline(Date.now() + timeoutMs, () =>
-      client.workflow.getHandle(toWorkflowId(runKey)).describe(),
-    );
-    const run = raw.workflowExecutionInfo && toListedRun(raw.workflowExecutionInfo);
-    if (run) return run;
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw translateServerError(error);
-  }
-  throw new Refusal('notFound');
+  const describe = () => describeRun(client, toWorkflowId(runKey));
+  const described = await client.withDeadline(Date.now() + timeoutMs, describe).catch((error: unknown) => {
+    throw translateServerError(error);
+  });
+  const run = toListedRun(described?.raw.workflowExecutionInfo ?? {});
+  if (!run) throw new Refusal('notFound');
+  return run;
 }

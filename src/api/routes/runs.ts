@@ -331,14 +331,12 @@ function readWaitSeconds({ headers }: Pick<Call, 'headers'>): number {
   return Math.min(Number(seconds ?? 0), LONGEST_WAIT_SECONDS);
 }
 
-type Asking = Pick<Call, 'headers' | 'services' | 'caller' | 'sending' | 'stopping' | 'giveUpSlot'>;
-
 /**
  * Returns a run's status. If the caller names the status it knows, waits for the next one as long as the caller allows.
  *
  * @throws Refusal 429 where too many callers wait
  */
-async function statusReply(call: Asking, run: Run<RunKind>): Promise<Reply> {
+async function statusReply(call: Call, run: Run<RunKind>): Promise<Reply> {
   const { headers, sending } = call;
   const seconds = headers['if-none-match'] === undefined ? 0 : readWaitSeconds(call);
   const waited = seconds === 0 ? undefined : await waitForNext(call, run, seconds * 1000);
@@ -349,7 +347,7 @@ async function statusReply(call: Asking, run: Run<RunKind>): Promise<Reply> {
 }
 
 /** Returns the first status that the caller does not have, or the latest one once its time is over. */
-async function waitForNext(call: Asking, run: Run<RunKind>, waitMs: number): Promise<object | undefined> {
+async function waitForNext(call: Call, run: Run<RunKind>, waitMs: number): Promise<object | undefined> {
   const { waiters } = call.services;
   const caller = toCallerKey(call.caller);
   if (!(await waiters.take(caller))) throw new Refusal('waiting');
