@@ -152,11 +152,7 @@ const ID_USED = '/decisionId was used';
  * @param isUnawaited the run may be open, since it does not wait for this decision
  * @throws InvalidInputError, CallError
  */
-export async function decideInLedger(
-  journeys: LedgerJourneys,
-  given: Decision,
-  isUnawaited = false,
-): Promise<{ duplicate: boolean }> {
+export async function decideInLedger(journeys: LedgerJourneys, given: Decision, isUnawaited = false) {
   const { customerTraceNumber, decisionId } = given;
   const ledger = await journeys.getLedger();
   const row = await readRow(ledger, customerTraceNumber);
