@@ -1,6 +1,7 @@
 /** A share whose grant is too old waits for that applicant, in the status, the list and the events. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { traceOf } from '../hazards/operator-hands.ts';
 import {
   applicant,
   consentMessage,
@@ -12,6 +13,7 @@ import {
   WAIT_LIMIT_MS,
 } from '../support/journey-harness.ts';
 import { lateRefusal } from '../support/share-scenarios.ts';
+import { runsSlowParts } from '../support/slow-parts.ts';
 import { startWebhookStage, type WebhookStage } from '../support/webhook-scenarios.ts';
 
 let stage: WebhookStage;
@@ -82,5 +84,24 @@ describe('a share with a grant that is too old', { concurrency: 4 }, () => {
     ]);
     await update(handle, 'withdraw', { journeyId, by: 'test', reason: 'done' });
     await handle.result();
+  });
+
+  test('posts under a new grant once the gateway’s wait is over, which the old grant did not outlast', {
+    skip: !runsSlowParts,
+  }, async () => {
+    const { harness } = stage;
+    const shares = [{ shareId: 'S1', endUserCode: 'EU999', consentValidFor: 'PT5S' }];
+    const input = journeyInput({ stages: ['PREQUAL'], shares });
+    const { journeyId } = input;
+    const customerTraceNumber = traceOf(harness, journeyId, 'SECONDUSE', 'S1');
+    await harness.addFaults([{ customerTraceNumber, fault: 'status', status: 429, retryAfter: 6, times: 1 }]);
+    const handle = await harness.start(input);
+    for (let grants = 0; grants < 2; grants++) {
+      await untilStatus(handle, ({ state }) => state === 'waitingForConsent');
+      await update(handle, 'recordConsent', consentMessage(journeyId, { applicantId: '1A', ...decidedAgo(0) }));
+      await untilStatus(handle, ({ state }) => state !== 'waitingForConsent');
+    }
+    const { shares: ended } = await untilStatus(handle, ({ state }) => state !== 'running');
+    assert.equal(ended[0]?.state, 'posted');
   });
 });

@@ -11,6 +11,7 @@ import type {
   SubmitInquiryArgs,
   SubmitInquiryResult,
 } from '../../activities/contract.ts';
+import { parseInstantMs } from '../../base/instants.ts';
 import type { OutcomeRecord } from '../../ledger/records.ts';
 import { FAILURES, type FailureType, isFailureType } from '../../model/failure-types.ts';
 import {
@@ -267,9 +268,16 @@ export function toStep(view: AttemptView): AttemptStep {
 }
 
 function toFailedStep(failureType: FailureType, view: AttemptView): AttemptStep {
-  const { attempt, httpStatus, retryAfterMs, refusalKept, resendFrom, resendStands } = view;
-  const known = { claimed: true, httpStatus, retryAfterMs, refusalKept, resendFrom };
+  const { attempt, httpStatus, refusalKept, resendFrom, resendStands } = view;
+  const known = { claimed: true, httpStatus, retryAfterMs: computeWaitLeftMs(view), refusalKept, resendFrom };
   return { ...toFailureStep(failureType, attempt, known), resendStands };
+}
+
+/** Computes the rest of the wait that the gateway asked for: the whole of it might outlast each grant of a share. */
+function computeWaitLeftMs({ claimedAt = '', retryAfterMs }: AttemptView): number | undefined {
+  if (retryAfterMs === undefined) return undefined;
+  const waitedMs = Date.now() - (parseInstantMs(claimedAt) ?? Date.now());
+  return Math.max(0, retryAfterMs - Math.max(0, waitedMs));
 }
 
 /**
