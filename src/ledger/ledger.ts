@@ -14,6 +14,7 @@ import type { KeyWrapper } from '../protection/keys/key-ring.ts';
 import { verifyChain } from './audit/audit-chain.ts';
 import { RECORD_PAGES, readAttemptsPage, readNamed, readSharesPage } from './audit/record-pages.ts';
 import { readDurability } from './database/durability.ts';
+import { readRows } from './database/rows.ts';
 import { mayWrite, requireIdentity } from './database/schema.ts';
 import type { Transaction } from './database/sql-session.ts';
 import type { Transactions } from './database/transactions.ts';
@@ -22,7 +23,7 @@ import * as holds from './holds/holds.ts';
 import { isDisposalBegun, readInquiries, readInquiry } from './inquiries/inquiries.ts';
 import { claimAttempt, decide, lookUp, lookUpAndClose, recordAttempt } from './inquiries/inquiry-transactions.ts';
 import { findEndingDifferences, recordRunDecisions } from './orders.ts';
-import { readMadeFor } from './owners.ts';
+import { isOfOwner, readMadeFor } from './owners.ts';
 import * as pauses from './pauses.ts';
 import type * as records from './records.ts';
 import { readReferredInquiries, type SealedRefusal, SealedReports } from './reports/reports.ts';
@@ -180,11 +181,11 @@ export type StartFacts = Awaited<ReturnType<typeof readStartFacts>>;
  * before it, or something needs a person.
  */
 async function readStartFacts(tx: Transaction, runKey: string) {
-  const [isDisposed, { newest }, known, isOpen] = await Promise.all([
+  const [isDisposed, { newest }, consents, tasks] = await Promise.all([
     isDisposalBegun(tx, runKey),
     readRestore(tx),
-    tx.rows('SELECT 1 FROM consents WHERE journey_id = $1 LIMIT 1', [runKey]),
-    holds.hasOpenTasks(tx, runKey),
+    readRows(tx, 'consents', { journeyId: runKey }, 'LIMIT 1'),
+    readRows(tx, 'operator_tasks', { runKey: isOfOwner(runKey), closedAt: null }, 'LIMIT 1'),
   ]);
-  return { hasConsents: known.length > 0, hasOpenTasks: isOpen, isDisposed, newest };
+  return { hasConsents: consents.length > 0, hasOpenTasks: tasks.length > 0, isDisposed, newest };
 }

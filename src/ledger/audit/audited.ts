@@ -122,20 +122,6 @@ const attemptFields = {
   }),
 };
 
-const inquiriesInput = z.strictObject({
-  ...periodAndRun,
-  customerTraceNumber,
-  applicants: z
-    .string()
-    .regex(/^[1-9]\d?$/, 'must be a whole number from 1 to 99')
-    .optional()
-    .describe('Only inquiries about this many applicants.'),
-  endUser: namedBy.describe('Only for this end user, by code or name.'),
-  productCode: z.enum(PRODUCTS).optional().describe('Only of this product.'),
-  outcome: auditOutcome.optional().describe('Only attempts with this outcome.'),
-  reportReferenceNumber: z.string().max(100).optional().describe('Only the inquiry that brought this report.'),
-});
-
 const inquiryTotal = z
   .object({
     productCode: z.enum(PRODUCTS),
@@ -157,7 +143,19 @@ const { claimedAt, requestedAt, posted, endUserCode, endUser, permissiblePurpose
 /** The conditions and the rows of each listing. The members of a row are the columns of CSV, in their order. */
 export const RECORDS = {
   inquiries: {
-    input: inquiriesInput,
+    input: z.strictObject({
+      ...periodAndRun,
+      customerTraceNumber,
+      applicants: z
+        .string()
+        .regex(/^[1-9]\d?$/, 'must be a whole number from 1 to 99')
+        .optional()
+        .describe('Only inquiries about this many applicants.'),
+      endUser: namedBy.describe('Only for this end user, by code or name.'),
+      productCode: z.enum(PRODUCTS).optional().describe('Only of this product.'),
+      outcome: auditOutcome.optional().describe('Only attempts with this outcome.'),
+      reportReferenceNumber: z.string().max(100).optional().describe('Only the inquiry that brought this report.'),
+    }),
     output: z
       .object({ ...attemptFields, consents: z.array(z.object({ applicantId: text, consentId: text })) })
       .meta({ id: 'inquiryAttempt' }),

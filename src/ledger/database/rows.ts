@@ -12,6 +12,7 @@ const COLUMNS = Object.values<Table>(TABLES).flatMap(({ columns }) => Object.ent
 const HOLDS = new Map([
   ...COLUMNS.flatMap(([name, { holds }]) => (holds ? [[name, holds] as const] : [])),
   ...['has_proof', 'answered_late', 'refusal_kept', 'closed'].map((name) => [name, 'flag'] as const),
+  ['oldest', 'instant'] as const,
 ]);
 
 /**

@@ -234,10 +234,7 @@ export async function closeTasks(tx: Transaction, { runKey, until }: { runKey: s
 
 /** Opens or closes a flag that only the run knows of. A repeated or late try changes nothing. */
 export async function flagRun(tx: Transaction, flag: RunFlag): Promise<void> {
-  if (flag.reason === REPORT_CHANGED) {
-    await lockInquiry(tx, flag.customerTraceNumber);
-    return flagReport(tx, flag.reason, flag.customerTraceNumber);
-  }
+  if (flag.reason === REPORT_CHANGED) return flagReport(tx, flag.reason, flag.customerTraceNumber);
   // A late try waits for the others of its flag, and then finds what they have written.
   await lockHead(tx);
   const { runKey, reason, profile, endUserCode, at } = flag;
@@ -260,6 +257,7 @@ export async function flagReport(
   reason: typeof SSN_MISMATCH | typeof REPORT_CHANGED,
   customerTraceNumber: string,
 ): Promise<void> {
+  await lockInquiry(tx, customerTraceNumber);
   const [inquiry] = await readRows(tx, 'inquiries', { customerTraceNumber });
   if (!inquiry) return;
   const runKey = toOwner(inquiry.runKey);
@@ -286,12 +284,6 @@ const selectOpen = ({ now }: SqlDialect) => [
     WHERE a.state = 'sending' AND a.answer_by <= ${now} AND NOT EXISTS (SELECT 1 FROM operator_tasks o
       WHERE o.customer_trace_number = a.customer_trace_number AND o.kind = 'held' AND o.closed_at IS NULL)`,
 ];
-
-/** Returns whether any row of this owner is open. */
-export async function hasOpenTasks(session: SqlSession, runKey: string): Promise<boolean> {
-  const isOpen = { runKey: isOfOwner(runKey), closedAt: null };
-  return (await readRows(session, 'operator_tasks', isOpen, 'LIMIT 1')).length > 0;
-}
 
 function condition(filters: TaskFilters) {
   const { since, runKey, profiles, endUsers } = filters;
@@ -348,12 +340,11 @@ export function countTasksOfRuns(session: SqlSession, filters: TaskFilters) {
 
 async function readCounts(session: SqlSession, filters: TaskFilters, by: string) {
   const { sql, values } = condition(filters);
-  const counts = await session.read<Pick<OperatorTask, 'runKey' | 'kind' | 'reason' | 'since'> & { count: number }>(
-    `SELECT ${by}, count(*) AS count, min(w.since) AS since
+  return session.read<TaskCount & Pick<OperatorTask, 'runKey'>>(
+    `SELECT ${by}, count(*) AS count, min(w.since) AS oldest
      FROM (${selectOpen(session.dialect).join(' UNION ALL ')}) w WHERE ${sql} GROUP BY ${by}`,
     values,
   );
-  return counts.map(({ since: oldest, ...counted }) => ({ ...counted, oldest }));
 }
 
 /** Adds up the counts of one kind and reason; the most first. */
