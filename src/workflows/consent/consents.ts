@@ -414,7 +414,10 @@ export function handleConsents(run: ConsentHost): void {
     answer: (message) => answer(run, message),
     ask: (message) => {
       const { isDuplicate } = run.consents.take(message, { isAnswered: true });
-      if (!isDuplicate) tellIfUnmatched(run, message);
+      const { shareId, applicantId, consentId, decision } = message;
+      if (isDuplicate || run.shares.has(shareId)) return;
+      // A signal has no answer: the share is not requested, or its id is misspelt.
+      run.events.emit('consent.unmatched', [shareId, applicantId, consentId, decision], { shareId, consentId });
     },
     refuse: (message, reason) => refuseConsent(run, reason, isRecord(message) ? message.consentId : undefined),
   });
@@ -426,13 +429,6 @@ export function handleConsents(run: ConsentHost): void {
 function refuseConsent(run: ConsentHost, reason: string, id: unknown): void {
   const { consentId } = refuseMessage(run, 'consent', reason, id);
   run.events.emit('consent.refused', [consentId ?? '', reason], { consentId, reason });
-}
-
-/** Emits an event since a signal has no answer: the share is not requested, or its id is misspelt. */
-function tellIfUnmatched({ shares, events }: ConsentHost, message: ConsentMessage): void {
-  const { shareId, applicantId, consentId, decision } = message;
-  if (shares.has(shareId)) return;
-  events.emit('consent.unmatched', [shareId, applicantId, consentId, decision], { shareId, consentId });
 }
 
 /** Answers once the ledger has the message, but no later than an answer may take. */

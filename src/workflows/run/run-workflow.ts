@@ -168,7 +168,8 @@ async function runToEnd<R extends AnyRun>(
     await finish(outcome);
     return run.result(outcome) as Awaited<ReturnType<R['result']>>;
   } catch (error) {
-    run.endedAs = toTerminalState(error);
+    // Queries of a closed run must show it. Any other error parks the run for a fix, or makes it continue as new.
+    if (error instanceof TemporalFailure) run.endedAs = isCancellation(error) ? 'cancelled' : 'failed';
     run.inputProblems = readInputProblems(error);
     if (run.endedAs) {
       run.inFlight.recheck();
@@ -190,15 +191,6 @@ async function closeRows({ config, runKey }: AnyRun): Promise<void> {
 
 /** The maximum time for a handler to answer. A stuck handler does not keep the run from ending. */
 const LAST_ANSWERS_MS = 10_000;
-
-/**
- * Returns the terminal state, which queries of a closed run must show. `undefined` if the error parks the run for a
- * fix, or makes it continue as new.
- */
-function toTerminalState(error: unknown): TerminalState | undefined {
-  if (isCancellation(error)) return 'cancelled';
-  return error instanceof TemporalFailure ? 'failed' : undefined;
-}
 
 /** A deploy gives a new profile to one worker after the other. For 31 s the check may reach one that has it. */
 const WAITS_FOR_A_PROFILE = ['1 second', '2 seconds', '4 seconds', '8 seconds', '16 seconds'] as const;
