@@ -4,8 +4,8 @@ import { Refusal } from '../../http/refusal.ts';
 import { LISTINGS, type Listing, toOperationId } from '../../operations/listings.ts';
 import { capitalize, toCamelCase } from '../../words/writer.ts';
 import { keepReached, reachesAll, toReadersReach } from '../reach.ts';
-import { type Call, defineRoute, type Route } from '../route.ts';
-import { afterParameter, createPageSchema, limitParameter, type Page, readPage } from './pages.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { afterParameter, createPageSchema, limitParameter, readPage } from './pages.ts';
 
 type Row = Record<string, unknown> & { runKey: string };
 
@@ -32,7 +32,21 @@ export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
     description,
     query: z.strictObject({ limit: limitParameter, after: afterParameter, ...input.shape }),
     answer: createPageSchema(`${toCamelCase(name)}Page`, output, 'The oldest first.'),
-    run: (call) => readListing(listing, call),
+    // The ledger leaves out the rows that name a profile or end user out of reach. Of the others, the page keeps those
+    // whose run the caller reaches.
+    run(call) {
+      const { caller, services } = call;
+      const { after, limit, ...filter } = call.query as { after?: string; limit?: string };
+      return readPage<Row, Place>(call, {
+        name,
+        query: { after, limit, ...filter },
+        async *read(place, size) {
+          const from = place ? { from: place.at } : {};
+          const rows = listing.read(await services.openLedger(), { ...filter, ...from, ...toReadersReach(caller) });
+          yield* readBatches(listing, rows, place, reachesAll(caller) ? size : Math.min(size, ROWS_PER_REACH_CHECK));
+        },
+      });
+    },
   });
   if (!totals) return [list];
   const sums = defineRoute({
@@ -59,24 +73,6 @@ export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
   });
   return [list, sums];
 });
-
-/**
- * Reads one page. The ledger leaves out the rows that name a profile or end user out of reach. Of the others,
- * it keeps those whose run the caller reaches.
- */
-function readListing(listing: Listing, call: Call): Promise<Page<Row>> {
-  const { caller, services } = call;
-  const { after, limit, ...filter } = call.query as { after?: string; limit?: string };
-  return readPage<Row, Place>(call, {
-    name: listing.name,
-    query: { after, limit, ...filter },
-    async *read(place, size) {
-      const from = place ? { from: place.at } : {};
-      const rows = listing.read(await services.openLedger(), { ...filter, ...from, ...toReadersReach(caller) });
-      yield* readBatches(listing, rows, place, reachesAll(caller) ? size : Math.min(size, ROWS_PER_REACH_CHECK));
-    },
-  });
-}
 
 /** Yields a full batch only when it has read one more row, which shows that there are more. */
 async function* readBatches(listing: Listing, all: AsyncIterable<Row>, place: Place | undefined, size: number) {

@@ -48,16 +48,12 @@ export const consentRoutes: readonly Route[] = [
       call.note({ journeyId: consent.journeyId });
       await requireReach(call, consent.journeyId);
       const run = call.services.journeys.run(consent.journeyId);
-      const given = await run.send('recordConsent', consent, call.sending);
-      const answer = toConsentAnswer(given as ConsentAnswer<'journey' | 'share'>);
-      return new Reply(answer.answer === 'accepted' ? 200 : 202, { body: answer });
+      const given = (await run.send('recordConsent', consent, call.sending)) as ConsentAnswer<'journey' | 'share'>;
+      const { recorded = false } = given;
+      const isKept = 'unmatched' in given && given.unmatched !== undefined;
+      const answer = !recorded ? 'pending' : isKept ? 'kept' : 'accepted';
+      const body = consentAnswerSchema.parse({ duplicate: false, ...given, recorded, answer });
+      return new Reply(answer === 'accepted' ? 200 : 202, { body });
     },
   }),
 ];
-
-function toConsentAnswer(given: ConsentAnswer<'journey' | 'share'>): z.infer<typeof consentAnswerSchema> {
-  const { recorded = false } = given;
-  const isKept = 'unmatched' in given && given.unmatched !== undefined;
-  const answer = !recorded ? 'pending' : isKept ? 'kept' : 'accepted';
-  return consentAnswerSchema.parse({ duplicate: false, ...given, recorded, answer });
-}
