@@ -6,18 +6,16 @@ import { parseInstantMs } from '../base/instants.ts';
 import type { ConsentRecord, ShareStanding } from '../consent/consent-record.ts';
 import { isAhead, isRefusal, refuseFault } from '../consent/refusals.ts';
 import { type JudgedShare, judgeShare, toConsentStanding } from '../consent/standing.ts';
-import { LedgerRestoredError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ConsentVerdict } from '../ledger/records.ts';
 import { type ConsentMessage, consent as consentDefinition } from '../messages/consent.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import type { LateConsentResult, Stands } from '../messages/journey/shapes.ts';
-import type { HighWaterMark } from '../model/ledger-watch.ts';
 import { InvalidInputError, parseProblem } from '../model/problems.ts';
 import { type RefusalCause, refuse, refusePaths } from '../model/refusals.ts';
 import { parseRunKey, toRunKey, toWorkflowId } from '../model/run-key.ts';
 import type { ConsentTaken, RecordConsentsArgs, ShareQuestion } from './contract.ts';
-import type { ActivityDependencies } from './dependencies.ts';
+import { type ActivityDependencies, requireNewest } from './dependencies.ts';
 import { createRetryableFailure, translateErrors } from './failures.ts';
 
 /** Judges the consents of a share by all messages that the ledger has about it. */
@@ -101,15 +99,9 @@ type Proven = { consent: ConsentRecord; doubt?: string } | Exclude<ConsentTaken,
 export function createConsentActivities(dependencies: ActivityDependencies) {
   const { ledger, checkConsentProof } = dependencies;
 
-  /** Takes and judges nothing on an older copy: what it would acknowledge is lost once a newer one is back. */
-  async function requireNewest(ledgerId: string, highWaterMark?: HighWaterMark): Promise<void> {
-    const { lost } = await ledger.watch(ledgerId, highWaterMark);
-    if (lost) throw new LedgerRestoredError('an older copy of the ledger may lack consents');
-  }
-
   async function record(args: RecordConsentsArgs) {
     const { ledgerId = ledger.identity.ledgerId, firstRunId, consents, faultyGrants, shares, consentTrust } = args;
-    await requireNewest(ledgerId, args.highWaterMark);
+    await requireNewest(ledger, ledgerId, args.highWaterMark);
     const proven = await Promise.all(consents.map((consent) => prove(consent, () => consentTrust === 'proof')));
     const written = proven.flatMap((item) => ('consent' in item ? [item.consent] : []));
     const shareIds = shares.map(({ shareId }) => shareId);
@@ -182,7 +174,7 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     }
     const { consent } = proven;
     const { ledgerId } = ledger.identity;
-    await requireNewest(ledgerId);
+    await requireNewest(ledger, ledgerId);
     const { verdict, unmatched } = await ledger.consents.keep(ledgerId, consent);
     const { isKnown: duplicate, paths, fault } = judgeVerdict(consent, verdict);
     if (paths.length > 0) {

@@ -5,7 +5,9 @@ import { PROFILE_NAME } from '../fields/fields.ts';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
 import type { TokenSource } from '../gateway/token-source.ts';
+import { LedgerRestoredError } from '../ledger/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { HighWaterMark } from '../model/ledger-watch.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { SearchAttributeName } from '../model/search-attributes.ts';
 import type { ConsentProofVerifier, DecisionProofVerifier } from '../protection/proofs.ts';
@@ -62,4 +64,14 @@ export function getCallingRun(): { workflowId: string; runId: string } {
   const { workflowExecution } = activityInfo();
   if (!workflowExecution) throw new Error('an activity that belongs to no workflow');
   return { workflowId: workflowExecution.workflowId, runId: workflowExecution.runId };
+}
+
+/**
+ * Returns unless the ledger is an older copy: what that would acknowledge is lost once a newer one is back.
+ *
+ * @throws LedgerRestoredError
+ */
+export async function requireNewest(ledger: Ledger, ledgerId: string, highWaterMark?: HighWaterMark): Promise<void> {
+  const { lost } = await ledger.watch(ledgerId, highWaterMark);
+  if (lost) throw new LedgerRestoredError('an older copy of the ledger may lack what was recorded since');
 }

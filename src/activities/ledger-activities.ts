@@ -14,7 +14,7 @@ import type {
   RecordDecisionArgs,
   UnprovenDecision,
 } from './contract.ts';
-import { type ActivityDependencies, findPreparedProfile, getCallingRun } from './dependencies.ts';
+import { type ActivityDependencies, findPreparedProfile, getCallingRun, requireNewest } from './dependencies.ts';
 import { translateErrors } from './failures.ts';
 import { listApplicantProblems, toSentContent } from './inquiry-request.ts';
 
@@ -105,6 +105,7 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
     });
     if (!verdict.accepted) return { kind: 'refused', cause: 'unproven', reason: `/proof ${verdict.rule}` };
     const { keyId } = verdict;
+    await requireNewest(ledger, ledgerId);
     const proven = keyId === undefined ? decision : { ...decision, provenBy: keyId };
     return ledger.recordDecision(ledgerId, inquiry, proven, getCallingRun());
   }

@@ -226,6 +226,29 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       );
     });
 
+    test('that is given up on a copy which is known as older is given up in its own ledger too', async () => {
+      await whileStopped(() => store.backUp('older'));
+      const handle = await harness.start(
+        journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] }),
+      );
+      const held = await untilStatus(handle, ({ state }) => state === 'held');
+      const newest = await withLedger(harness, async (ledger) => (await ledger.restoreState()).newest);
+      await whileStopped(async () => {
+        await store.backUp('own');
+        await store.restore('older');
+      });
+      await withLedger(harness, (ledger) => ledger.watch(ledger.identity.ledgerId, newest));
+      const giveUp = decisionAbout(held, { action: 'abandon', providerSaid: 'unknown' });
+      assert.equal((await update(handle, 'resolveInquiry', giveUp)).recorded, false);
+      await whileStopped(() => store.restore('own'));
+      await handle.result();
+      const [inquiry] = await inquiriesOf(harness, held.journeyId);
+      assert.deepEqual(
+        inquiry?.decisions.map(({ action }) => action),
+        ['abandon'],
+      );
+    });
+
     test('that finds an empty ledger refuses to accept an answer, and stays on hold until its own ledger is back', async () => {
       const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
       const handle = await harness.start(input);
