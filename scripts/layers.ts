@@ -19,7 +19,7 @@ export const WINGS: readonly Wing[] = [
       { folder: 'cli.ts', what: 'the command line: registers the commands' },
       {
         folder: 'cli/commands',
-        what: 'each command is a row: made of the API’s operations, of the listings, or written; each loads what it needs',
+        what: 'each command is a row: made of the operations, of the listings, or written; each loads what it needs',
       },
       { folder: 'cli/demo', what: 'the story of the demonstration, and made-up runs' },
       { folder: 'cli/output', what: 'lines, tables, JSON and exit codes' },
@@ -27,12 +27,12 @@ export const WINGS: readonly Wing[] = [
       { folder: 'worker', what: 'the parts of a worker program' },
       { folder: 'doctor', what: 'checks an installation before it is used' },
       { folder: 'local', what: 'a development environment on one machine' },
-      { folder: 'api', what: 'the HTTP API: one table of operations, over client and ledger' },
+      { folder: 'api', what: 'the HTTP API: serves the table of operations, its document and the page' },
       { folder: 'codec', what: 'the codec server: makes the Temporal UI readable' },
       { folder: 'health', what: 'liveness and readiness over HTTP' },
       {
         folder: 'operations',
-        what: 'what HTTP and the command line print: inputs, outputs, words and how each is read',
+        what: 'the table of operations, which HTTP and the command line print: inputs, outputs, scopes and how each is run',
       },
       {
         folder: 'operator',

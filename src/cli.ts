@@ -55,10 +55,10 @@ async function findCommands(name: string): Promise<CommandRow[]> {
   const isCalled = (row: { name: string }) => row.name.split(' ')[0] === name;
   const [, load] = PROGRAMS.find(([names]) => names.split(' ').includes(name)) ?? [];
   if (load) return (await load()).COMMANDS.filter(isCalled);
-  const { ROUTE_COMMANDS } = await import('./cli/commands/route-table.ts');
+  const { ROUTE_COMMANDS } = await import('./cli/commands/operation-commands.ts');
   const called = ROUTE_COMMANDS.filter(isCalled);
   const toRows = async (specs: typeof called) =>
-    specs.map((await import('./cli/commands/route-command.ts')).toCommandRow);
+    specs.map((await import('./cli/commands/operation-command.ts')).toCommandRow);
   if (called.length > 0) return toRows(called);
   const { COMMANDS: listings } = await import('./cli/commands/listing-commands.ts');
   const listing = listings.find(isCalled);

@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { addProbes, type Readiness } from '../health/readiness.ts';
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../http/refusal.ts';
 import { problemSchema } from '../messages/journey/shapes.ts';
+import { ROUTES } from '../operations/all-operations.ts';
+import { createPathSchema, listPathParameters, type Route } from '../operations/operation.ts';
 import { SCOPES } from '../operations/scopes.ts';
-import { createPolicy } from './page/page.ts';
-import { createPathSchema, listPathParameters, type Route } from './route.ts';
-import { ROUTES } from './route-table.ts';
+import { createPolicy } from './page.ts';
 
 const STYLE = `:root{color-scheme:light dark}
 body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:light-dark(#1b1f24,#e6e8eb);background:light-dark(#fff,#14171a)}

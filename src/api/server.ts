@@ -16,7 +16,7 @@ import { requireAccess } from '../http/request-guard.ts';
 import { openService } from '../http/service.ts';
 import { checkOpaqueId, MAX_ID_LENGTH } from '../model/opaque-id.ts';
 import { ConfigError, InvalidInputError, type Problem } from '../model/problems.ts';
-import type { Scope } from '../operations/scopes.ts';
+import { ROUTES } from '../operations/all-operations.ts';
 import {
   type ApiCaller,
   createApiTokenVerifier,
@@ -25,16 +25,23 @@ import {
   requireActingName,
   requireOwnPage,
   requireScope,
-} from './caller.ts';
+} from '../operations/caller.ts';
+import {
+  type Call,
+  createPathSchema,
+  findRun,
+  isMessage,
+  listPathParameters,
+  type Route,
+} from '../operations/operation.ts';
+import { createProblem, translateToRefusal, writeProblem } from '../operations/problem.ts';
+import { reachesAll, requireReach, waitUntilNextStep } from '../operations/reach.ts';
+import type { Scope } from '../operations/scopes.ts';
+import { type ApiOptions, type ApiServices, createServices, DEFAULT_LIMITS } from '../operations/services.ts';
 import { addDocuments } from './documents.ts';
-import { addPage, addSignIn, createSessionCookie, PROTECTION_FROM_PAGES } from './page/page.ts';
-import { createProblem, translateToRefusal, writeProblem } from './problem.ts';
-import { reachesAll, requireReach, waitUntilNextStep } from './reach.ts';
-import { type Call, createPathSchema, findRun, isMessage, listPathParameters, type Route } from './route.ts';
-import { ROUTES } from './route-table.ts';
-import { type ApiOptions, type ApiServices, createServices, DEFAULT_LIMITS } from './services.ts';
+import { addPage, addSignIn, createSessionCookie, PROTECTION_FROM_PAGES } from './page.ts';
 
-export type { ApiOptions } from './services.ts';
+export type { ApiOptions } from '../operations/services.ts';
 
 export type RunningApi = Awaited<ReturnType<typeof startApi>>;
 

@@ -6,8 +6,8 @@ import { type EnvironmentReader, readPart } from '../config/environment.ts';
 import { parseProfilesFile } from '../config/gateway-profiles.ts';
 import { readLedgerAccess } from '../config/ledger.ts';
 import { readService, readTokenSettings } from '../http/settings.ts';
-import { listSignInProblems } from './caller.ts';
-import { type ApiOptions, DEFAULT_LIMITS } from './services.ts';
+import { listSignInProblems } from '../operations/caller.ts';
+import { type ApiOptions, DEFAULT_LIMITS } from '../operations/services.ts';
 
 /** @throws ConfigError with every problem at once; those of the trust in decisions where there is no other */
 export function loadApiSettings(env: NodeJS.ProcessEnv) {

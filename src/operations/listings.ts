@@ -1,5 +1,5 @@
 /**
- * Every listing of the ledger's records: what it takes and answers with. The HTTP API (api/lists/listing-routes.ts) and the
+ * Every listing of the ledger's records: what it takes and answers with. The HTTP API (operations/listing-operations.ts) and the
  * command line (cli/commands/listing-commands.ts) print their fronts from this table.
  */
 import type { z } from 'zod';

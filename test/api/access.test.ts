@@ -2,9 +2,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { isAboutRun, isMessage, listPathParameters, type PathParameter, type Route } from '../../src/api/route.ts';
-import { ROUTES } from '../../src/api/route-table.ts';
 import { type RunKind, toRunKey, toWorkflowId } from '../../src/model/run-key.ts';
+import { ROUTES } from '../../src/operations/all-operations.ts';
+import {
+  isAboutRun,
+  isMessage,
+  listPathParameters,
+  type PathParameter,
+  type Route,
+} from '../../src/operations/operation.ts';
 import { SCOPES } from '../../src/operations/scopes.ts';
 import type { HttpAnswer } from '../support/http-call.ts';
 import { token, useApi } from './fixtures.ts';

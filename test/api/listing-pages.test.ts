@@ -1,7 +1,7 @@
 /** Pages of a listing whose rows share an instant. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listingRoutes } from '../../src/api/lists/listing-routes.ts';
+import { listingRoutes } from '../../src/operations/listing-operations.ts';
 
 const AT = '2026-01-02T03:04:05.006Z';
 const LATER = '2026-01-02T03:04:05.007Z';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { createOpenApiDocument } from '../../src/api/documents.ts';
-import { ROUTES } from '../../src/api/route-table.ts';
+import { ROUTES } from '../../src/operations/all-operations.ts';
 import { isScope } from '../../src/operations/scopes.ts';
 
 const committed = JSON.parse(readFileSync(new URL('../../schemas/api.openapi.json', import.meta.url), 'utf8'));

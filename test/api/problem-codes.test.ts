@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeReferencePage } from '../../src/api/documents.ts';
-import { createMessageRefusal } from '../../src/api/problem.ts';
 import { toRefusedError } from '../../src/client/connection/errors.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../../src/http/refusal.ts';
 import { REFUSAL_CAUSES } from '../../src/model/refusals.ts';
+import { createMessageRefusal } from '../../src/operations/problem.ts';
 
 test('each problem has a unique title and an entry in the reference', () => {
   assert.equal(new Set(PROBLEM_CODES.map((code) => PROBLEMS[code].title)).size, PROBLEM_CODES.length);

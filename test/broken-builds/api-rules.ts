@@ -10,13 +10,13 @@ export const BROKEN_API: readonly BrokenBuild[] = [
     chaos: STORM,
     edits: [
       {
-        file: 'src/api/routes/runs.ts',
+        file: 'src/operations/runs.ts',
         find: '    const { isNew } = await services.journeys.start(input as never, { ...call.sending, ...(call.query as object) });\n    const run = await readRun(services.client, runKey);\n',
         replace:
           '    const isNew = true;\n    void services.journeys.start(input as never, { ...call.sending, ...(call.query as object) }).catch(() => {});\n    const run = {};\n',
       },
       {
-        file: 'src/api/routes/run-kinds.ts',
+        file: 'src/operations/run-kinds.ts',
         find: '      return services.journeys.get(journeyId).advance(message, sending);\n',
         replace:
           '      void services.journeys.get(journeyId).advance(message, sending).catch(() => {});\n      return { accepted: true, duplicate: false };\n',
@@ -31,7 +31,7 @@ export const BROKEN_API: readonly BrokenBuild[] = [
     chaos: STORM,
     edits: [
       {
-        file: 'src/api/reach.ts',
+        file: 'src/operations/reach.ts',
         find: '  return required !== undefined && reaches(caller, required);\n',
         replace: '  return required !== undefined;\n',
       },

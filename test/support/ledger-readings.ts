@@ -1,10 +1,11 @@
 /** Reads the ledger by the operations of the API, and returns whole answers. */
-import { callLocally, createLedgerServices } from '../../src/api/local-call.ts';
-import { reportRoutes } from '../../src/api/routes/reports.ts';
+
 import type { SealedChanges } from '../../src/changes/changes-between.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { listReferences } from '../../src/ledger/reports/reports.ts';
 import type { ProductCode } from '../../src/model/products.ts';
+import { callLocally, createLedgerServices } from '../../src/operations/local-call.ts';
+import { reportRoutes } from '../../src/operations/reports.ts';
 
 type Reading = 'getReport' | 'getReferences' | 'getJourneyChanges' | 'getRefusal';
 

@@ -1,16 +1,5 @@
 /** Calls operations of the API: on the HTTP API that `--api` names, or in this process. */
 
-import type { Page } from '../../api/lists/pages.ts';
-import {
-  callLocally,
-  checkCall,
-  createLedgerServices,
-  createLocalServices,
-  type LocalCall,
-} from '../../api/local-call.ts';
-import { listPathParameters, type Route } from '../../api/route.ts';
-import { ROUTES } from '../../api/route-table.ts';
-import type { ApiServices } from '../../api/services.ts';
 import { getErrorCode } from '../../base/error-code.ts';
 import { parseJson } from '../../base/json-safety.ts';
 import { isLoopback } from '../../base/loopback.ts';
@@ -20,6 +9,17 @@ import { PROBLEMS, type ProblemCode, Refusal } from '../../http/refusal.ts';
 import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { REFUSAL_CAUSES } from '../../model/refusals.ts';
+import { ROUTES } from '../../operations/all-operations.ts';
+import {
+  callLocally,
+  checkCall,
+  createLedgerServices,
+  createLocalServices,
+  type LocalCall,
+} from '../../operations/local-call.ts';
+import { listPathParameters, type Route } from '../../operations/operation.ts';
+import type { Page } from '../../operations/pages.ts';
+import type { ApiServices } from '../../operations/services.ts';
 import { UsageError } from '../output/errors.ts';
 import { readText } from '../output/json-input.ts';
 import { readDocument } from '../output/output.ts';

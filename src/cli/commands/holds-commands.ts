@@ -5,8 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
-import { toPage } from '../../api/lists/pages.ts';
-import { type Decided, type DecidedRow, holdFilters, MOST_AT_ONCE } from '../../api/routes/holds.ts';
 import { pick } from '../../base/defined.ts';
 import { getMessageFields } from '../../fields/fields.ts';
 import { findSchemaProblems } from '../../fields/problems.ts';
@@ -15,6 +13,8 @@ import type { Loose } from '../../messages/message.ts';
 import { type Decision, decision } from '../../messages/resolve-inquiry.ts';
 import type { ReportReference } from '../../model/report-outcome.ts';
 import { formatRunName, ID_NAMES, parseRunKey } from '../../model/run-key.ts';
+import { type Decided, type DecidedRow, holdFilters, MOST_AT_ONCE } from '../../operations/holds.ts';
+import { toPage } from '../../operations/pages.ts';
 import { describeHold, type Hold } from '../../operator/holds.ts';
 import { resolveCommand } from '../../words/holds.ts';
 import type { AnyStatus } from '../../words/runs.ts';

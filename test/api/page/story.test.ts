@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { readLedgerStory } from '../../../src/api/page/page-routes.ts';
+import { readLedgerStory } from '../../../src/operations/page.ts';
 import { describeStanding, toRunView } from '../../../src/words/runs.ts';
 import { withLedger } from '../../hazards/operator-hands.ts';
 import { attempted, RECORD } from '../../ledger/fixtures.ts';

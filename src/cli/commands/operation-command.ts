@@ -5,17 +5,17 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { z } from 'zod';
+import { getMessageFields } from '../../fields/fields.ts';
+import type { Loose } from '../../messages/message.ts';
+import { InvalidInputError } from '../../model/problems.ts';
+import { findRunKey, ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import {
   createPathSchema,
   listPathParameters,
   PATH_PARAMETERS,
   type PathParameter,
   type Route,
-} from '../../api/route.ts';
-import { getMessageFields } from '../../fields/fields.ts';
-import type { Loose } from '../../messages/message.ts';
-import { InvalidInputError } from '../../model/problems.ts';
-import { findRunKey, ID_NAMES, parseRunKey } from '../../model/run-key.ts';
+} from '../../operations/operation.ts';
 import { requireSandbox, SAMPLES, type SampleOptions } from '../demo/sample-runs.ts';
 import { UsageError } from '../output/errors.ts';
 import { readObject } from '../output/json-input.ts';

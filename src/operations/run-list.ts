@@ -4,10 +4,10 @@ import { decodeSearchAttributes } from '@temporalio/common/lib/converter/payload
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
 import { z } from 'zod';
-import { translateServerError } from '../../client/connection/errors.ts';
-import { describeRun } from '../../client/connection/temporal-runs.ts';
-import { Refusal } from '../../http/refusal.ts';
-import { instant } from '../../messages/journey/shapes.ts';
+import { translateServerError } from '../client/connection/errors.ts';
+import { describeRun } from '../client/connection/temporal-runs.ts';
+import { Refusal } from '../http/refusal.ts';
+import { instant } from '../messages/journey/shapes.ts';
 import {
   KINDS,
   parseWorkflowId,
@@ -16,11 +16,11 @@ import {
   type RunKind,
   toWorkflowId,
   toWorkflowTypesFilter,
-} from '../../model/run-key.ts';
-import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../../model/search-attributes.ts';
-import { askWhereKnown } from '../../temporal/failing-runs.ts';
-import { reachFilter } from '../reach.ts';
+} from '../model/run-key.ts';
+import { isWaitsFor, type SearchAttributeName, WAITS_FOR } from '../model/search-attributes.ts';
+import { askWhereKnown } from '../temporal/failing-runs.ts';
 import { type Asking, afterParameter, createPageSchema, limitParameter, readPage } from './pages.ts';
+import { reachFilter } from './reach.ts';
 
 /** In the order of the server's enum, from its 1. A run that has continued as new is in no list. */
 const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'terminated', 'unknown', 'timedOut'] as const;

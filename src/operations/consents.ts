@@ -1,11 +1,11 @@
 /** Consents, denials and revocations: early, late, for a journey's share or one by itself. Its scope reads nothing. */
 import { z } from 'zod';
-import type { ConsentAnswer } from '../../client/runs/consents.ts';
-import { consent as consentDefinition } from '../../messages/consent.ts';
-import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import { recordedConsentSchema } from '../../messages/journey/shapes.ts';
-import { requireReach } from '../reach.ts';
-import { defineRoute, Reply, type Route } from '../route.ts';
+import type { ConsentAnswer } from '../client/runs/consents.ts';
+import { consent as consentDefinition } from '../messages/consent.ts';
+import { parseMessage } from '../messages/inputs/parse-message.ts';
+import { recordedConsentSchema } from '../messages/journey/shapes.ts';
+import { defineRoute, Reply, type Route } from './operation.ts';
+import { requireReach } from './reach.ts';
 
 const consentAnswerSchema = z
   .object({

@@ -1,24 +1,25 @@
 /** Work that needs an operator: listed, counted, decided about one by one or many at once, and marked as seen. */
 import { z } from 'zod';
-import { pick } from '../../base/defined.ts';
-import { runInParallel } from '../../base/in-parallel.ts';
-import { hasCode } from '../../client/connection/errors.ts';
-import { failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
-import { getMessageFields } from '../../fields/fields.ts';
-import { Refusal } from '../../http/refusal.ts';
-import { instantText } from '../../ledger/audit/audited.ts';
-import { addCounts, type FlagReason, type OperatorTask, type TaskQuery } from '../../ledger/holds/holds.ts';
-import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import { acceptedSchema, count, instant } from '../../messages/journey/shapes.ts';
-import { decision } from '../../messages/resolve-inquiry.ts';
-import { decisionContent } from '../../model/decision-content.ts';
-import { FAILURE_TYPES } from '../../model/failure-types.ts';
-import { PRODUCTS } from '../../model/products.ts';
-import { decide, findEarlier, markSeen, requireDecidable } from '../../operator/decide.ts';
-import { describeHold, holdSchema } from '../../operator/holds.ts';
-import { ATTENTION_GUIDE } from '../../words/holds.ts';
-import { afterParameter, createPageSchema, limitParameter, readPage } from '../lists/pages.ts';
-import { createMessageRefusal, translateToRefusal } from '../problem.ts';
+import { pick } from '../base/defined.ts';
+import { runInParallel } from '../base/in-parallel.ts';
+import { hasCode } from '../client/connection/errors.ts';
+import { failsafeApplicantsSchema } from '../fields/applicant-schemas.ts';
+import { getMessageFields } from '../fields/fields.ts';
+import { Refusal } from '../http/refusal.ts';
+import { instantText } from '../ledger/audit/audited.ts';
+import { addCounts, type FlagReason, type OperatorTask, type TaskQuery } from '../ledger/holds/holds.ts';
+import { parseMessage } from '../messages/inputs/parse-message.ts';
+import { acceptedSchema, count, instant } from '../messages/journey/shapes.ts';
+import { decision } from '../messages/resolve-inquiry.ts';
+import { decisionContent } from '../model/decision-content.ts';
+import { FAILURE_TYPES } from '../model/failure-types.ts';
+import { PRODUCTS } from '../model/products.ts';
+import { decide, findEarlier, markSeen, requireDecidable } from '../operator/decide.ts';
+import { describeHold, holdSchema } from '../operator/holds.ts';
+import { ATTENTION_GUIDE } from '../words/holds.ts';
+import { type Call, defineRoute, PATH_PARAMETERS, type Route, recordedReason } from './operation.ts';
+import { afterParameter, createPageSchema, limitParameter, readPage } from './pages.ts';
+import { createMessageRefusal, translateToRefusal } from './problem.ts';
 import {
   isReached,
   keepReached,
@@ -27,9 +28,8 @@ import {
   requireReach,
   toReadersReach,
   waitUntilNextStep,
-} from '../reach.ts';
-import { type Call, defineRoute, PATH_PARAMETERS, type Route, recordedReason } from '../route.ts';
-import type { ApiServices } from '../services.ts';
+} from './reach.ts';
+import type { ApiServices } from './services.ts';
 
 const FLAGS = Object.keys(ATTENTION_GUIDE) as FlagReason[];
 const TYPES = [...FAILURE_TYPES, ...FLAGS] as const;

@@ -4,25 +4,25 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { JsonObject } from '../../base/json-safety.ts';
-import { hasCode } from '../../client/connection/errors.ts';
-import type { Run } from '../../client/runs/run-handle.ts';
-import { parseWith } from '../../fields/problems.ts';
-import { Refusal } from '../../http/refusal.ts';
-import { toCallerKey } from '../../http/request-guard.ts';
-import type { EndingMessage } from '../../ledger/records.ts';
-import { ANSWERS, type RunAnswers } from '../../messages/answers.ts';
-import { completeSchema, parseMessage } from '../../messages/inputs/parse-message.ts';
-import { acceptedSchema } from '../../messages/journey/shapes.ts';
-import { applyRules, type Checked, type Loose, type Message } from '../../messages/message.ts';
-import { InvalidInputError } from '../../model/problems.ts';
-import { ID_NAMES, type RunKind, toRunKey } from '../../model/run-key.ts';
-import { WORK_CLASSES } from '../../model/work-class.ts';
-import type { Scope } from '../../operations/scopes.ts';
-import { allRunsQuery, listedRunSchema, listQuery, listRuns, readRun, runListSchema } from '../lists/runs.ts';
-import { refuseDifferent } from '../problem.ts';
-import { reaches, reachesAll } from '../reach.ts';
-import { type AnswerForm, type Call, defineRoute, listPathParameters, Reply, type Route } from '../route.ts';
+import type { JsonObject } from '../base/json-safety.ts';
+import { hasCode } from '../client/connection/errors.ts';
+import type { Run } from '../client/runs/run-handle.ts';
+import { parseWith } from '../fields/problems.ts';
+import { Refusal } from '../http/refusal.ts';
+import { toCallerKey } from '../http/request-guard.ts';
+import type { EndingMessage } from '../ledger/records.ts';
+import { ANSWERS, type RunAnswers } from '../messages/answers.ts';
+import { completeSchema, parseMessage } from '../messages/inputs/parse-message.ts';
+import { acceptedSchema } from '../messages/journey/shapes.ts';
+import { applyRules, type Checked, type Loose, type Message } from '../messages/message.ts';
+import { InvalidInputError } from '../model/problems.ts';
+import { ID_NAMES, type RunKind, toRunKey } from '../model/run-key.ts';
+import { WORK_CLASSES } from '../model/work-class.ts';
+import { type AnswerForm, type Call, defineRoute, listPathParameters, Reply, type Route } from './operation.ts';
+import { refuseDifferent } from './problem.ts';
+import { reaches, reachesAll } from './reach.ts';
+import { allRunsQuery, listedRunSchema, listQuery, listRuns, readRun, runListSchema } from './run-list.ts';
+import type { Scope } from './scopes.ts';
 
 /** @typeParam Input of a start, once it is checked */
 export interface KindOfRun<Input extends object> {

@@ -1,16 +1,16 @@
 /** Orders of operators that stay in force until they end: pauses of inquiries, and legal holds against disposal. */
 
 import { z } from 'zod';
-import { profileName, text } from '../../fields/fields.ts';
-import { Refusal } from '../../http/refusal.ts';
-import { legalHoldFields } from '../../ledger/audit/audited.ts';
-import { type Pause, type PauseScope, pauseSchema } from '../../ledger/pauses.ts';
-import { wakeRuns } from '../../operator/wake-runs.ts';
-import type { ApiCaller } from '../caller.ts';
-import { createPageSchema, toPage } from '../lists/pages.ts';
-import { refuseDifferent } from '../problem.ts';
-import { keepReached, reaches, reachesAll } from '../reach.ts';
-import { defineRoute, PATH_PARAMETERS, type Route, recordedReason } from '../route.ts';
+import { profileName, text } from '../fields/fields.ts';
+import { Refusal } from '../http/refusal.ts';
+import { legalHoldFields } from '../ledger/audit/audited.ts';
+import { type Pause, type PauseScope, pauseSchema } from '../ledger/pauses.ts';
+import { wakeRuns } from '../operator/wake-runs.ts';
+import type { ApiCaller } from './caller.ts';
+import { defineRoute, PATH_PARAMETERS, type Route, recordedReason } from './operation.ts';
+import { createPageSchema, toPage } from './pages.ts';
+import { refuseDifferent } from './problem.ts';
+import { keepReached, reaches, reachesAll } from './reach.ts';
 
 const duplicate = z.boolean().describe('The same order was given before, and nothing was written.');
 

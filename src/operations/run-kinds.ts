@@ -1,37 +1,37 @@
 /** The kinds of runs: how each starts, what its result shows, and which messages it takes. runs.ts makes the routes. */
 import { z } from 'zod';
-import { CallError, hasCode } from '../../client/connection/errors.ts';
-import { isRunOpen } from '../../client/connection/temporal-runs.ts';
-import { applicantsSchema, failsafeApplicantsSchema } from '../../fields/applicant-schemas.ts';
-import { Refusal } from '../../http/refusal.ts';
-import { advance } from '../../messages/advance.ts';
-import { extend, extendShareReport } from '../../messages/extend.ts';
-import { chooseWorkflow, INPUTS } from '../../messages/inputs/all-inputs.ts';
-import { type LendingJourneyInput, lendingJourney } from '../../messages/inputs/lending-journey.ts';
-import { parseMessage } from '../../messages/inputs/parse-message.ts';
-import { type PortfolioReviewInput, portfolioReview } from '../../messages/inputs/portfolio-review.ts';
-import { creditReport, failsafeCheck, type PullInput } from '../../messages/inputs/pull.ts';
-import { type ShareReportInput, shareReport } from '../../messages/inputs/share-report.ts';
-import { journeyResultSchema, stageStatusSchema } from '../../messages/journey/shapes.ts';
-import type { Loose } from '../../messages/message.ts';
-import { readFolder, toPortfolioFolder } from '../../messages/portfolio/output-files.ts';
-import { portfolioResultSchema } from '../../messages/portfolio/shapes.ts';
-import { pullResultSchema } from '../../messages/pull/shapes.ts';
-import { requestShare } from '../../messages/request-share.ts';
-import { shareReportResultSchema } from '../../messages/share/shapes.ts';
+import { CallError, hasCode } from '../client/connection/errors.ts';
+import { isRunOpen } from '../client/connection/temporal-runs.ts';
+import { applicantsSchema, failsafeApplicantsSchema } from '../fields/applicant-schemas.ts';
+import { Refusal } from '../http/refusal.ts';
+import { advance } from '../messages/advance.ts';
+import { extend, extendShareReport } from '../messages/extend.ts';
+import { chooseWorkflow, INPUTS } from '../messages/inputs/all-inputs.ts';
+import { type LendingJourneyInput, lendingJourney } from '../messages/inputs/lending-journey.ts';
+import { parseMessage } from '../messages/inputs/parse-message.ts';
+import { type PortfolioReviewInput, portfolioReview } from '../messages/inputs/portfolio-review.ts';
+import { creditReport, failsafeCheck, type PullInput } from '../messages/inputs/pull.ts';
+import { type ShareReportInput, shareReport } from '../messages/inputs/share-report.ts';
+import { journeyResultSchema, stageStatusSchema } from '../messages/journey/shapes.ts';
+import type { Loose } from '../messages/message.ts';
+import { readFolder, toPortfolioFolder } from '../messages/portfolio/output-files.ts';
+import { portfolioResultSchema } from '../messages/portfolio/shapes.ts';
+import { pullResultSchema } from '../messages/pull/shapes.ts';
+import { requestShare } from '../messages/request-share.ts';
+import { shareReportResultSchema } from '../messages/share/shapes.ts';
 import {
   steerReview,
   withdrawJourney,
   withdrawPull,
   withdrawShare,
   withdrawShareReport,
-} from '../../messages/withdraw.ts';
-import { repeatContent } from '../../model/decision-content.ts';
-import { openOutput, requirePortfolio, resolveFolderPath, resolveOutputPaths } from '../../portfolio/portfolio-file.ts';
-import { requireScope } from '../caller.ts';
-import { readRun } from '../lists/runs.ts';
-import { refuseDifferent } from '../problem.ts';
-import { type Call, defineRoute, Reply, type Route } from '../route.ts';
+} from '../messages/withdraw.ts';
+import { repeatContent } from '../model/decision-content.ts';
+import { openOutput, requirePortfolio, resolveFolderPath, resolveOutputPaths } from '../portfolio/portfolio-file.ts';
+import { requireScope } from './caller.ts';
+import { type Call, defineRoute, Reply, type Route } from './operation.ts';
+import { refuseDifferent } from './problem.ts';
+import { readRun } from './run-list.ts';
 import { createRunRoutes, readResult } from './runs.ts';
 
 export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInput>({

@@ -5,16 +5,16 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
-import { parseWith } from '../../fields/problems.ts';
-import type { AuditLog } from '../../http/audit.ts';
-import { readJsonBody } from '../../http/payload-json.ts';
-import { Refusal } from '../../http/refusal.ts';
-import type { TokenVerifier } from '../../http/token-verifier.ts';
-import { type ApiCaller, requireOwnPage } from '../caller.ts';
+import { parseWith } from '../fields/problems.ts';
+import type { AuditLog } from '../http/audit.ts';
+import { readJsonBody } from '../http/payload-json.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { TokenVerifier } from '../http/token-verifier.ts';
+import { type ApiCaller, requireOwnPage } from '../operations/caller.ts';
 
 /** Beside the compiled program, also where this runs from its sources. */
 const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page' : '../../../page', import.meta.url),
+  new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page' : '../../page', import.meta.url),
 );
 
 /** Writes a content security policy that allows these sources, and no frame. */

@@ -7,10 +7,10 @@ import { findSchemaProblems, parseWith } from '../fields/problems.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { SCOPES, type Scope } from '../operations/scopes.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import { actingName } from './caller.ts';
-import { createPathSchema, type Route } from './route.ts';
+import { createPathSchema, type Route } from './operation.ts';
+import { SCOPES, type Scope } from './scopes.ts';
 import { type ApiServices, createServices } from './services.ts';
 
 export interface LocalCall {

@@ -1,5 +1,5 @@
 /**
- * Describes one operation of the API in full. The table of operations (route-table.ts) yields the routes, the OpenAPI
+ * Describes one operation of the API in full. The table of operations (all-operations.ts) yields the routes, the OpenAPI
  * document, the reference page and the tests of who may do what.
  */
 import type { IncomingHttpHeaders } from 'node:http';
@@ -13,8 +13,8 @@ import type { AccessRecord } from '../http/audit.ts';
 import type { Checked, Loose } from '../messages/message.ts';
 import { PRODUCTS } from '../model/products.ts';
 import { checkRunKey, ID_NAMES, KINDS, toRunKey } from '../model/run-key.ts';
-import type { Scope } from '../operations/scopes.ts';
 import type { ApiCaller } from './caller.ts';
+import type { Scope } from './scopes.ts';
 import type { ApiServices } from './services.ts';
 
 type Method = 'GET' | 'POST';

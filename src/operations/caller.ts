@@ -13,7 +13,7 @@ import {
   type TokenSettings,
   type TokenVerifier,
 } from '../http/token-verifier.ts';
-import { isScope, type Scope } from '../operations/scopes.ts';
+import { isScope, type Scope } from './scopes.ts';
 
 /** All of them, or those that are listed. */
 export type Reach = '*' | ReadonlySet<string>;

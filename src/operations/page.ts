@@ -1,17 +1,16 @@
 /** Operations for the operators' page alone: the signed-in caller, a search, and the story of one run in words. */
 
 import { z } from 'zod';
-import { pick } from '../../base/defined.ts';
-import { runInParallel } from '../../base/in-parallel.ts';
-import { Refusal } from '../../http/refusal.ts';
-import type { NamedRecord } from '../../ledger/audit/audited.ts';
-import type { OperatorTask } from '../../ledger/holds/holds.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
-import { instant, optionalText, refusedMessageSchema } from '../../messages/journey/shapes.ts';
-import { isFailureType } from '../../model/failure-types.ts';
-import { ENVIRONMENTS } from '../../model/products.ts';
-import { checkRunKey, formatRunName, KINDS, parseRunKey, toRunKey, toWorkflowId } from '../../model/run-key.ts';
-import { consents, decisions, disposals, type Listing } from '../../operations/listings.ts';
+import { pick } from '../base/defined.ts';
+import { runInParallel } from '../base/in-parallel.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { NamedRecord } from '../ledger/audit/audited.ts';
+import type { OperatorTask } from '../ledger/holds/holds.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { instant, optionalText, refusedMessageSchema } from '../messages/journey/shapes.ts';
+import { isFailureType } from '../model/failure-types.ts';
+import { ENVIRONMENTS } from '../model/products.ts';
+import { checkRunKey, formatRunName, KINDS, parseRunKey, toRunKey, toWorkflowId } from '../model/run-key.ts';
 import {
   describeAttempt,
   describeConsent,
@@ -21,14 +20,15 @@ import {
   describeTask,
   describeTaskEnd,
   type RecordLine,
-} from '../../words/records.ts';
-import { type AnyStatus, describePendingDecision, describeStanding, toRunView } from '../../words/runs.ts';
-import { AS_TEXT } from '../../words/writer.ts';
-import { createPageSchema, toPage } from '../lists/pages.ts';
-import { readRun } from '../lists/runs.ts';
-import { isReached, reaches, toReadersReach } from '../reach.ts';
-import { type Call, defineRoute, type Route } from '../route.ts';
-import type { ApiServices } from '../services.ts';
+} from '../words/records.ts';
+import { type AnyStatus, describePendingDecision, describeStanding, toRunView } from '../words/runs.ts';
+import { AS_TEXT } from '../words/writer.ts';
+import { consents, decisions, disposals, type Listing } from './listings.ts';
+import { type Call, defineRoute, type Route } from './operation.ts';
+import { createPageSchema, toPage } from './pages.ts';
+import { isReached, reaches, toReadersReach } from './reach.ts';
+import { readRun } from './run-list.ts';
+import type { ApiServices } from './services.ts';
 
 const reach = z.union([z.array(z.string()), z.literal('*')]);
 

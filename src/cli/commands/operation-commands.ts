@@ -1,15 +1,15 @@
-/** The commands that operations of the API give, with what only the command line adds. route-command.ts prints them. */
+/** The commands that operations of the API give, with what only the command line adds. operation-command.ts prints them. */
 import { randomUUID } from 'node:crypto';
-import type { Paused } from '../../api/routes/orders.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { Loose } from '../../messages/message.ts';
 import { ID_NAMES, parseRunKey } from '../../model/run-key.ts';
+import type { Paused } from '../../operations/orders.ts';
 import { type AnyStatus, needsPerson } from '../../words/runs.ts';
 import { EXIT, UsageError } from '../output/errors.ts';
 import { formatStatus } from '../output/status-lines.ts';
 import type { Needs } from './call-operation.ts';
 import type { Answer } from './command.ts';
-import type { RouteCommand } from './route-command.ts';
+import type { RouteCommand } from './operation-command.ts';
 
 /** A share by itself says which share it is; a decision without a time is of now, and its evidence of the same time. */
 function completeConsent(message: Loose, runKey: string | undefined): Loose {

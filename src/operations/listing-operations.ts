@@ -1,11 +1,11 @@
 /** Makes a route of each listing in the table of operations: its path, pages, cursors and what a caller reaches. */
 import { z } from 'zod';
-import { Refusal } from '../../http/refusal.ts';
-import { LISTINGS, type Listing, toOperationId } from '../../operations/listings.ts';
-import { capitalize, toCamelCase } from '../../words/writer.ts';
-import { keepReached, reachesAll, toReadersReach } from '../reach.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { Refusal } from '../http/refusal.ts';
+import { capitalize, toCamelCase } from '../words/writer.ts';
+import { LISTINGS, type Listing, toOperationId } from './listings.ts';
+import { defineRoute, type Route } from './operation.ts';
 import { afterParameter, createPageSchema, limitParameter, readPage } from './pages.ts';
+import { keepReached, reachesAll, toReadersReach } from './reach.ts';
 
 type Row = Record<string, unknown> & { runKey: string };
 

@@ -1,19 +1,19 @@
 /** Reports, changes, references and refusals out of the ledger: masked, or whole where the token may see that. */
 import { z } from 'zod';
-import { parseJson } from '../../base/json-safety.ts';
-import { text } from '../../fields/fields.ts';
-import type { AccessRecord } from '../../http/audit.ts';
-import { type ProblemCode, Refusal } from '../../http/refusal.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
-import type { ReportOrigin } from '../../ledger/records.ts';
-import { listReferences, type Reader } from '../../ledger/reports/reports.ts';
-import { consumerWithoutRecordSchema, instant, journeyReferencesSchema } from '../../messages/journey/shapes.ts';
-import { consumerResultSchema, unattributedConsumerSchema } from '../../messages/pull/shapes.ts';
-import { PRODUCTS, type ProductCode } from '../../model/products.ts';
-import { redact, redactShape } from '../../protection/redaction/redaction.ts';
-import { requireScope } from '../caller.ts';
-import { requireFound } from '../reach.ts';
-import { type Call, defineRoute, type Route } from '../route.ts';
+import { parseJson } from '../base/json-safety.ts';
+import { text } from '../fields/fields.ts';
+import type { AccessRecord } from '../http/audit.ts';
+import { type ProblemCode, Refusal } from '../http/refusal.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { ReportOrigin } from '../ledger/records.ts';
+import { listReferences, type Reader } from '../ledger/reports/reports.ts';
+import { consumerWithoutRecordSchema, instant, journeyReferencesSchema } from '../messages/journey/shapes.ts';
+import { consumerResultSchema, unattributedConsumerSchema } from '../messages/pull/shapes.ts';
+import { PRODUCTS, type ProductCode } from '../model/products.ts';
+import { redact, redactShape } from '../protection/redaction/redaction.ts';
+import { requireScope } from './caller.ts';
+import { type Call, defineRoute, type Route } from './operation.ts';
+import { requireFound } from './reach.ts';
 
 const reveal = z
   .enum(['true', 'false'])

@@ -1,10 +1,10 @@
 /** Lists in pages: their parameters `limit` and `after`, the one shape of an answer, and how a page is filled. */
 import { z } from 'zod';
-import { parseJson } from '../../base/json-safety.ts';
-import { Refusal } from '../../http/refusal.ts';
-import { SealBrokenError } from '../../protection/errors.ts';
-import { keepReached, toReadersReach } from '../reach.ts';
-import type { Call } from '../route.ts';
+import { parseJson } from '../base/json-safety.ts';
+import { Refusal } from '../http/refusal.ts';
+import { SealBrokenError } from '../protection/errors.ts';
+import type { Call } from './operation.ts';
+import { keepReached, toReadersReach } from './reach.ts';
 
 const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
