@@ -55,8 +55,8 @@ async function findCommands(name: string): Promise<CommandRow[]> {
   const isCalled = (row: { name: string }) => row.name.split(' ')[0] === name;
   const [, load] = PROGRAMS.find(([names]) => names.split(' ').includes(name)) ?? [];
   if (load) return (await load()).COMMANDS.filter(isCalled);
-  const { ROUTE_COMMANDS } = await import('./cli/commands/operation-commands.ts');
-  const called = ROUTE_COMMANDS.filter(isCalled);
+  const { OPERATION_COMMANDS } = await import('./cli/commands/operation-commands.ts');
+  const called = OPERATION_COMMANDS.filter(isCalled);
   const toRows = async (specs: typeof called) =>
     specs.map((await import('./cli/commands/operation-command.ts')).toCommandRow);
   if (called.length > 0) return toRows(called);
@@ -64,7 +64,7 @@ async function findCommands(name: string): Promise<CommandRow[]> {
   const listing = listings.find(isCalled);
   if (listing) return [listing];
   const programs = await Promise.all(PROGRAMS.map(async ([, loadProgram]) => (await loadProgram()).COMMANDS));
-  return [...programs.flat(), ...(await toRows([...ROUTE_COMMANDS])), ...listings];
+  return [...programs.flat(), ...(await toRows([...OPERATION_COMMANDS])), ...listings];
 }
 
 /** Repeats no misplaced value: commander quotes it, and it may be personal and hold quotes itself. */

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { addProbes, type Readiness } from '../health/readiness.ts';
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '../http/refusal.ts';
 import { problemSchema } from '../messages/journey/shapes.ts';
-import { ROUTES } from '../operations/all-operations.ts';
-import { createPathSchema, listPathParameters, type Route } from '../operations/operation.ts';
+import { OPERATIONS } from '../operations/all-operations.ts';
+import { createPathSchema, listPathParameters, type Operation } from '../operations/operation.ts';
 import { SCOPES } from '../operations/scopes.ts';
 import { createPolicy } from './page.ts';
 
@@ -64,7 +64,7 @@ const REMEDIES: Partial<Record<ProblemCode, string>> = {
 
 /** Lists each operation, and each problem at the anchor that its `type` names. */
 export function writeReferencePage(): string {
-  const operations = ROUTES.map(({ operationId, method, path, summary, scope }) =>
+  const operations = OPERATIONS.map(({ operationId, method, path, summary, scope }) =>
     formatTableRow(operationId, `<code>${method} ${path}</code>`, `${toHtml(summary)}. Scope <code>${scope}</code>`),
   );
   const problems = PROBLEM_CODES.map((code) => {
@@ -132,11 +132,14 @@ const COMMON_PROBLEMS: Readonly<Record<number, string>> = {
 };
 
 /** Builds the document. It depends on the table alone. */
-export function createOpenApiDocument(routes: readonly Route[] = ROUTES): Json {
+export function createOpenApiDocument(operations: readonly Operation[] = OPERATIONS): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};
-  for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: buildOperation(route, components) };
+  for (const operation of operations) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: buildOperation(operation, components),
+    };
   }
   components.refer(PROBLEM, 'problem');
   return {
@@ -150,7 +153,7 @@ export function createOpenApiDocument(routes: readonly Route[] = ROUTES): Json {
     },
     servers: [{ url: 'http://127.0.0.1:7282' }],
     security: [{ token: [] }],
-    tags: [...new Set(routes.map(toTag))].map((name) => ({ name })),
+    tags: [...new Set(operations.map(toTag))].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {
@@ -171,26 +174,26 @@ export function createOpenApiDocument(routes: readonly Route[] = ROUTES): Json {
 }
 
 /** The resource: `journeys` of `/v1/journeys/{journeyId}`. */
-function toTag({ path }: Pick<Route, 'path'>): string {
+function toTag({ path }: Pick<Operation, 'path'>): string {
   return path.split('/')[2] ?? '';
 }
 
-function buildOperation(route: Route, components: Components): Json {
-  const { operationId, summary, description, scope, path, query = z.object({}), body, headers } = route;
+function buildOperation(operation: Operation, components: Components): Json {
+  const { operationId, summary, description, scope, path, query = z.object({}), body, headers } = operation;
   const ofHeaders = Object.entries({
     ...headers,
     'X-Request-Id': 'Your own id for the request. The API repeats it in the answer and in its logs.',
   }).map(([name, what]) => ({ name, in: 'header', required: false, description: what, schema: { type: 'string' } }));
   return {
     operationId,
-    tags: [toTag(route)],
+    tags: [toTag(operation)],
     summary,
     description,
     'x-scope': scope,
     security: [{ token: [scope] }],
     parameters: [...listMembers('path', createPathSchema(path)), ...listMembers('query', query), ...ofHeaders],
     requestBody: body && { required: true, content: components.describe(body, operationId) },
-    responses: buildResponses(route, components),
+    responses: buildResponses(operation, components),
   };
 }
 
@@ -204,10 +207,10 @@ function listMembers(place: 'path' | 'query', form: z.ZodObject): Json[] {
   });
 }
 
-function buildResponses(route: Route, components: Components): Json {
-  const { operationId, path, body, problems = {} } = route;
+function buildResponses(operation: Operation, components: Components): Json {
+  const { operationId, path, body, problems = {} } = operation;
   const responses: Record<string, Json> = {};
-  for (const [status, { description, schema, headers }] of Object.entries(route.answers)) {
+  for (const [status, { description, schema, headers }] of Object.entries(operation.answers)) {
     const named = Object.entries(headers ?? {}).map(([header, what]) => {
       return [header, { description: what, schema: { type: 'string' } }] as const;
     });

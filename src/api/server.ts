@@ -16,7 +16,7 @@ import { requireAccess } from '../http/request-guard.ts';
 import { openService } from '../http/service.ts';
 import { checkOpaqueId, MAX_ID_LENGTH } from '../model/opaque-id.ts';
 import { ConfigError, InvalidInputError, type Problem } from '../model/problems.ts';
-import { ROUTES } from '../operations/all-operations.ts';
+import { OPERATIONS } from '../operations/all-operations.ts';
 import {
   type ApiCaller,
   createApiTokenVerifier,
@@ -32,7 +32,7 @@ import {
   findRun,
   isMessage,
   listPathParameters,
-  type Route,
+  type Operation,
 } from '../operations/operation.ts';
 import { createProblem, translateToRefusal, writeProblem } from '../operations/problem.ts';
 import { reachesAll, requireReach, waitUntilNextStep } from '../operations/reach.ts';
@@ -109,7 +109,7 @@ export async function startApi(options: ApiOptions) {
   addPage(app, options.pageDirectory, options.signInPath);
   if (cookie) addSignIn(app, { cookie, verify, audit });
   addDocuments(app, createReadiness(services, stopping.signal));
-  for (const route of ROUTES) addRoute(app, route, { audit, services, stopping: stopping.signal });
+  for (const operation of OPERATIONS) addRoute(app, operation, { audit, services, stopping: stopping.signal });
   return {
     ...(await listen()),
     /** Takes no more requests, answers those that it has, and closes the audit log. */
@@ -147,8 +147,8 @@ function toRequestId(given: string | string[] | undefined): string {
 
 type RouteParts = Pick<Call, 'services' | 'stopping'> & { audit: AuditLog };
 
-function addRoute(app: FastifyInstance, route: Route, { audit, services, stopping }: RouteParts): void {
-  const { method, path, scope, headers, answers } = route;
+function addRoute(app: FastifyInstance, operation: Operation, { audit, services, stopping }: RouteParts): void {
+  const { method, path, scope, headers, answers } = operation;
   const pathSchema = createPathSchema(path);
   app.route({
     method,
@@ -157,7 +157,7 @@ function addRoute(app: FastifyInstance, route: Route, { audit, services, stoppin
     config: {
       route: `${method} ${path}`,
       needs: scope,
-      lane: isMessage(route) ? 'message' : headers ? 'status' : 'ledger',
+      lane: isMessage(operation) ? 'message' : headers ? 'status' : 'ledger',
     },
     async handler(request, reply) {
       const access = requireAccess<ApiCaller>(request);
@@ -169,7 +169,7 @@ function addRoute(app: FastifyInstance, route: Route, { audit, services, stoppin
       // There is nothing of a name that breaks its rule, and it does not matter why. A product is a word of a list.
       const unlisted = problems.filter(({ path }) => path === '/productCode');
       if (unlisted.length < problems.length) throw new Refusal('notFound');
-      const about = findRun(route, params);
+      const about = findRun(operation, params);
       if (about !== undefined) {
         note({ journeyId: about });
         await requireReach({ caller, services }, about);
@@ -177,12 +177,12 @@ function addRoute(app: FastifyInstance, route: Route, { audit, services, stoppin
       if (unlisted.length > 0) throw new InvalidInputError(unlisted);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const answer = await route.handle({
+      const answer = await operation.handle({
         services,
         caller,
         params,
-        query: readQuery(route, request),
-        body: readBody(route, request),
+        query: readQuery(operation, request),
+        body: readBody(operation, request),
         by: () => requireActingName(caller),
         note,
         giveUpSlot,
@@ -191,7 +191,7 @@ function addRoute(app: FastifyInstance, route: Route, { audit, services, stoppin
         headers: request.headers,
       });
       const { status, body, stream } = answer;
-      if (!Object.hasOwn(answers, status)) throw new Error(`${route.operationId} declares no answer ${status}`);
+      if (!Object.hasOwn(answers, status)) throw new Error(`${operation.operationId} declares no answer ${status}`);
       // Writes the audit line before the answer is sent. Without an audit line the caller gets no answer.
       audit.record({ ...record, status });
       reply.code(status).headers(answer.headers);
@@ -212,7 +212,7 @@ const NO_NUL = 'must not hold the character NUL';
 const PLAIN_NAME = /^[A-Za-z_-]{1,40}$/;
 
 /** @throws InvalidInputError: each problem names its parameter */
-function readQuery({ query = z.strictObject({}) }: Route, request: FastifyRequest): unknown {
+function readQuery({ query = z.strictObject({}) }: Operation, request: FastifyRequest): unknown {
   const known = Object.keys(query.shape);
   const unknown = known.length > 0 ? `is no parameter; known are ${known.join(', ')}` : 'takes no query';
   const problems = Object.entries(request.query as Record<string, unknown>).flatMap(([name, value]): Problem[] => {
@@ -227,7 +227,7 @@ function readQuery({ query = z.strictObject({}) }: Route, request: FastifyReques
 }
 
 /** @throws Refusal 400 for what is no JSON object; InvalidInputError for members that are given elsewhere */
-function readBody({ path, body: schema }: Route, { body: text }: FastifyRequest): JsonObject {
+function readBody({ path, body: schema }: Operation, { body: text }: FastifyRequest): JsonObject {
   if (!schema) {
     if (text === undefined || text === null || text === '') return {};
     throw new Refusal('bodyNotTaken');

@@ -1,25 +1,24 @@
-/** Every operation of the API, of one file for each resource. */
+/** Every operation of the API, of one file for each subject. */
+import { consentOperations } from './consents.ts';
+import { holdOperations } from './holds.ts';
+import { listingOperations } from './listing-operations.ts';
+import type { Operation } from './operation.ts';
+import { orderOperations } from './orders.ts';
+import { pageOperations } from './page.ts';
+import { reportOperations } from './reports.ts';
+import { journeyOperations, portfolioReviewOperations, pullOperations, shareOperations } from './run-kinds.ts';
+import { allRunsOperations } from './runs.ts';
 
-import { consentRoutes } from './consents.ts';
-import { holdRoutes } from './holds.ts';
-import { listingRoutes } from './listing-operations.ts';
-import type { Route } from './operation.ts';
-import { orderRoutes } from './orders.ts';
-import { pageRoutes } from './page.ts';
-import { reportRoutes } from './reports.ts';
-import { journeyRoutes, portfolioReviewRoutes, pullRoutes, shareRoutes } from './run-kinds.ts';
-import { allRunsRoutes } from './runs.ts';
-
-export const ROUTES: readonly Route[] = [
-  ...journeyRoutes,
-  ...consentRoutes,
-  ...pullRoutes,
-  ...shareRoutes,
-  ...portfolioReviewRoutes,
-  ...allRunsRoutes,
-  ...holdRoutes,
-  ...orderRoutes,
-  ...listingRoutes,
-  ...reportRoutes,
-  ...pageRoutes,
+export const OPERATIONS: readonly Operation[] = [
+  ...journeyOperations,
+  ...consentOperations,
+  ...pullOperations,
+  ...shareOperations,
+  ...portfolioReviewOperations,
+  ...allRunsOperations,
+  ...holdOperations,
+  ...orderOperations,
+  ...listingOperations,
+  ...reportOperations,
+  ...pageOperations,
 ];

@@ -4,7 +4,7 @@ import type { ConsentAnswer } from '../client/runs/consents.ts';
 import { consent as consentDefinition } from '../messages/consent.ts';
 import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { recordedConsentSchema } from '../messages/journey/shapes.ts';
-import { defineRoute, Reply, type Route } from './operation.ts';
+import { defineOperation, type Operation, Reply } from './operation.ts';
 import { requireReach } from './reach.ts';
 
 const consentAnswerSchema = z
@@ -20,8 +20,8 @@ const consentAnswerSchema = z
   })
   .meta({ id: 'consentAnswer' });
 
-export const consentRoutes: readonly Route[] = [
-  defineRoute({
+export const consentOperations: readonly Operation[] = [
+  defineOperation({
     at: 'POST /v1/consents',
     operationId: 'recordConsent',
     summary: 'Record what a consumer has decided about a share',

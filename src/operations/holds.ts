@@ -17,7 +17,7 @@ import { PRODUCTS } from '../model/products.ts';
 import { decide, findEarlier, markSeen, requireDecidable } from '../operator/decide.ts';
 import { describeHold, holdSchema } from '../operator/holds.ts';
 import { ATTENTION_GUIDE } from '../words/holds.ts';
-import { type Call, defineRoute, PATH_PARAMETERS, type Route, recordedReason } from './operation.ts';
+import { type Call, defineOperation, type Operation, PATH_PARAMETERS, recordedReason } from './operation.ts';
 import { afterParameter, createPageSchema, limitParameter, readPage } from './pages.ts';
 import { createMessageRefusal, translateToRefusal } from './problem.ts';
 import {
@@ -155,8 +155,8 @@ export type DecidedRow = z.infer<typeof decidedRow>;
 
 const decidedManySchema = z.object({ inquiries: z.array(decidedRow) }).meta({ id: 'decidedMany' });
 
-export const holdRoutes: readonly Route[] = [
-  defineRoute({
+export const holdOperations: readonly Operation[] = [
+  defineOperation({
     at: 'GET /v1/holds',
     operationId: 'listHolds',
     summary: 'List what needs a person, the oldest first',
@@ -186,7 +186,7 @@ export const holdRoutes: readonly Route[] = [
       return { asOf, ...page, data: page.data.map(describeHold) };
     },
   }),
-  defineRoute({
+  defineOperation({
     at: 'GET /v1/holds/counts',
     operationId: 'countHolds',
     summary: 'Count what needs a person, by kind and failure type',
@@ -206,7 +206,7 @@ export const holdRoutes: readonly Route[] = [
       return { asOf, counts: counts.map(({ reason: failureType, ...rest }) => ({ failureType, ...rest })) };
     },
   }),
-  defineRoute({
+  defineOperation({
     at: 'POST /v1/inquiries/{customerTraceNumber}/seen',
     operationId: 'markSeen',
     summary: 'Mark a flag about an inquiry as seen',
@@ -223,7 +223,7 @@ export const holdRoutes: readonly Route[] = [
       return { accepted: true, duplicate };
     },
   }),
-  defineRoute({
+  defineOperation({
     at: 'POST /v1/runs/{runKey}/seen',
     operationId: 'markRunSeen',
     summary: 'Mark a flag about a whole run as seen',
@@ -237,7 +237,7 @@ export const holdRoutes: readonly Route[] = [
       return { accepted: true, duplicate };
     },
   }),
-  defineRoute({
+  defineOperation({
     at: 'POST /v1/unmatched-consents/seen',
     operationId: 'markConsentsSeen',
     summary: 'Mark the unmatched consents of one run as seen',
@@ -258,7 +258,7 @@ export const holdRoutes: readonly Route[] = [
       return { accepted: true, count };
     },
   }),
-  defineRoute({
+  defineOperation({
     at: 'POST /v1/runs/{runKey}/decisions',
     operationId: 'decideInquiry',
     summary: 'Decide about an inquiry of a run on hold',
@@ -277,7 +277,7 @@ export const holdRoutes: readonly Route[] = [
     run: ({ services, sending, params: { runKey }, body, by }) =>
       decideAndSign(services, runKey, { ...body, by: by() }, sending),
   }),
-  defineRoute({
+  defineOperation({
     at: 'POST /v1/decisions',
     operationId: 'decideMany',
     summary: 'Decide the same about many inquiries on hold, or preview it',

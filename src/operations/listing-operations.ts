@@ -1,9 +1,9 @@
-/** Makes a route of each listing in the table of operations: its path, pages, cursors and what a caller reaches. */
+/** Makes an operation of each listing in the table of operations: its path, pages, cursors and what a caller reaches. */
 import { z } from 'zod';
 import { Refusal } from '../http/refusal.ts';
 import { capitalize, toCamelCase } from '../words/writer.ts';
 import { LISTINGS, type Listing, toOperationId } from './listings.ts';
-import { defineRoute, type Route } from './operation.ts';
+import { defineOperation, type Operation } from './operation.ts';
 import { afterParameter, createPageSchema, limitParameter, readPage } from './pages.ts';
 import { keepReached, reachesAll, toReadersReach } from './reach.ts';
 
@@ -22,9 +22,9 @@ const ROWS_PER_REACH_CHECK = 1_000;
 const LONGEST_SUM_MS = 60_000;
 const TOO_LONG = 'it took too long: ask for a shorter period, by from and before';
 
-export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
+export const listingOperations: readonly Operation[] = LISTINGS.flatMap((listing) => {
   const { name, path = `/v1/audit/${name}` as const, summary, description, scope, input, output, totals } = listing;
-  const list = defineRoute({
+  const list = defineOperation({
     at: `GET ${path}`,
     operationId: toOperationId(listing),
     scope,
@@ -49,7 +49,7 @@ export const listingRoutes: readonly Route[] = LISTINGS.flatMap((listing) => {
     },
   });
   if (!totals) return [list];
-  const sums = defineRoute({
+  const sums = defineOperation({
     at: `GET ${path}/totals`,
     operationId: `count${capitalize(name)}`,
     scope,

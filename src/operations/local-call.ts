@@ -9,7 +9,7 @@ import { parseMessage } from '../messages/inputs/parse-message.ts';
 import { InvalidInputError } from '../model/problems.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import { actingName } from './caller.ts';
-import { createPathSchema, type Route } from './operation.ts';
+import { createPathSchema, type Operation } from './operation.ts';
 import { SCOPES, type Scope } from './scopes.ts';
 import { type ApiServices, createServices } from './services.ts';
 
@@ -37,16 +37,16 @@ export function createLedgerServices(ledger: Ledger): ApiServices {
  *
  * @throws InvalidInputError, with each member's path
  */
-export function checkCall(route: Route, { params = {}, query = {}, body = {}, by }: Partial<LocalCall>): void {
-  const problems = route.query ? findSchemaProblems(route.query, query) : [];
-  if (route.findDefinition) {
+export function checkCall(operation: Operation, { params = {}, query = {}, body = {}, by }: Partial<LocalCall>): void {
+  const problems = operation.query ? findSchemaProblems(operation.query, query) : [];
+  if (operation.findDefinition) {
     const message = { ...params, ...body, ...(by === undefined ? {} : { by }) };
-    parseMessage(route.findDefinition(message), message);
+    parseMessage(operation.findDefinition(message), message);
   } else {
     problems.push(
-      ...findSchemaProblems(createPathSchema(route.path), params),
-      ...(route.body ? findSchemaProblems(route.body, body) : []),
-      ...(route.body || by !== undefined ? findSchemaProblems(AUTHOR, { by }) : []),
+      ...findSchemaProblems(createPathSchema(operation.path), params),
+      ...(operation.body ? findSchemaProblems(operation.body, body) : []),
+      ...(operation.body || by !== undefined ? findSchemaProblems(AUTHOR, { by }) : []),
     );
   }
   if (problems.length > 0) throw new InvalidInputError(problems);
@@ -56,14 +56,14 @@ const ALL_SCOPES = new Set(Object.keys(SCOPES) as Scope[]);
 const AUTHOR = z.object({ by: actingName });
 
 /** @throws InvalidInputError, with the member's path; what the handler throws */
-export function callLocally(services: ApiServices, route: Route, { params, query, body, by }: LocalCall) {
+export function callLocally(services: ApiServices, operation: Operation, { params, query, body, by }: LocalCall) {
   const { signal } = new AbortController();
-  return route.handle({
+  return operation.handle({
     services,
     // The user may run the program with the ledger's secrets, and so may do everything.
     caller: { subject: 'local', scopes: ALL_SCOPES, profiles: '*', endUsers: '*', by, isLocal: true },
     params,
-    query: route.query ? parseWith(route.query, query) : {},
+    query: operation.query ? parseWith(operation.query, query) : {},
     body: body as JsonObject,
     by: () => {
       if (by === undefined) throw new InvalidInputError([{ path: '/by', rule: 'is required' }]);

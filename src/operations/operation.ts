@@ -1,6 +1,6 @@
 /**
- * Describes one operation of the API in full. The table of operations (all-operations.ts) yields the routes, the OpenAPI
- * document, the reference page and the tests of who may do what.
+ * Describes one operation in full. The table of operations (all-operations.ts) yields the API's routes, commands, the
+ * OpenAPI document, the reference page and the tests of who may do what.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -62,8 +62,8 @@ export class Reply {
   }
 }
 
-/** An operation, as `defineRoute` makes it. */
-export interface Route {
+/** An operation, as `defineOperation` makes it. */
+export interface Operation {
   method: Method;
   path: `/v1/${string}`;
   /** A name for generated clients; never changed within /v1. */
@@ -87,8 +87,8 @@ export interface Route {
   handle(call: Call): Promise<Reply>;
 }
 
-interface RouteForm<At extends string, Query extends z.ZodObject, Body extends z.ZodType>
-  extends Omit<Route, 'method' | 'path' | 'query' | 'body' | 'answers' | 'handle'> {
+interface OperationForm<At extends string, Query extends z.ZodObject, Body extends z.ZodType>
+  extends Omit<Operation, 'method' | 'path' | 'query' | 'body' | 'answers' | 'handle'> {
   /** Method and path, as `GET /v1/holds`. */
   at: At;
   query?: Query;
@@ -97,19 +97,19 @@ interface RouteForm<At extends string, Query extends z.ZodObject, Body extends z
   answer?: z.ZodType;
   done?: string;
   /** In place of `answer`, if there are several: by their status. */
-  answers?: Route['answers'];
+  answers?: Operation['answers'];
   /** Returns the answer: an object, or its JSON. The body follows its schema, or else its message's definition. */
   run(call: Call<ParametersOf<At>, z.infer<Query>, z.infer<Body>>): Promise<object | string>;
 }
 
-/** Makes a route, and checks the types of what it takes. */
-export function defineRoute<
+/** Makes an operation, and checks the types of what it takes. */
+export function defineOperation<
   const At extends `${Method} /v1/${string}`,
   Query extends z.ZodObject,
   Body extends z.ZodType = z.ZodType<JsonObject>,
->({ at, answer, done = 'The answer.', answers, run, ...form }: RouteForm<At, Query, Body>): Route {
+>({ at, answer, done = 'The answer.', answers, run, ...form }: OperationForm<At, Query, Body>): Operation {
   const { body, findDefinition } = form;
-  const [method, path] = at.split(' ') as [Method, Route['path']];
+  const [method, path] = at.split(' ') as [Method, Operation['path']];
   return {
     ...(form as Omit<typeof form, 'query' | 'body'>),
     method,
@@ -127,20 +127,20 @@ export function defineRoute<
  * Returns the key of the run that the first parameter of the path names. A token that does not reach it gets the answer
  * to an unknown id, before the handler and before the body's own rules.
  */
-export function findRun({ path }: Pick<Route, 'path'>, params: Call['params']): string | undefined {
+export function findRun({ path }: Pick<Operation, 'path'>, params: Call['params']): string | undefined {
   const [first = ''] = listPathParameters(path);
   const kind = KINDS.find((candidate) => ID_NAMES[candidate] === first);
   return kind ? toRunKey(kind, params[first] ?? '') : params.runKey;
 }
 
-export function isAboutRun({ path }: Pick<Route, 'path'>): boolean {
+export function isAboutRun({ path }: Pick<Operation, 'path'>): boolean {
   const [first = ''] = listPathParameters(path);
   return first === 'runKey' || KINDS.some((kind) => ID_NAMES[kind] === first);
 }
 
 /** Whether a worker must give the answer. While no worker runs, the call takes all the time that it may. */
-export function isMessage(route: Route): boolean {
-  return route.sendsMessages ?? (route.method === 'POST' && isAboutRun(route));
+export function isMessage(operation: Operation): boolean {
+  return operation.sendsMessages ?? (operation.method === 'POST' && isAboutRun(operation));
 }
 
 const { journeyId, pullId, shareId, reviewId, signature } = getMessageFields();
@@ -173,7 +173,7 @@ export const PATH_PARAMETERS = {
 
 export type PathParameter = keyof typeof PATH_PARAMETERS;
 
-/** The names in braces. A name that is no path parameter makes the type `never`, so that the route does not compile. */
+/** The names in braces. A name that is no path parameter makes the type `never`, so that its row does not compile. */
 type ParametersOf<At extends string> = At extends `${string}{${infer Name}}${infer Rest}`
   ? (Name extends PathParameter ? Name : never) | ParametersOf<Rest>
   : never;

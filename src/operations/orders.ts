@@ -7,7 +7,7 @@ import { legalHoldFields } from '../ledger/audit/audited.ts';
 import { type Pause, type PauseScope, pauseSchema } from '../ledger/pauses.ts';
 import { wakeRuns } from '../operator/wake-runs.ts';
 import type { ApiCaller } from './caller.ts';
-import { defineRoute, PATH_PARAMETERS, type Route, recordedReason } from './operation.ts';
+import { defineOperation, type Operation, PATH_PARAMETERS, recordedReason } from './operation.ts';
 import { createPageSchema, toPage } from './pages.ts';
 import { refuseDifferent } from './problem.ts';
 import { keepReached, reaches, reachesAll } from './reach.ts';
@@ -94,8 +94,8 @@ const listQuery = z.strictObject({
   runKey: PATH_PARAMETERS.runKey.optional().describe('Only those that cover this run or a part of it.'),
 });
 
-export const orderRoutes: readonly Route[] = [
-  defineRoute({
+export const orderOperations: readonly Operation[] = [
+  defineOperation({
     at: 'GET /v1/pauses',
     operationId: 'listPauses',
     summary: 'List every pause, in force and past',
@@ -106,7 +106,7 @@ export const orderRoutes: readonly Route[] = [
       return toPage(hideOtherProfiles(caller, await (await services.openLedger()).pauses.list()));
     },
   }),
-  defineRoute({
+  defineOperation({
     at: 'POST /v1/pauses',
     operationId: 'beginPause',
     summary: 'Pause inquiries: no worker sends anything until the pause ends',
@@ -124,7 +124,7 @@ export const orderRoutes: readonly Route[] = [
       return refuseDifferent('inquiries are paused: the pause was begun', verdict);
     },
   }),
-  defineRoute({
+  defineOperation({
     at: 'POST /v1/pauses/end',
     operationId: 'endPause',
     summary: 'End a pause, and wake the runs that wait for its end',
@@ -144,7 +144,7 @@ export const orderRoutes: readonly Route[] = [
       return { ...answer, runs, inForce };
     },
   }),
-  defineRoute({
+  defineOperation({
     at: 'GET /v1/legal-holds',
     operationId: 'listLegalHolds',
     summary: 'List every legal hold in force',
@@ -156,7 +156,7 @@ export const orderRoutes: readonly Route[] = [
       return toPage(await keepReached(call, all));
     },
   }),
-  defineRoute({
+  defineOperation({
     at: 'POST /v1/runs/{runKey}/legal-holds',
     operationId: 'setLegalHold',
     summary: 'Keep the data of a run from disposal until each of its legal holds is released',
@@ -172,7 +172,7 @@ export const orderRoutes: readonly Route[] = [
       return refuseDifferent('the hold is in force: it was set', hold);
     },
   }),
-  defineRoute({
+  defineOperation({
     at: 'POST /v1/runs/{runKey}/legal-holds/release',
     operationId: 'releaseLegalHold',
     summary: 'Release the legal hold of one matter',

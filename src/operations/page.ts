@@ -24,7 +24,7 @@ import {
 import { type AnyStatus, describePendingDecision, describeStanding, toRunView } from '../words/runs.ts';
 import { AS_TEXT } from '../words/writer.ts';
 import { consents, decisions, disposals, type Listing } from './listings.ts';
-import { type Call, defineRoute, type Route } from './operation.ts';
+import { type Call, defineOperation, type Operation } from './operation.ts';
 import { createPageSchema, toPage } from './pages.ts';
 import { isReached, reaches, toReadersReach } from './reach.ts';
 import { readRun } from './run-list.ts';
@@ -46,7 +46,7 @@ const sessionSchema = z
   })
   .meta({ id: 'session' });
 
-const sessionRoute = defineRoute({
+const session = defineOperation({
   at: 'GET /v1/session',
   operationId: 'readSession',
   summary: 'Show what the token permits, for which runs, and in whose name',
@@ -91,7 +91,7 @@ const searchQuery = z.strictObject({
     .describe('1 to 150 characters: a whole id, also as `<kind>:<id>`.'),
 });
 
-const searchRoute = defineRoute({
+const search = defineOperation({
   at: 'GET /v1/search',
   operationId: 'search',
   summary: 'Find runs by a whole id: of the run, of a share, an inquiry or a decision',
@@ -179,7 +179,7 @@ const storySchema = z
 /** Limits the wait for a worker, since an operator looks at the page. After it the story uses the ledger alone. */
 const STATUS_MS = 2_000;
 
-const storyRoute = defineRoute({
+const story = defineOperation({
   at: 'GET /v1/runs/{runKey}/story',
   operationId: 'readStory',
   summary: 'Tell the story of a run in words: its state, and what has happened',
@@ -307,4 +307,4 @@ async function collect<T>(records: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-export const pageRoutes: readonly Route[] = [sessionRoute, searchRoute, storyRoute];
+export const pageOperations: readonly Operation[] = [session, search, story];

@@ -12,7 +12,7 @@ import { consumerResultSchema, unattributedConsumerSchema } from '../messages/pu
 import { PRODUCTS, type ProductCode } from '../model/products.ts';
 import { redact, redactShape } from '../protection/redaction/redaction.ts';
 import { requireScope } from './caller.ts';
-import { type Call, defineRoute, type Route } from './operation.ts';
+import { type Call, defineOperation, type Operation } from './operation.ts';
 import { requireFound } from './reach.ts';
 
 const reveal = z
@@ -115,15 +115,15 @@ const OTHER_END_USER: Readonly<Record<number, string>> = {
 };
 const LOGGED = 'The ledger records who read it, by the token, and when.';
 
-interface Reading extends Pick<Route, 'operationId' | 'summary' | 'description'> {
+interface Reading extends Pick<Operation, 'operationId' | 'summary' | 'description'> {
   query: z.ZodObject;
   at: `GET /v1/${string}`;
   answer: z.ZodType;
   read(call: Call, ledger: Ledger, reader: Reader): Promise<StoredAnswer>;
 }
 
-function createReadingRoute({ read, ...form }: Reading): Route {
-  return defineRoute({
+function createReading({ read, ...form }: Reading): Operation {
+  return defineOperation({
     scope: 'reports:read',
     description: LOGGED,
     done: 'The stored record.',
@@ -138,8 +138,8 @@ function createReadingRoute({ read, ...form }: Reading): Route {
   });
 }
 
-export const reportRoutes: readonly Route[] = [
-  createReadingRoute({
+export const reportOperations: readonly Operation[] = [
+  createReading({
     at: 'GET /v1/runs/{runKey}/reports/{productCode}',
     operationId: 'getReport',
     summary: 'Read the newest report of one product for a journey, a pull or a row of a portfolio review',
@@ -155,7 +155,7 @@ export const reportRoutes: readonly Route[] = [
       return answer;
     },
   }),
-  createReadingRoute({
+  createReading({
     at: 'GET /v1/runs/{runKey}/references',
     operationId: 'getReferences',
     summary: 'Read the references of a run, for later shares',
@@ -174,7 +174,7 @@ export const reportRoutes: readonly Route[] = [
       return { body: { ...(redacted ? (redact(found) as object) : found), redacted }, noted: { count } };
     },
   }),
-  createReadingRoute({
+  createReading({
     at: 'GET /v1/journeys/{journeyId}/changes',
     operationId: 'getJourneyChanges',
     summary: 'Read what changed between the newest preclose report and the report before it',
@@ -183,7 +183,7 @@ export const reportRoutes: readonly Route[] = [
     read: async ({ params: { journeyId = '' } }, ledger, reader) =>
       writeAnswer(await ledger.readChanges(journeyId, reader), ['noChanges', 'changes'], reader),
   }),
-  createReadingRoute({
+  createReading({
     at: 'GET /v1/inquiries/{customerTraceNumber}/attempts/{attempt}/refusal',
     operationId: 'getRefusal',
     summary: 'Read what the gateway wrote beside the refusal of an attempt',

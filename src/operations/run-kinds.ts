@@ -1,4 +1,4 @@
-/** The kinds of runs: how each starts, what its result shows, and which messages it takes. runs.ts makes the routes. */
+/** The kinds of runs: how each starts, what its result shows, and which messages it takes. runs.ts makes the operations. */
 import { z } from 'zod';
 import { CallError, hasCode } from '../client/connection/errors.ts';
 import { isRunOpen } from '../client/connection/temporal-runs.ts';
@@ -29,12 +29,12 @@ import {
 import { repeatContent } from '../model/decision-content.ts';
 import { openOutput, requirePortfolio, resolveFolderPath, resolveOutputPaths } from '../portfolio/portfolio-file.ts';
 import { requireScope } from './caller.ts';
-import { type Call, defineRoute, Reply, type Route } from './operation.ts';
+import { type Call, defineOperation, type Operation, Reply } from './operation.ts';
 import { refuseDifferent } from './problem.ts';
 import { readRun } from './run-list.ts';
-import { createRunRoutes, readResult } from './runs.ts';
+import { createRunOperations, readResult } from './runs.ts';
 
-export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInput>({
+export const journeyOperations: readonly Operation[] = createRunOperations<LendingJourneyInput>({
   kind: 'journey',
   path: '/v1/journeys',
   name: 'Journey',
@@ -111,7 +111,7 @@ export const journeyRoutes: readonly Route[] = createRunRoutes<LendingJourneyInp
   ],
 });
 
-export const pullRoutes: readonly Route[] = createRunRoutes<PullInput>({
+export const pullOperations: readonly Operation[] = createRunOperations<PullInput>({
   kind: 'pull',
   path: '/v1/pulls',
   name: 'Pull',
@@ -145,7 +145,7 @@ export const pullRoutes: readonly Route[] = createRunRoutes<PullInput>({
   ],
 });
 
-export const shareRoutes: readonly Route[] = createRunRoutes<ShareReportInput>({
+export const shareOperations: readonly Operation[] = createRunOperations<ShareReportInput>({
   kind: 'share',
   path: '/v1/shares',
   name: 'Share',
@@ -193,7 +193,7 @@ const steering = {
   scope: 'portfolios:control',
 } as const;
 
-export const portfolioReviewRoutes: readonly Route[] = createRunRoutes<PortfolioReviewInput>({
+export const portfolioReviewOperations: readonly Operation[] = createRunOperations<PortfolioReviewInput>({
   kind: 'portfolio',
   path: '/v1/portfolio-reviews',
   name: 'PortfolioReview',
@@ -244,14 +244,14 @@ export const portfolioReviewRoutes: readonly Route[] = createRunRoutes<Portfolio
     },
   ],
 }).concat(
-  downloadRoute({
+  download({
     what: 'results',
     path: '/results',
     operationId: 'downloadReviewResults',
     summary: 'Download the outcome of each row, one JSON document per line',
     description: 'The file that the workers wrote: outcomes and ids, no report, and nothing of a consumer.',
   }),
-  downloadRoute({
+  download({
     what: 'badRows',
     path: '/bad-rows',
     operationId: 'downloadReviewBadRows',
@@ -291,14 +291,14 @@ async function cancel({ services, sending }: Call, reviewId: string, content: Lo
   return accepted;
 }
 
-interface ReviewFile extends Pick<Route, 'operationId' | 'summary' | 'description'> {
+interface ReviewFile extends Pick<Operation, 'operationId' | 'summary' | 'description'> {
   what: 'results' | 'badRows';
   path: `/${string}`;
 }
 
 /** Downloads a file of a review that has ended, one JSON document a line. */
-function downloadRoute({ what, path, ...words }: ReviewFile): Route {
-  return defineRoute({
+function download({ what, path, ...words }: ReviewFile): Operation {
+  return defineOperation({
     at: `GET /v1/portfolio-reviews/{reviewId}${path}`,
     ...words,
     scope: 'portfolios:read',

@@ -1,5 +1,5 @@
 /**
- * Makes the routes that every kind of run has: to start it, list it, read it and send it messages. A kind's own file says
+ * Makes the operations that every kind of run has: to start it, list it, read it and send it messages. run-kinds.ts says
  * what differs.
  */
 import { createHash } from 'node:crypto';
@@ -18,7 +18,7 @@ import { applyRules, type Checked, type Loose, type Message } from '../messages/
 import { InvalidInputError } from '../model/problems.ts';
 import { ID_NAMES, type RunKind, toRunKey } from '../model/run-key.ts';
 import { WORK_CLASSES } from '../model/work-class.ts';
-import { type AnswerForm, type Call, defineRoute, listPathParameters, Reply, type Route } from './operation.ts';
+import { type AnswerForm, type Call, defineOperation, listPathParameters, type Operation, Reply } from './operation.ts';
 import { refuseDifferent } from './problem.ts';
 import { reaches, reachesAll } from './reach.ts';
 import { allRunsQuery, listedRunSchema, listQuery, listRuns, readRun, runListSchema } from './run-list.ts';
@@ -54,15 +54,15 @@ export interface KindOfRun<Input extends object> {
 
 const LAGS = 'The answer comes from Temporal’s visibility, which may lag by a second.';
 
-/** Returns the routes that start, list and read runs of one kind, and those of its messages. */
-export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input>): readonly Route[] {
+/** Returns the operations that start, list and read runs of one kind, and those of its messages. */
+export function createRunOperations<Input extends object>(kindOfRun: KindOfRun<Input>): readonly Operation[] {
   const { kind, path, name, words, reads, result, start, messages } = kindOfRun;
   const [singular, many] = words;
   const ofRun = `${path}/{${ID_NAMES[kind]}}` as const;
   const findRun = ({ services, params }: Call): Run<RunKind> =>
     services.journeys.run(toRunKey(kind, params[ID_NAMES[kind]] as string));
   return [
-    defineRoute({
+    defineOperation({
       at: `POST ${path}`,
       operationId: `start${name}`,
       scope: start.scope,
@@ -77,7 +77,7 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
       },
       run: (call) => startRun(kindOfRun, call),
     }),
-    defineRoute({
+    defineOperation({
       at: `GET ${path}`,
       operationId: `list${name}s`,
       scope: reads,
@@ -87,7 +87,7 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
       answer: runListSchema,
       run: (call) => listRuns(call, kind),
     }),
-    defineRoute({
+    defineOperation({
       at: `GET ${ofRun}`,
       operationId: `get${name}`,
       scope: reads,
@@ -107,7 +107,7 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
       },
       run: (call) => statusReply(call, findRun(call)),
     }),
-    defineRoute({
+    defineOperation({
       at: `GET ${ofRun}/result`,
       operationId: `get${name}Result`,
       scope: reads,
@@ -120,7 +120,7 @@ export function createRunRoutes<Input extends object>(kindOfRun: KindOfRun<Input
       },
       run: async (call: Call) => result.schema.parse(await readResult(call, findRun(call))),
     }),
-    ...messages.map((message) => createMessageRoute(kindOfRun, message)),
+    ...messages.map((message) => createMessageOperation(kindOfRun, message)),
   ];
 }
 
@@ -143,8 +143,8 @@ export async function readResult<Kind extends RunKind>(
   }
 }
 
-export const allRunsRoutes: readonly Route[] = [
-  defineRoute({
+export const allRunsOperations: readonly Operation[] = [
+  defineOperation({
     at: 'GET /v1/runs',
     operationId: 'listRuns',
     summary: 'List runs of every kind: open ones first, then those that ended last',
@@ -252,10 +252,10 @@ function createBodySchemas(message: Message, given: readonly string[], metas: re
 }
 
 /**
- * Returns the route of a message to runs of this kind. Temporal has the message before the API answers. The API answers
+ * Returns the operation of a message to runs of this kind. Temporal has the message before the API answers. The API answers
  * a repeated message as a duplicate.
  */
-function createMessageRoute(
+function createMessageOperation(
   { kind, path, name }: Pick<KindOfRun<never>, 'kind' | 'path' | 'name'>,
   {
     message,
@@ -268,14 +268,14 @@ function createMessageRoute(
     ends,
     ...form
   }: RunMessage,
-): Route {
+): Operation {
   const at = `POST ${path}/{${ID_NAMES[kind]}}${subpath}` as const;
   const { shape = {} } = message.schema(z.never() as never) as z.ZodObject;
   const bodies = createBodySchemas(message, ['by', message.address, ...listPathParameters(at)], metas);
   const [body = z.never(), ...others] = bodies.values();
   const sendUpdate = ({ services, sending }: Call, id: string, content: Loose): Promise<Accepted> =>
     services.journeys.run(toRunKey(kind, id)).send(update, content, sending);
-  return defineRoute({
+  return defineOperation({
     at,
     operationId,
     ...form,

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { type RunKind, toRunKey, toWorkflowId } from '../../src/model/run-key.ts';
-import { ROUTES } from '../../src/operations/all-operations.ts';
+import { OPERATIONS } from '../../src/operations/all-operations.ts';
 import {
   isAboutRun,
   isMessage,
   listPathParameters,
+  type Operation,
   type PathParameter,
-  type Route,
 } from '../../src/operations/operation.ts';
 import { SCOPES } from '../../src/operations/scopes.ts';
 import type { HttpAnswer } from '../support/http-call.ts';
@@ -47,11 +47,11 @@ function sample(name: PathParameter, id: string): string {
   return name === 'productCode' ? 'PREQUAL' : id;
 }
 
-function pathOf({ path }: Route, id = THERE): string {
+function pathOf({ path }: Operation, id = THERE): string {
   return listPathParameters(path).reduce<string>((so, name) => so.replace(`{${name}}`, sample(name, id)), path);
 }
 
-function called(route: Route, bearer: string | null, id?: string): Promise<HttpAnswer> {
+function called(route: Operation, bearer: string | null, id?: string): Promise<HttpAnswer> {
   const body = route.body ? { body: {} } : {};
   const headers = { 'x-request-id': 'R-1' };
   return api.call(pathOf(route, id), { method: route.method, token: bearer, headers, ...body });
@@ -59,7 +59,7 @@ function called(route: Route, bearer: string | null, id?: string): Promise<HttpA
 
 const EXPIRED = Math.floor(Date.now() / 1000) - 60;
 
-for (const route of ROUTES) {
+for (const route of OPERATIONS) {
   describe(`${route.operationId}`, () => {
     test('refuses a caller without a valid token for this API', async () => {
       const bad: [why: string, token: string | null][] = [
@@ -107,7 +107,7 @@ for (const route of ROUTES) {
 }
 
 test('the routes that a worker answers are the ones marked as messages, and no others', () => {
-  const messages = ROUTES.filter(isMessage).map(({ operationId }) => operationId);
+  const messages = OPERATIONS.filter(isMessage).map(({ operationId }) => operationId);
   // These are posted too, but Temporal or the ledger alone answers them.
   const others = [
     'startJourney',
@@ -119,7 +119,7 @@ test('the routes that a worker answers are the ones marked as messages, and no o
     'beginPause',
     'endPause',
   ];
-  const posted = ROUTES.filter(({ method }) => method !== 'GET').map((route) => route.operationId);
+  const posted = OPERATIONS.filter(({ method }) => method !== 'GET').map((route) => route.operationId);
   assert.deepEqual(new Set([...messages, ...others]), new Set(posted));
 });
 

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ROUTES } from '../../src/operations/all-operations.ts';
+import { OPERATIONS } from '../../src/operations/all-operations.ts';
 import { listPathParameters } from '../../src/operations/operation.ts';
 import { DEFAULT_LIMITS } from '../../src/operations/services.ts';
 import { connectTo } from '../support/harness-client.ts';
@@ -79,7 +79,7 @@ describe('an error is answered with a problem document', () => {
       `"${SENTINEL}"`,
     ];
     const before = api.lines.length;
-    for (const route of ROUTES.filter((one) => one.body)) {
+    for (const route of OPERATIONS.filter((one) => one.body)) {
       const path = listPathParameters(route.path).reduce<string>(
         (so, name) => so.replace(`{${name}}`, 'T-1'),
         route.path,

@@ -1,14 +1,14 @@
 /** Pages of a listing whose rows share an instant. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listingRoutes } from '../../src/operations/listing-operations.ts';
+import { listingOperations } from '../../src/operations/listing-operations.ts';
 
 const AT = '2026-01-02T03:04:05.006Z';
 const LATER = '2026-01-02T03:04:05.007Z';
 
 /** Reads the unmatched consents in pages of one. `isListed` says which are still there. */
 async function readAll(isListed: (consentId: string, page: number) => boolean): Promise<string[]> {
-  const route = listingRoutes.find(({ path }) => path === '/v1/unmatched-consents') ?? assert.fail('no such route');
+  const route = listingOperations.find(({ path }) => path === '/v1/unmatched-consents') ?? assert.fail('no such route');
   const rows = [
     { consentId: 'C-a', since: AT },
     { consentId: 'C-b', since: AT },

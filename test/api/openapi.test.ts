@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { createOpenApiDocument } from '../../src/api/documents.ts';
-import { ROUTES } from '../../src/operations/all-operations.ts';
+import { OPERATIONS } from '../../src/operations/all-operations.ts';
 import { isScope } from '../../src/operations/scopes.ts';
 
 const committed = JSON.parse(readFileSync(new URL('../../schemas/api.openapi.json', import.meta.url), 'utf8'));
@@ -14,23 +14,23 @@ describe('the OpenAPI document', () => {
   });
 
   test('has every operation once, each with a scope and a unique id', () => {
-    const ids = ROUTES.map(({ operationId }) => operationId);
+    const ids = OPERATIONS.map(({ operationId }) => operationId);
     assert.equal(new Set(ids).size, ids.length);
-    const addresses = ROUTES.map(({ method, path }) => `${method} ${path}`);
+    const addresses = OPERATIONS.map(({ method, path }) => `${method} ${path}`);
     assert.equal(new Set(addresses).size, addresses.length);
-    for (const { operationId, scope } of ROUTES) assert.ok(isScope(scope), operationId);
+    for (const { operationId, scope } of OPERATIONS) assert.ok(isScope(scope), operationId);
   });
 
   test('has a row in docs/idempotency.md for each operation that writes', () => {
     const page = readFileSync(new URL('../../docs/idempotency.md', import.meta.url), 'utf8');
     const described = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, operationId]) => operationId);
-    const writing = ROUTES.filter(({ method }) => method !== 'GET').map(({ operationId }) => operationId);
+    const writing = OPERATIONS.filter(({ method }) => method !== 'GET').map(({ operationId }) => operationId);
     assert.deepEqual(described.toSorted(), writing.toSorted());
   });
 
   test('says that a query that the operation does not take is refused, and a consent for a run out of reach', () => {
     const paths = document.paths as Record<string, Record<string, { responses: object }>>;
-    for (const { method, path } of ROUTES) {
+    for (const { method, path } of OPERATIONS) {
       assert.ok(Object.hasOwn(paths[path]?.[method.toLowerCase()]?.responses ?? {}, 422), path);
     }
     assert.ok(Object.hasOwn(paths['/v1/consents']?.post?.responses ?? {}, 404));

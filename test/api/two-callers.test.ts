@@ -8,7 +8,7 @@ import { readAuthorization } from '../../src/cli/commands/programs/ledger-comman
 import { MESSAGES } from '../../src/messages/all-messages.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import { RUNS_WITH_INQUIRIES } from '../../src/model/run-key.ts';
-import { ROUTES } from '../../src/operations/all-operations.ts';
+import { OPERATIONS } from '../../src/operations/all-operations.ts';
 import { isAboutRun } from '../../src/operations/operation.ts';
 import { reachFilter } from '../../src/operations/reach.ts';
 import { applicant, consentMessage, journeyInput, newSsn } from '../support/journey-harness.ts';
@@ -16,7 +16,7 @@ import { type ApiCall, startTestApi, token, useApi } from './fixtures.ts';
 import { until } from './until.ts';
 
 /** Every list that is read in pages. A new list is included by itself. */
-const LISTS = ROUTES.filter(({ method, path, query }) => {
+const LISTS = OPERATIONS.filter(({ method, path, query }) => {
   return method === 'GET' && !path.includes('{') && query !== undefined && Object.hasOwn(query.shape, 'after');
 });
 
@@ -165,7 +165,7 @@ describe('two callers on one profile', () => {
 });
 
 /** Every other operation about an existing run, except reviews, which have their own test. New operations are included. */
-const ASKING = ROUTES.filter(({ operationId, path }) => {
+const ASKING = OPERATIONS.filter(({ operationId, path }) => {
   return (
     !path.startsWith('/v1/portfolio-reviews') &&
     !['startJourney', 'startPull', 'startPortfolioReview'].includes(operationId)
@@ -316,7 +316,7 @@ describe('requests of any caller', () => {
   });
 
   test('a NUL in a query is answered 422 with the name of its parameter', async () => {
-    for (const { method, path, query } of ROUTES) {
+    for (const { method, path, query } of OPERATIONS) {
       if (method !== 'GET' || path.includes('{')) continue;
       for (const name of Object.keys(query?.shape ?? {})) {
         const { status, json, text } = await api.call(`${path}?${name}=A%00B`);
@@ -330,7 +330,7 @@ describe('requests of any caller', () => {
   });
 
   test('a NUL in a body is answered 422 with the path of its member, at any depth', async () => {
-    for (const { method, path, body } of ROUTES) {
+    for (const { method, path, body } of OPERATIONS) {
       const forms = body instanceof z.ZodUnion ? body.options : [body];
       for (const name of new Set(
         forms.flatMap((form) => Object.keys((form as z.ZodObject | undefined)?.shape ?? {})),
@@ -359,7 +359,7 @@ describe('requests of any caller', () => {
   });
 
   test('a refusal of an unknown member names only members that a body may have', async () => {
-    for (const { method, path, body } of ROUTES) {
+    for (const { method, path, body } of OPERATIONS) {
       if (!body) continue;
       const { json, text } = await api.call(path.replaceAll(/\{\w+\}/g, 'T-1'), { method, body: { surprise: 1 } });
       const [, known] = /has an unknown field; known are ([\w, ]+)/.exec(text) ?? [];

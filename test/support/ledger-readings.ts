@@ -5,7 +5,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { listReferences } from '../../src/ledger/reports/reports.ts';
 import type { ProductCode } from '../../src/model/products.ts';
 import { callLocally, createLedgerServices } from '../../src/operations/local-call.ts';
-import { reportRoutes } from '../../src/operations/reports.ts';
+import { reportOperations } from '../../src/operations/reports.ts';
 
 type Reading = 'getReport' | 'getReferences' | 'getJourneyChanges' | 'getRefusal';
 
@@ -16,7 +16,7 @@ export async function readStored(
   params: Record<string, string>,
   query: object = { reveal: 'true' },
 ): Promise<string | object> {
-  const route = reportRoutes.find((candidate) => candidate.operationId === operationId);
+  const route = reportOperations.find((candidate) => candidate.operationId === operationId);
   if (!route) throw new Error(`there is no operation ${operationId}`);
   const { body = '' } = await callLocally(createLedgerServices(ledger), route, {
     ...{ params, query },

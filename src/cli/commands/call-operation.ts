@@ -9,7 +9,7 @@ import { PROBLEMS, type ProblemCode, Refusal } from '../../http/refusal.ts';
 import type { Loose } from '../../messages/message.ts';
 import { InvalidInputError, type Problem } from '../../model/problems.ts';
 import { REFUSAL_CAUSES } from '../../model/refusals.ts';
-import { ROUTES } from '../../operations/all-operations.ts';
+import { OPERATIONS } from '../../operations/all-operations.ts';
 import {
   callLocally,
   checkCall,
@@ -17,7 +17,7 @@ import {
   createLocalServices,
   type LocalCall,
 } from '../../operations/local-call.ts';
-import { listPathParameters, type Route } from '../../operations/operation.ts';
+import { listPathParameters, type Operation } from '../../operations/operation.ts';
 import type { Page } from '../../operations/pages.ts';
 import type { ApiServices } from '../../operations/services.ts';
 import { UsageError } from '../output/errors.ts';
@@ -48,18 +48,18 @@ export function createOperations(
       ? createLedgerServices(await openLedger())
       : createLocalServices(await connect({ besideLedger: needs === 'both' }), process.env);
   return async (operationId, content, runKey) => {
-    const route = findRoute(operationId);
-    const parts = splitContent(route, content);
+    const operation = findOperation(operationId);
+    const parts = splitContent(operation, content);
     try {
       if (options.api !== undefined) {
         // The address of a call may end in the logs of others.
-        if (route.query) parseWith(route.query, parts.query);
-        return await callRemotely(route, parts, options);
+        if (operation.query) parseWith(operation.query, parts.query);
+        return await callRemotely(operation, parts, options);
       }
       // Before any connection is opened.
-      checkCall(route, parts);
+      checkCall(operation, parts);
       services ??= openServices();
-      return (await callLocally(await services, route, parts)).body ?? {};
+      return (await callLocally(await services, operation, parts)).body ?? {};
     } catch (error) {
       throw toClientError(error, runKey);
     }
@@ -76,14 +76,14 @@ export async function* readPages<Row>(call: CallOperation, operationId: string, 
   }
 }
 
-export function findRoute(operationId: string): Route {
-  const route = ROUTES.find((candidate) => candidate.operationId === operationId);
-  if (!route) throw new Error(`there is no operation ${operationId}`);
-  return route;
+export function findOperation(operationId: string): Operation {
+  const operation = OPERATIONS.find((candidate) => candidate.operationId === operationId);
+  if (!operation) throw new Error(`there is no operation ${operationId}`);
+  return operation;
 }
 
 /** Splits the content into its HTTP parts: path, query, body, and the token, which says who acts. */
-function splitContent({ path, query: form }: Route, { by, ...content }: Loose): LocalCall {
+function splitContent({ path, query: form }: Operation, { by, ...content }: Loose): LocalCall {
   const parameters: readonly string[] = listPathParameters(path);
   const params = Object.fromEntries(parameters.map((name) => [name, String(content[name])]));
   const others = Object.entries(content).filter(([name, value]) => value !== undefined && !Object.hasOwn(params, name));
@@ -102,7 +102,7 @@ const TIMEOUT_MS = 60_000;
  * @throws UsageError; Refusal with what the API refuses; Error where nothing that is an API answers
  */
 async function callRemotely(
-  { method, path, body: form }: Route,
+  { method, path, body: form }: Operation,
   { params, query, body }: LocalCall,
   options: CallOptions,
 ): Promise<string> {

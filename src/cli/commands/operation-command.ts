@@ -1,6 +1,6 @@
 /**
- * Makes commands of routes of the API: path, query and body give arguments and options, the answer's schema gives the
- * tables. The route runs in this process, or on an HTTP API. Loaded for the command that was called.
+ * Makes commands of operations: path, query and body give arguments and options, the answer's schema gives the
+ * tables. The operation runs in this process, or on an HTTP API. Loaded for the command that was called.
  */
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
@@ -12,9 +12,9 @@ import { findRunKey, ID_NAMES, parseRunKey } from '../../model/run-key.ts';
 import {
   createPathSchema,
   listPathParameters,
+  type Operation,
   PATH_PARAMETERS,
   type PathParameter,
-  type Route,
 } from '../../operations/operation.ts';
 import { requireSandbox, SAMPLES, type SampleOptions } from '../demo/sample-runs.ts';
 import { UsageError } from '../output/errors.ts';
@@ -28,11 +28,11 @@ import {
   requireAgreement,
   requireOwnOptions,
 } from '../output/schema-options.ts';
-import { type CallOptions, createOperations, findRoute, type Needs } from './call-operation.ts';
+import { type CallOptions, createOperations, findOperation, type Needs } from './call-operation.ts';
 import { type Answer, type CommandRow, type Context, RUN_ID, type ServerOptions } from './command.ts';
 import { showProgress } from './watch-command.ts';
 
-export interface RouteCommand extends Pick<CommandRow, 'name' | 'options' | 'examples'> {
+export interface OperationCommand extends Pick<CommandRow, 'name' | 'options' | 'examples'> {
   /** Default: the summary of its operation. */
   description?: string;
   /** The ids of its operations. The first counts whose path parameters are all given, by arguments or by options. */
@@ -61,28 +61,29 @@ export interface RouteCommand extends Pick<CommandRow, 'name' | 'options' | 'exa
   present?(answer: never, output: Output): Answer | Promise<Answer>;
 }
 
-type RouteOptions = GivenOptions &
+type OperationOptions = GivenOptions &
   CallOptions &
   ServerOptions &
   SampleOptions & { file?: string; sample?: true; watch?: boolean };
 
-type Operation = ReturnType<typeof toOperation>;
+/** An operation, and the options for it. */
+type CommandForm = ReturnType<typeof toForm>;
 
 /** Ids of the run and of its parts, and members of the body: the arguments give them. */
 type Address = Readonly<Record<string, string>>;
 
-export function toCommandRow(spec: RouteCommand): CommandRow {
+export function toCommandRow(spec: OperationCommand): CommandRow {
   const { name, options = [], needs, sample, canWatch, examples } = spec;
-  const defaults: RouteCommand['defaults'] = { '--decision-id': 'a new one', ...spec.defaults };
-  const routes = spec.operations.map(findRoute);
-  const [{ summary }] = routes as [Route];
-  const taken = spec.arguments ?? findArguments(routes);
+  const defaults: OperationCommand['defaults'] = { '--decision-id': 'a new one', ...spec.defaults };
+  const operations = spec.operations.map(findOperation);
+  const [{ summary }] = operations as [Operation];
+  const taken = spec.arguments ?? findArguments(operations);
   const named = taken.map(([argument]) => argument.slice(1, -1));
-  const operations = routes.map((route) => toOperation(route, spec, named));
-  const all = operations.flatMap(({ members }) => members);
+  const forms = operations.map((operation) => toForm(operation, spec, named));
+  const all = forms.flatMap(({ members }) => members);
   // An option of several operations is listed once.
   const members = all.filter(({ flag }, index) => all.findIndex((other) => other.flag === flag) === index);
-  const takesFile = routes.some(({ findDefinition }) => findDefinition) && !named.includes('file');
+  const takesFile = operations.some(({ findDefinition }) => findDefinition) && !named.includes('file');
   return {
     name,
     description: spec.description ?? summary.charAt(0).toLowerCase() + summary.slice(1),
@@ -99,7 +100,7 @@ export function toCommandRow(spec: RouteCommand): CommandRow {
     ],
     common: ['api', ...(needs === 'ledger' ? [] : (['server'] as const)), 'output'],
     examples,
-    run: (context) => runRoute(spec, operations, context),
+    run: (context) => runOperation(spec, forms, context),
   };
 }
 
@@ -108,13 +109,13 @@ function when(isSo: unknown, option: [flags: string, words: string]): [flags: st
 }
 
 /** Whether the ledger records who reads the answer. */
-function isReading({ query }: Route): boolean {
+function isReading({ query }: Operation): boolean {
   return query !== undefined && Object.hasOwn(query.shape, 'reveal');
 }
 
 /** Returns the parameters of the path as arguments. `<id>` names a run of any kind. */
-function findArguments(routes: readonly Route[]): [name: string, words: string][] {
-  const [parameters = [], ...others] = routes.map(({ path }) => listPathParameters(path));
+function findArguments(operations: readonly Operation[]): [name: string, words: string][] {
+  const [parameters = [], ...others] = operations.map(({ path }) => listPathParameters(path));
   const [first, ...rest] = parameters;
   if (first === undefined) return [];
   const describe = (name: PathParameter): [string, string] => [`<${name}>`, PATH_PARAMETERS[name].description ?? ''];
@@ -131,14 +132,14 @@ const AUTHORS = {
 /** No member of a list has an option. */
 const APPLICANTS = z.array(z.unknown()) as never;
 
-function toOperation(route: Route, { members: wanted, without = [] }: RouteCommand, named: readonly string[]) {
-  const { path, query, body, findDefinition } = route;
+function toForm(operation: Operation, { members: wanted, without = [] }: OperationCommand, named: readonly string[]) {
+  const { path, query, body, findDefinition } = operation;
   const [first] = named.includes('id') ? listPathParameters(path) : [];
-  const author = isReading(route) ? AUTHORS.reader : body && AUTHORS.signer;
+  const author = isReading(operation) ? AUTHORS.reader : body && AUTHORS.signer;
   const message = findDefinition ? findDefinition({}).schema(APPLICANTS) : author;
   const schemas = [createPathSchema(path), query, message, body].filter((schema) => schema !== undefined);
   return {
-    route,
+    operation,
     members: listSchemaMembers(schemas)
       .filter(({ path: at }) => ![first, ...named].includes(at.slice(1)) && (wanted?.includes(at) ?? true))
       .filter(({ path: at }) => !without.some((other) => at === other || at.startsWith(`${other}/`))),
@@ -152,29 +153,34 @@ function readAddress({ id, ...others }: Readonly<Record<string, string>>): Addre
   return { ...others, runKey: id, ...(accountId === undefined ? { [ID_NAMES[kind]]: own } : {}) };
 }
 
-function isMeant(spec: RouteCommand, { route, members }: Operation, address: Address, options: GivenOptions): boolean {
-  const names = listPathParameters(route.path);
+function isMeant(
+  spec: OperationCommand,
+  { operation, members }: CommandForm,
+  address: Address,
+  options: GivenOptions,
+): boolean {
+  const names = listPathParameters(operation.path);
   const isGiven = (name: string) =>
     name in address ||
     members.some((member) => member.path === `/${name}` && readOption(member, options) !== undefined);
   // An option may name a part of the run, and not the run.
   const isAddressed = names.length === 0 || names.some((name) => name in address);
-  return isAddressed && names.every(isGiven) && (spec.isMeant?.(route.operationId, options) ?? true);
+  return isAddressed && names.every(isGiven) && (spec.isMeant?.(operation.operationId, options) ?? true);
 }
 
-async function runRoute(spec: RouteCommand, operations: readonly Operation[], context: Context<RouteOptions>) {
+async function runOperation(spec: OperationCommand, forms: readonly CommandForm[], context: Context<OperationOptions>) {
   const { args, options, output } = context;
   const address = readAddress(args);
-  const operation = operations.find((candidate) => isMeant(spec, candidate, address, options));
-  if (!operation) throw new InvalidInputError([{ path: '/runKey', rule: 'must name a run that has it' }]);
-  const { route, members } = operation;
-  const { operationId } = route;
+  const form = forms.find((candidate) => isMeant(spec, candidate, address, options));
+  if (!form) throw new InvalidInputError([{ path: '/runKey', rule: 'must name a run that has it' }]);
+  const { operation, members } = form;
+  const { operationId } = operation;
   const runKey = findRunKey(address);
-  const all = operations.flatMap((other) => other.members);
+  const all = forms.flatMap((other) => other.members);
   requireOwnOptions(all, members, options, `of ${runKey ?? operationId}`);
-  const content = await buildContent(spec, operation, address, options);
+  const content = await buildContent(spec, form, address, options);
   const call = createOperations(context, spec.needs);
-  if (options.api === undefined && isReading(route)) content.by ??= getSystemUser();
+  if (options.api === undefined && isReading(operation)) content.by ??= getSystemUser();
   if (options.api !== undefined && options.watch) {
     throw new UsageError('--watch asks Temporal, so it cannot be used with --api');
   }
@@ -189,10 +195,10 @@ async function runRoute(spec: RouteCommand, operations: readonly Operation[], co
 
 /** The content as its definition has it: what the file says, and the options say above it. */
 async function buildContent(
-  { complete, sample }: RouteCommand,
-  { route, members }: Operation,
+  { complete, sample }: OperationCommand,
+  { operation, members }: CommandForm,
   address: Address,
-  options: RouteOptions,
+  options: OperationOptions,
 ): Promise<Loose> {
   const { file } = options;
   const isSample = options.sample || options.auto || options.loseAnswer;
@@ -204,11 +210,11 @@ async function buildContent(
     ...(isDecision ? { decisionId: `D-${randomUUID()}` } : {}),
     ...(sample && isSample ? SAMPLES[sample](options) : await readObject(file)),
   };
-  const parameters: readonly string[] = listPathParameters(route.path);
+  const parameters: readonly string[] = listPathParameters(operation.path);
   const named = Object.entries(address).filter(([name]) => parameters.includes(name) || !(name in PATH_PARAMETERS));
   const given = applyOptions(members, options, base);
   const addressed = { ...given, ...Object.fromEntries(named) };
-  const content = complete?.(addressed, findRunKey(address), route.operationId) ?? addressed;
+  const content = complete?.(addressed, findRunKey(address), operation.operationId) ?? addressed;
   requireAgreement(given, content);
   return content;
 }

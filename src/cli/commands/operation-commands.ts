@@ -9,7 +9,7 @@ import { EXIT, UsageError } from '../output/errors.ts';
 import { formatStatus } from '../output/status-lines.ts';
 import type { Needs } from './call-operation.ts';
 import type { Answer } from './command.ts';
-import type { RouteCommand } from './operation-command.ts';
+import type { OperationCommand } from './operation-command.ts';
 
 /** A share by itself says which share it is; a decision without a time is of now, and its evidence of the same time. */
 function completeConsent(message: Loose, runKey: string | undefined): Loose {
@@ -47,7 +47,7 @@ function showJson(answer: object): Answer {
 }
 
 /** @param example the words between the command’s name and the operator’s */
-function toOrder(name: string, operation: string, needs: Needs, example: string): RouteCommand {
+function toOrder(name: string, operation: string, needs: Needs, example: string): OperationCommand {
   const examples = [`credit-journey ${name} ${example} --by <name> --reason "<why>"`];
   return { name, operations: [operation], needs, examples };
 }
@@ -57,7 +57,7 @@ const LOSE_ANSWER = [
   'with --sample: the gateway posts an inquiry and its first answer is lost',
 ] as const;
 
-export const ROUTE_COMMANDS: readonly RouteCommand[] = [
+export const OPERATION_COMMANDS: readonly OperationCommand[] = [
   {
     name: 'start',
     description:
@@ -154,7 +154,7 @@ export const ROUTE_COMMANDS: readonly RouteCommand[] = [
     ],
   },
   ...['pause', 'resume', 'withdraw', 'cancel'].map(
-    (name): RouteCommand => ({
+    (name): OperationCommand => ({
       name: `portfolio ${name}`,
       operations: [`${name}PortfolioReview`],
       examples: [`credit-journey portfolio ${name} R-1001 --by operations --reason "the provider has asked for it"`],
