@@ -128,15 +128,9 @@ export function createDecisionActivities(dependencies: ActivityDependencies) {
 }
 
 /** The content that a decision's proof must have signed, made from the very record to be written. */
-function toProvedContent({
-  inquiry,
-  decision,
-  occurrence = 0,
-  ...args
-}: RecordDecisionArgs): DecisionContent | RepeatContent {
+function toProvedContent({ inquiry, decision, occurrence = 0, applicants }: RecordDecisionArgs) {
   const { environment } = inquiry;
   const { by, reason, action, answer } = decision;
-  const { applicants } = args;
   if (action === 'repeat') {
     const repeat = inquiry.productCode as StageCode;
     return repeatContent(environment, { journeyId: inquiry.runKey, repeat, occurrence, by, reason, applicants });

@@ -10,19 +10,16 @@ import { REPORT_PRODUCTS, type ReportProduct } from '../model/products.ts';
 import type { ReportReference } from '../model/report-outcome.ts';
 import { toRunKey } from '../model/run-key.ts';
 
-interface SharedReport {
-  report: ReportSource;
-  reference: ReportReference;
-  /** The end user for whom the report was pulled. */
-  reportEndUserCode: string;
-}
-
-/** @throws InvalidInputError with every problem; LedgerUnavailableError */
+/**
+ * Returns the report's source and reference, and the end user for whom it was pulled.
+ *
+ * @throws InvalidInputError with every problem; LedgerUnavailableError
+ */
 export async function findSharedReport(
   ledger: Ledger,
   profile: GatewayProfile,
   { report, endUserCode }: ShareReportInput,
-): Promise<SharedReport> {
+) {
   const found =
     'reference' in report
       ? await readGivenReport(ledger, profile, report)
@@ -31,11 +28,7 @@ export async function findSharedReport(
   return found;
 }
 
-async function readStoredReport(
-  ledger: Ledger,
-  profile: GatewayProfile,
-  report: StoredReportInput,
-): Promise<SharedReport> {
+async function readStoredReport(ledger: Ledger, profile: GatewayProfile, report: StoredReportInput) {
   const [runKey, path] =
     'pullId' in report ? [toRunKey('pull', report.pullId), '/report/pullId'] : [report.journeyId, '/report/journeyId'];
   const { productCode, customerTraceNumber } = report;
@@ -55,17 +48,13 @@ async function readStoredReport(
   return toSharedReport(inquiry, reference);
 }
 
-async function readGivenReport(
-  ledger: Ledger,
-  profile: GatewayProfile,
-  { reference, endUserCode }: GivenReportInput,
-): Promise<SharedReport> {
+async function readGivenReport(ledger: Ledger, profile: GatewayProfile, { reference, endUserCode }: GivenReportInput) {
   const path = '/report/reference';
   const isPast = Date.parse(reference.requestedAt) <= Date.now();
   requireThat(isPast, `${path}/requestedAt`, 'must not be in the future');
   const known = await ledger.inquiriesReferredTo(reference.reportReferenceNumber);
   const match = known.find(({ inquiry }) => isReport(inquiry)) ?? known[0];
-  if (!match) return { report: { kind: 'given' }, reference, reportEndUserCode: endUserCode };
+  if (!match) return { report: { kind: 'given' } as const, reference, reportEndUserCode: endUserCode };
   const { inquiry } = match;
   const rule = `must be the reference of a report: in the ledger it belongs to ${inquiry.productCode}`;
   requireThat(isReport(inquiry), `${path}/reportReferenceNumber`, rule);
@@ -83,14 +72,11 @@ function isReport({ productCode }: InquiryView): boolean {
   return (REPORT_PRODUCTS as readonly string[]).includes(productCode);
 }
 
-function toSharedReport(inquiry: InquiryView, reference: ReportReference): SharedReport {
-  const { runKey, customerTraceNumber, endUserCode = '' } = inquiry;
+function toSharedReport(inquiry: InquiryView, reference: ReportReference) {
+  const { runKey, customerTraceNumber, endUserCode: reportEndUserCode = '' } = inquiry;
   const productCode = inquiry.productCode as ReportProduct;
-  return {
-    report: { kind: 'ledger', runKey, productCode, customerTraceNumber },
-    reference,
-    reportEndUserCode: endUserCode,
-  };
+  const report: ReportSource = { kind: 'ledger', runKey, productCode, customerTraceNumber };
+  return { report, reference, reportEndUserCode };
 }
 
 /** Refuses the report of another customer, and one that may no longer be used. */

@@ -133,10 +133,7 @@ export class Consents {
   }
 
   /** Takes a message, or returns the very same one that is on its way: a sender may repeat it until the ledger has it. */
-  take(
-    message: ConsentMessage,
-    how: Pick<WaitingConsent, 'isAnswered'> = {},
-  ): { waiting: WaitingConsent; isDuplicate: boolean } {
+  take(message: ConsentMessage, how: Pick<WaitingConsent, 'isAnswered'> = {}) {
     const list = this.#listFor(message);
     const content = toCanonicalJson(message);
     const earlier = list.get(content);

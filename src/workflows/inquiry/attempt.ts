@@ -153,11 +153,7 @@ export function lookAgain(host: InquiryHost, content: InquiryContent, claimed: n
  * another run, or an earlier one that an operator must judge first. `undefined` if the run knows everything that was
  * sent.
  */
-export function findBlockingAttempt(
-  host: InquiryHost,
-  content: InquiryContent,
-  attempt: number,
-): Promise<AttemptStep | undefined> {
+export function findBlockingAttempt(host: InquiryHost, content: InquiryContent, attempt: number) {
   return lookUp(host, content, attempt, (found) => toBlockingStep(found, attempt));
 }
 
@@ -173,10 +169,7 @@ export function toBlockingStep(found: AttemptView | null, attempt: number): Atte
  * again. A hold must not say then that there is no attempt. Returns `false` if the ledger itself has answered, or
  * cannot be asked: the hold then says that it is not known.
  */
-export function mayHaveMissedAnAttempt({
-  failureType,
-  claimed,
-}: Pick<InquiryFailure, 'failureType' | 'claimed'>): boolean {
+export function mayHaveMissedAnAttempt({ failureType, claimed }: Pick<InquiryFailure, 'failureType' | 'claimed'>) {
   return !claimed && FAILURES[failureType].source !== 'ledger';
 }
 

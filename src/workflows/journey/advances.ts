@@ -127,10 +127,7 @@ export function mayPass(journey: Journey, productCode: StageCode, gate: GateInpu
  * A separate message, before or after the other, may accept the report's age. It need not repeat the applicants, but may
  * name no others.
  */
-function checkGateMessage(
-  journey: Journey,
-  { to, applicants, acceptAge, by, reason }: PassGateMessage,
-): MessageRefusal | null {
+function checkGateMessage(journey: Journey, { to, applicants, acceptAge, by, reason }: PassGateMessage) {
   const stage = journey.stage(to);
   if (!stage) return refuse('unknownPart', '/to names a stage that this journey leaves out');
   if (!journey.findGateBefore(to)) return refuse('unknownPart', `there is no gate before ${to}`);
@@ -241,11 +238,7 @@ export async function passGate(journey: Journey, stage: StageRecord): Promise<Pa
 
 type ReachedGate = NonNullable<Journey['state']['gate']>;
 
-function reachGate(
-  journey: Journey,
-  productCode: StageCode,
-  { expiresAfter = DEFAULT_GATE_EXPIRY }: GateInput,
-): ReachedGate {
+function reachGate(journey: Journey, productCode: StageCode, { expiresAfter = DEFAULT_GATE_EXPIRY }: GateInput) {
   const { gate, extensions } = journey.state;
   // An earlier run may have reached the gate.
   if (gate?.before === productCode) return gate;

@@ -29,10 +29,7 @@ export async function watchLedger(input: LedgerWatchInput): Promise<never> {
  * Returns the newest attempt seen by now. While the ledger lacks an attempt and no operator has accepted that, returns
  * the missing one.
  */
-async function findNewestAttempt(
-  ledgerId: string,
-  highWaterMark: HighWaterMark | undefined,
-): Promise<HighWaterMark | undefined> {
+async function findNewestAttempt(ledgerId: string, highWaterMark: HighWaterMark | undefined) {
   const summary = 'looking for the newest attempt';
   const looked = await runUntilRecorded('lookAtLedger', { summary }, { ledgerId, highWaterMark });
   if (looked === 'ledgerChanged') {

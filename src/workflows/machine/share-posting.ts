@@ -16,7 +16,7 @@ import { lookAgain, waitOut } from '../inquiry/attempt.ts';
 import { runInquiry, selectTransientAttributes } from '../inquiry/inquiry-protocol.ts';
 import type { InquiryProgress, InquirySpec } from '../inquiry/inquiry-spec.ts';
 import { runUntilRecorded } from '../run/activity-stubs.ts';
-import { type Accepted, answerUnderway, refuseMessage, toAccepted } from '../run/message-answers.ts';
+import { answerUnderway, refuseMessage, toAccepted } from '../run/message-answers.ts';
 import { findEndOfWait, OF_ANOTHER_LEDGER } from '../run/run-decisions.ts';
 import type { SharingRun } from './credit-run.ts';
 
@@ -287,11 +287,7 @@ export function askForWithdrawal(run: SharingRun, share: ShareRecord, asked: Ask
 }
 
 /** Asks for the withdrawal, and answers once the ledger has it, or has a claim that was first. */
-export async function answerWithdrawal(
-  run: SharingRun,
-  share: ShareRecord,
-  { by, reason }: RunWithdrawal,
-): Promise<Accepted> {
+export async function answerWithdrawal(run: SharingRun, share: ShareRecord, { by, reason }: RunWithdrawal) {
   const isNew = askForWithdrawal(run, share, { by, reason });
   const asked = share.withdrawal;
   return asked ? answerUnderway(run, asked, !isNew) : { ...toAccepted(run, true), recorded: true };

@@ -1,5 +1,4 @@
 /** The activities as workflow code calls them. Every figure has its reason beside it. */
-import type { Priority } from '@temporalio/common';
 import {
   ActivityCancellationType,
   ActivityFailure,
@@ -116,29 +115,20 @@ export function computeBackOffMs(round: number): number {
 }
 
 /** `submitInquiry`, with the figures that `prepareJourney` fixed for the run. */
-export function submitInquiryFor(
-  config: RunConfig,
-  { taskQueue, summary, priority }: { taskQueue: string; summary: string; priority: Priority },
-): GatewayActivities['submitInquiry'] {
+export function submitInquiryFor(config: RunConfig, how: Pick<ActivityOptions, 'taskQueue' | 'summary' | 'priority'>) {
   return proxyActivities<GatewayActivities>({
-    taskQueue,
+    ...how,
     startToCloseTimeout: config.settings.submitTimeoutMs,
     heartbeatTimeout: config.settings.heartbeatTimeoutMs,
     // The activity honours a cancellation before the first byte and ignores it after that. Waits for the activity to
     // report which.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: ONCE,
-    summary,
-    priority,
   }).submitInquiry;
 }
 
 /** `deliverWebhook`, repeated by Temporal until the event is given up; each repetition sends it again. */
-export function deliverWebhookFor(
-  { giveUpAfterMs }: WebhookSettings,
-  taskQueue: string,
-  summary: string,
-): WebhookActivities['deliverWebhook'] {
+export function deliverWebhookFor({ giveUpAfterMs }: WebhookSettings, taskQueue: string, summary: string) {
   return proxyActivities<WebhookActivities>({
     taskQueue: toWebhookQueue(taskQueue),
     // Longer than the sender's limit of 15 s, so that it only ends attempts of a crashed worker.

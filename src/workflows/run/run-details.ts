@@ -46,10 +46,7 @@ export function describeRun(run: AnyRun): string {
   return writeRunDetails(view, { customerId, endUserCode, runbookUrl });
 }
 
-export function writeUncheckedDetails({
-  endedAs,
-  inputProblems = [],
-}: Pick<AnyRun, 'endedAs' | 'inputProblems'>): string {
+export function writeUncheckedDetails({ endedAs, inputProblems = [] }: Pick<AnyRun, 'endedAs' | 'inputProblems'>) {
   const problems = selectShownProblems(inputProblems);
   const checking = problems.length > 0 ? `**${ASKING_OTHERS}**` : '**The input is being checked.**';
   const standing = endedAs

@@ -201,10 +201,7 @@ const WAITS_FOR_A_PROFILE = ['1 second', '2 seconds', '4 seconds', '8 seconds', 
  *
  * @throws `InvalidInput` with `details[0] = { problems }`, before anything is posted
  */
-export async function prepareRun<T>(
-  run: Pick<AnyRun, 'input' | 'inputProblems'>,
-  prepare: () => Promise<T>,
-): Promise<T> {
+export async function prepareRun<T>(run: Pick<AnyRun, 'input' | 'inputProblems'>, prepare: () => Promise<T>) {
   if (isUndecodable(run.input)) throw toUndecodableFailure(run.input);
   const waits = WAITS_FOR_A_PROFILE.values();
   for (;;) {
