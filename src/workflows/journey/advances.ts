@@ -118,8 +118,7 @@ export function takeAdvance(journey: Journey, message: AdvanceMessage, receivedA
 export function mayPass(journey: Journey, productCode: StageCode, gate: GateInput, nowMs: number): boolean {
   const { advances, acceptedAges } = journey.state;
   if (acceptedAges[productCode]) return true;
-  const freshForMs = journey.reportFreshForMs(nowMs);
-  if (freshForMs !== undefined && freshForMs <= 0) return false;
+  if (journey.reportFreshForMs(nowMs) <= 0) return false;
   return advances[productCode] !== undefined || gate.pass === 'auto';
 }
 
@@ -145,8 +144,7 @@ function checkGateMessage(journey: Journey, { to, applicants, acceptAge, by, rea
 }
 
 function refuseOldReport(journey: Journey): MessageRefusal | null {
-  const freshForMs = journey.reportFreshForMs(Date.now());
-  if (freshForMs === undefined || freshForMs > 0) return null;
+  if (journey.reportFreshForMs(Date.now()) > 0) return null;
   const stage = journey.latestReport?.productCode;
   const rule = `the report of ${stage} is older than maxReportAge: repeat ${stage}, or send acceptAge with by and reason`;
   return refuse('notNow', rule);
@@ -264,11 +262,11 @@ async function waitAtGate(
     const nowMs = Date.now();
     const { until } = gate;
     const freshForMs = journey.reportFreshForMs(nowMs);
-    const isTooOld = freshForMs !== undefined && freshForMs <= 0;
+    const isTooOld = freshForMs <= 0;
     gate.tooOld = isTooOld ? journey.latestReport?.productCode : undefined;
     const leftMs = (parseInstantMs(until) ?? 0) - nowMs;
     // The report's age is looked at again when it matters: the status then says what the gate asks for.
-    const wakesMs = freshForMs !== undefined && freshForMs > 0 ? Math.min(leftMs, freshForMs) : leftMs;
+    const wakesMs = isTooOld ? leftMs : Math.min(leftMs, freshForMs);
     const asked = isTooOld ? `a repeat of ${gate.tooOld}, or advance with acceptAge` : 'advance';
     const summary = `gate before ${productCode}: waiting for ${asked}, until ${until}`;
     const isOver = () => isLeft(nowMs) || gate.until !== until;

@@ -139,11 +139,11 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
     return stage?.reference && { productCode: stage.status.productCode, reference: stage.reference };
   }
 
-  /** Returns how long the latest report stays young enough for a gate; `undefined` if any age will do. */
-  reportFreshForMs(nowMs: number): number | undefined {
+  /** Returns how long the latest report stays young enough for a gate; infinite if any age will do. */
+  reportFreshForMs(nowMs: number): number {
     const maxAgeMs = parseDurationMs(this.input.maxReportAge ?? '');
     const requestedAtMs = parseInstantMs(this.latestReport?.reference.requestedAt ?? '');
-    if (maxAgeMs === null || requestedAtMs === null) return undefined;
+    if (maxAgeMs === null || requestedAtMs === null) return Number.POSITIVE_INFINITY;
     return requestedAtMs + maxAgeMs - nowMs;
   }
 
