@@ -84,8 +84,14 @@ async function makeOneAttempt(
   const args = toSentContent(given.run, given);
   const { profile, request, accessToken, claim, limits } = await claimAttempt(dependencies, args, endsAt);
   const { customerTraceNumber } = args.inquiry;
-  const say = (level: 'info' | 'warn', message: string, fields: Record<string, unknown>) =>
-    tryToSay(level, message, { customerTraceNumber, ...fields });
+  /** Writes a log line. Logging is the one step after the answer that could fail, and it must not. */
+  const say = (level: 'info' | 'warn', message: string, fields: Record<string, unknown>) => {
+    try {
+      log[level](message, { customerTraceNumber, ...fields });
+    } catch {
+      // A failing log has no reader to report the failure to.
+    }
+  };
   if (claim.kind === 'latest') {
     say('info', NOTHING_WAS_SENT.latest, { state: claim.latest.state });
     const changes = await compareWithEarlier(dependencies, args, claim.latest.answer, endsAt - REPORTING_MARGIN_MS);
@@ -271,15 +277,6 @@ class OutcomeRecorder {
         await setTimeout(RECORD_RETRY_MS);
       }
     }
-  }
-}
-
-/** Writes a log line. Logging is the one step after the answer that could fail, and it must not. */
-function tryToSay(level: 'info' | 'warn', message: string, fields: Record<string, unknown>): void {
-  try {
-    log[level](message, fields);
-  } catch {
-    // A failing log has no reader to report the failure to.
   }
 }
 

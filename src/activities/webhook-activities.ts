@@ -40,33 +40,26 @@ export function createQueueWebhooks(dependencies: ActivityDependencies) {
         return { ...event, endpoints: takers.map((endpoint) => endpoint.name) };
       });
       const taken = addressed.filter(({ endpoints }) => endpoints.length > 0);
-      if (taken.length > 0) await signalDelivery(dependencies, profile, taken);
+      if (taken.length === 0) return { queued: 0 };
+      const { workflowExecution, taskQueue } = activityInfo();
+      const workflowId = workflowExecution?.workflowId ?? '';
+      const input: WebhookDeliveryInput = {
+        environment: profile.environment,
+        profile: name,
+        settings: dependencies.config.webhooks,
+        searchAttributes: await dependencies.registeredSearchAttributes(),
+      };
+      // Starts a delivery run if none is running. The signal is its first, so no event is lost in between.
+      await getClient().workflow.signalWithStart(WEBHOOK_DELIVERY, {
+        workflowId: toWebhookDeliveryId(workflowId),
+        taskQueue,
+        args: [input],
+        signal: 'deliverEvents',
+        signalArgs: [{ events: taken }],
+        staticSummary: `events of ${workflowId}`,
+      });
       return { queued: taken.length };
     },
-  });
-}
-
-/** Starts a delivery run if none is running. The signal is its first, so no event is lost in between. */
-async function signalDelivery(
-  dependencies: ActivityDependencies,
-  profile: { name: string; environment: WebhookDeliveryInput['environment'] },
-  events: AddressedEvent[],
-): Promise<void> {
-  const { workflowExecution, taskQueue } = activityInfo();
-  const workflowId = workflowExecution?.workflowId ?? '';
-  const input: WebhookDeliveryInput = {
-    environment: profile.environment,
-    profile: profile.name,
-    settings: dependencies.config.webhooks,
-    searchAttributes: await dependencies.registeredSearchAttributes(),
-  };
-  await getClient().workflow.signalWithStart(WEBHOOK_DELIVERY, {
-    workflowId: toWebhookDeliveryId(workflowId),
-    taskQueue,
-    args: [input],
-    signal: 'deliverEvents',
-    signalArgs: [{ events }],
-    staticSummary: `events of ${workflowId}`,
   });
 }
 

@@ -254,11 +254,6 @@ export class Consents {
     if (!this.isIdle) await CancellationScope.nonCancellable(() => condition(() => this.isIdle));
   }
 
-  /** Whether one of the share's refusals is on its way to the ledger. */
-  #isBlocked(shareId: string): boolean {
-    return [...this.#refusals.values()].some(({ record }) => record.shareId === shareId);
-  }
-
   /** Whether a consent to the share is on its way to the ledger, and the run's own ledger answers. */
   isRecording(shareId: string): boolean {
     return this.#waiting.some(({ record, verdict }) => record.shareId === shareId && verdict !== 'inNoLedger');
@@ -268,7 +263,8 @@ export class Consents {
   judge(share: ShareRecord, nowMs: number): JointConsent {
     const { shareId } = share.input;
     const { applicants = [] } = this.#standings.get(shareId) ?? {};
-    return judgeConsents(applicants, this.#host.listApplicants(share), { isBlocked: this.#isBlocked(shareId), nowMs });
+    const isBlocked = [...this.#refusals.values()].some(({ record }) => record.shareId === shareId);
+    return judgeConsents(applicants, this.#host.listApplicants(share), { isBlocked, nowMs });
   }
 
   /** Flags a posted share that was refused while its attempt was on the wire: a person must see it. */

@@ -43,7 +43,9 @@ export async function runStages(journey: Journey): Promise<void> {
         journey.changeStage(stage, { state: 'expired' });
         return skipRest(journey, 'expired');
       }
-      takeApplicants(journey, stage);
+      const { applicants } = stage.repeat ?? journey.state.advances[stage.status.productCode] ?? {};
+      stage.applicantsBefore = journey.state.applicants;
+      if (applicants) journey.setApplicants(applicants);
     }
     const end = await pullStage(journey, stage);
     delete stage.inquiry;
@@ -55,13 +57,6 @@ export async function runStages(journey: Journey): Promise<void> {
     if (stage.status.state === 'abandoned' && applicantsBefore) journey.setApplicants(applicantsBefore);
   }
   finishStages(journey);
-}
-
-function takeApplicants(journey: Journey, stage: StageRecord): void {
-  const { productCode } = stage.status;
-  const { applicants } = stage.repeat ?? journey.state.advances[productCode] ?? {};
-  stage.applicantsBefore = journey.state.applicants;
-  if (applicants) journey.setApplicants(applicants);
 }
 
 function skipRest(journey: Journey, outcome: JourneyOutcome): void {

@@ -276,12 +276,6 @@ export abstract class CreditRun<
     };
   }
 
-  /** The product of the step that began last. A run without steps only shares. */
-  get #productBegunLast(): Code | 'SECONDUSE' | undefined {
-    if (this.stages.length === 0) return 'SECONDUSE';
-    return this.stages.findLast(({ ordinal }) => ordinal !== undefined)?.status.productCode;
-  }
-
   /** The trace number of a part that has not begun, where the run lists it: its beginning then costs no upsert. */
   protected planTraceNumber(_: State['stages'][number] | ShareRecord): string | undefined {
     return undefined;
@@ -292,7 +286,9 @@ export abstract class CreditRun<
     type EndUsers = { endUserCode?: string; endUserCodes?: Partial<Record<ProductCode, string>> };
     const { endUserCode, endUserCodes = {} } = this.input as EndUsers;
     const endUsers = [...new Set([endUserCode, ...Object.values(endUserCodes)])].filter((code) => code !== undefined);
-    const productCode: ProductCode | undefined = this.#productBegunLast;
+    const begunLast = this.stages.findLast(({ ordinal }) => ordinal !== undefined);
+    // A run without steps only shares.
+    const productCode: ProductCode | undefined = this.stages.length === 0 ? 'SECONDUSE' : begunLast?.status.productCode;
     const attention = [
       ...this.holds.list.map(({ failureType }) => failureType),
       ...[...shares, ...this.stages.map(({ status }) => status)].flatMap((part) => part.attention ?? []),

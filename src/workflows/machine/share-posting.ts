@@ -31,13 +31,7 @@ type ShareEnd = ShareOutcome | 'stopped';
  * Ends of a share without an attempt of this run. A run that failed, or that a reset has undone, may have posted it all
  * the same: the ledger knows.
  */
-const WITHOUT_AN_ATTEMPT: ReadonlySet<string> = new Set<ShareEnd>([
-  'denied',
-  'revoked',
-  'expired',
-  'reportGone',
-  'stopped',
-]);
+const WITHOUT_AN_ATTEMPT: readonly ShareEnd[] = ['denied', 'revoked', 'expired', 'reportGone', 'stopped'];
 
 /** Carries one share to its end: its report, the consent of each applicant, one posting. */
 export function executeShare(run: SharingRun, share: ShareRecord): Promise<ShareOutcome> {
@@ -73,7 +67,7 @@ class SharePosting {
         if (!this.#run.consents.isReportGone(share) || isTakenBack(share)) continue;
         end = 'reportGone';
       }
-      if (this.#report && WITHOUT_AN_ATTEMPT.has(end) && (await this.#wasPosted(this.#report))) end = 'posted';
+      if (this.#report && WITHOUT_AN_ATTEMPT.includes(end) && (await this.#wasPosted(this.#report))) end = 'posted';
       if (end === 'expired') this.#run.consents.noteTooOld(share);
       // It may have been withdrawn while a request was in flight.
       if (share.withdrawal) {
