@@ -27,7 +27,7 @@ const NEEDED = [
   'decidedMany',
   'inquiriesPage',
   'session',
-  'searchPage',
+  'searchAnswer',
   'runStory',
   'storedReport',
   'storedRefusal',

@@ -419,7 +419,7 @@ export type SameDecision = {
   preview?: true;
 };
 
-export type SearchPage = {
+export type SearchAnswer = {
   /** At most 20; runs first. */
   data: readonly {
     what: 'journey' | 'pull' | 'portfolio' | 'share' | 'inquiry' | 'decision';
@@ -429,9 +429,8 @@ export type SearchPage = {
     shareId?: string;
     decisionId?: string;
   }[];
-  hasMore: boolean;
-  /** Send it as the query parameter `after` to get the next page. Absent on the last page. */
-  next?: string;
+  /** false: there may be more matches. No request lists them. */
+  isWhole: boolean;
 };
 
 export type Seen = {

@@ -1,7 +1,7 @@
 /** What an id leads to: at once where it is one run, otherwise a list. */
 import { useEffect, useState } from 'preact/hooks';
 import { get, SignedOutError, withQuery, wordsOf } from '../api/call.ts';
-import type { SearchPage } from '../api/schemas.ts';
+import type { SearchAnswer } from '../api/schemas.ts';
 import { focusOn, useTitle } from '../base/focus.ts';
 import { useKeys } from '../base/keys.ts';
 import { goTo, queueAddress, runAddress } from '../base/route.ts';
@@ -12,18 +12,20 @@ import { signedOut } from './session.ts';
 const KINDS: Readonly<Record<string, string>> = { portfolio: 'review', share: 'share by itself' };
 
 export function SearchView({ q }: { q: string }) {
-  const [found, show] = useState<{ q: string; matches?: SearchPage['data']; words?: string }>({ q });
+  const [found, show] = useState<{ q: string; matches?: SearchAnswer['data']; isWhole?: boolean; words?: string }>({
+    q,
+  });
   useTitle('Search');
   useKeys({ Escape: () => goTo(queueAddress()) });
   useEffect(() => {
     const stop = new AbortController();
     show({ q });
-    get<SearchPage>(withQuery('/v1/search', { q }), stop.signal).then(
-      ({ data: matches }) => {
+    get<SearchAnswer>(withQuery('/v1/search', { q }), stop.signal).then(
+      ({ data: matches, isWhole }) => {
         const owners = new Set(matches.map(({ runKey }) => runKey));
         const [only] = owners;
-        if (only !== undefined && owners.size === 1) return goTo(runAddress(only), { replace: true });
-        show({ q, matches });
+        if (isWhole && only !== undefined && owners.size === 1) return goTo(runAddress(only), { replace: true });
+        show({ q, matches, isWhole });
         say(plural(matches.length, 'match', 'matches'));
         focusOn('#search-title');
       },
@@ -35,7 +37,7 @@ export function SearchView({ q }: { q: string }) {
     );
     return () => stop.abort();
   }, [q]);
-  const { matches, words } = found;
+  const { matches, isWhole, words } = found;
   return (
     <main id="main" tabIndex={-1} class="search-view">
       <h1 id="search-title" tabIndex={-1}>
@@ -62,6 +64,7 @@ export function SearchView({ q }: { q: string }) {
           </li>
         ))}
       </ul>
+      {isWhole === false ? <p class="note">There may be more matches than these.</p> : null}
     </main>
   );
 }

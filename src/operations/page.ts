@@ -25,7 +25,6 @@ import { type AnyStatus, describePendingDecision, describeStanding, toRunView } 
 import { AS_TEXT } from '../words/writer.ts';
 import { consents, decisions, disposals, type Listing } from './listings.ts';
 import { type Call, defineOperation, type Operation } from './operation.ts';
-import { createPageSchema, toPage } from './pages.ts';
 import { isReached, reaches, toReadersReach } from './reach.ts';
 import { readRun } from './run-list.ts';
 import type { ApiServices } from './services.ts';
@@ -80,7 +79,12 @@ type Match = z.infer<typeof matchSchema>;
 
 const MOST = 20;
 
-const searchSchema = createPageSchema('searchPage', matchSchema, `At most ${MOST}; runs first.`);
+const searchSchema = z
+  .object({
+    data: z.array(matchSchema).describe(`At most ${MOST}; runs first.`),
+    isWhole: z.boolean().describe('false: there may be more matches. No request lists them.'),
+  })
+  .meta({ id: 'searchAnswer' });
 
 const searchQuery = z.strictObject({
   q: z
@@ -103,7 +107,7 @@ const search = defineOperation({
     const { q } = call.query;
     const names = KINDS.map((kind) => toRunKey(kind, q)).filter((name) => checkRunKey(name) === null);
     // No record has a name of this form. The text may be personal, so the search does not use it.
-    if (names.length === 0) return toPage([]);
+    if (names.length === 0) return { data: [], isWhole: true };
     const sources = await Promise.allSettled([findRunsNamed(call, names), recordsNamed(call, q)]);
     const matches = sources.flatMap((source) => (source.status === 'fulfilled' ? source.value : []));
     // If one source fails, the answer has the matches of the other.
@@ -111,7 +115,7 @@ const search = defineOperation({
     if (failed && matches.length === 0) throw failed.reason;
     const data = matches.slice(0, MOST);
     call.note({ count: data.length });
-    return { data, hasMore: matches.length > MOST };
+    return { data, isWhole: !failed && matches.length <= MOST };
   },
 });
 

@@ -378,6 +378,16 @@ test('the work queue page', async (t) => {
     assert.equal(await page.title(), 'Work queue · credit-journey');
   });
 
+  await t.test('lists what a search has found if there may be more, instead of showing the only run', async () => {
+    const { page } = await open();
+    const answer = { data: [{ what: 'decision', runKey: 'LOAN-KEYS', decisionId: 'D-1' }], isWhole: false };
+    await page.route('**/v1/search?*', (route) => route.fulfill({ json: answer }));
+    await goTo(page, '#/search?q=D-1');
+    await page.getByText('There may be more matches than these.').waitFor();
+    await page.getByRole('link', { name: 'LOAN-KEYS' }).waitFor();
+    assert.deepEqual(await axeFindings(page), []);
+  });
+
   await t.test('has no axe findings and no overflow in any view, light or dark', async () => {
     const hold = await world.hold('LOAN-VIEWS');
     const views: Readonly<Record<string, string>> = {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { readLedgerStory } from '../../../src/operations/page.ts';
 import { describeStanding, toRunView } from '../../../src/words/runs.ts';
 import { withLedger } from '../../hazards/operator-hands.ts';
@@ -205,4 +206,21 @@ test('a search finds complete ids of each kind, and nothing out of the token’s
   for (const q of ['', '   ', 'x'.repeat(151)]) {
     await api.expect(422, `/v1/search?q=${encodeURIComponent(q)}`);
   }
+});
+
+test('a search that lists a part of its matches says so, and has no next page', async () => {
+  const shareId = `S-${randomUUID().slice(0, 8)}`;
+  const search = () => api.expect(200, `/v1/search?q=${shareId}`);
+  const share = (ledger: Ledger) => {
+    const inquiry = { runKey: `J-${randomUUID()}`, customerTraceNumber: `PQ${randomUUID()}`, shareId };
+    return attempted(ledger, { inquiry }, { state: 'notSent' });
+  };
+  await withLedger(harness, async (ledger) => {
+    for (let n = 0; n < 20; n += 1) await share(ledger);
+    const { data, ...rest } = await search();
+    assert.deepEqual([data.length, rest], [20, { isWhole: true }]);
+    await share(ledger);
+  });
+  const { data, ...rest } = await search();
+  assert.deepEqual([data.length, rest], [20, { isWhole: false }]);
 });
