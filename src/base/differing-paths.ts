@@ -1,7 +1,8 @@
 /**
  * The differences between two contents that were sent under one key: JSON pointers, never a value. Pure. Members are
- * compared in any order; a member that is `undefined` counts as absent.
+ * compared in any order; a member that is `undefined` counts as absent. An instant is equal to itself in another spelling.
  */
+import { areSameInstant } from './instants.ts';
 import { isRecord } from './is-record.ts';
 
 /** More paths would not help a reader. */
@@ -19,7 +20,8 @@ export function findDifferingPaths(kept: unknown, sent: unknown): string[] {
 function compare(kept: unknown, sent: unknown, at: { path: string; isInList: boolean }): string[] {
   if (Array.isArray(kept) && Array.isArray(sent)) return compareLists(kept, sent, at.path);
   if (isRecord(kept) && isRecord(sent)) return compareObjects(kept, sent, at);
-  return Object.is(kept, sent) ? [] : [at.path];
+  const isSame = typeof kept === 'string' && typeof sent === 'string' && areSameInstant(kept, sent);
+  return isSame || Object.is(kept, sent) ? [] : [at.path];
 }
 
 function compareLists(kept: readonly unknown[], sent: readonly unknown[], path: string): string[] {

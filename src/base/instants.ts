@@ -18,6 +18,13 @@ export function parseInstantMs(text: string): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
+/** Whether both texts name one instant, in any spelling. Parts of a millisecond count, too. */
+export function areSameInstant(a: string, b: string): boolean {
+  const toFraction = (text: string) => /\.(\d*[1-9])/.exec(text)?.[1];
+  const ms = parseInstantMs(a);
+  return ms !== null && ms === parseInstantMs(b) && toFraction(a) === toFraction(b);
+}
+
 /** RFC 3339 in UTC. */
 export function toUtcInstant(ms: number): string {
   return new Date(ms).toISOString();

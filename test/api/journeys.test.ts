@@ -263,6 +263,9 @@ describe('consents over HTTP', () => {
     assert.deepEqual([decision, changed], ['denied', true]);
     const again = await record(denied);
     assert.deepEqual([again.status, again.json.duplicate], [200, true]);
+    const decidedAt = new Date(denied.decidedAt).toISOString().replace('Z', '+00:00');
+    const respelled = await record({ ...denied, decidedAt });
+    assert.deepEqual([respelled.status, respelled.json.duplicate], [200, true], respelled.text);
     const otherwise = await record({ ...denied, secondaryUser: { endUserCode: 'EU111' } });
     assert.deepEqual([otherwise.status, otherwise.json.code], [409, 'differs'], otherwise.text);
     await untilJourney(input.journeyId, 'completed');

@@ -10,6 +10,23 @@ test('equal contents have no differing path, in any order of members', () => {
   assert.deepEqual(findDifferingPaths({ a: 1, b: undefined }, { a: 1 }), []);
 });
 
+test('an instant in another spelling is the same content, and any other instant or text differs', () => {
+  const kept = '2026-01-05T14:00:00Z';
+  for (const sent of ['2026-01-05T14:00:00.000Z', '2026-01-05T14:00:00+00:00', '2026-01-05T15:00:00.0+01:00']) {
+    assert.deepEqual(findDifferingPaths({ at: [kept] }, { at: [sent] }), [], sent);
+    assert.deepEqual(findDifferingPaths(sent, kept), [], sent);
+  }
+  for (const sent of [
+    '2026-01-05T14:00:00+01:00',
+    '2026-01-05T14:00:00.000001Z',
+    '2026-01-05T14:00:00',
+    '2026-01-05',
+  ]) {
+    assert.deepEqual(findDifferingPaths({ at: kept }, { at: sent }), ['/at'], sent);
+  }
+  assert.deepEqual(findDifferingPaths('2026-02-30T14:00:00Z', '2026-02-30T14:00:00+00:00'), [''], 'no such day');
+});
+
 test('the comparison lists every path that differs', () => {
   const kept = { to: 'PREAPP', applicants: [{ ssn: '900110001', dob: '1985-04-12' }], by: 'ops' };
   assert.deepEqual(

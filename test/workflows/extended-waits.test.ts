@@ -52,6 +52,9 @@ describe('an extension of a wait', () => {
     assert.equal(checkExtend(journey, extend(until)), null);
     for (let times = 0; times < 2; times++) assert.equal(takeExtension(journey, extend(until)), null);
     assert.equal(journey.state.gate?.until, until);
+    const respelled = until.replace('Z', '+00:00');
+    assert.equal(checkExtend(journey, extend(respelled)), null, 'the same instant in the spelling of another client');
+    assert.equal(takeExtension(journey, extend(respelled)), null);
     assert.equal(journey.state.extensions.length, 1);
     assert.match(
       checkExtend(journey, { ...extend(until), reason: 'another' })?.reason ?? '',
