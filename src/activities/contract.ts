@@ -5,7 +5,7 @@
 
 import type { ConsentRecord, FaultyGrant, GrantFault, GrantKey } from '../consent/consent-record.ts';
 import type { GatewayProfile } from '../gateway/profile.ts';
-import type { DecisionRecord, OutcomeRecord, RunWithdrawal } from '../ledger/records.ts';
+import type { CloseRequest, DecisionRecord, OutcomeRecord, RunWithdrawal } from '../ledger/records.ts';
 import type { SealedRefusal } from '../ledger/reports/reports.ts';
 import type { PortfolioFormat } from '../messages/inputs/portfolio-review.ts';
 import type { StageChanges } from '../messages/journey/change-summary.ts';
@@ -132,12 +132,8 @@ export interface LookUpInquiryArgs extends InquiryContent {
   run: Pick<RunIdentity, 'ledgerId' | 'accents'>;
 }
 
-export interface CloseAttemptArgs extends LookUpInquiryArgs {
-  /** The attempt whose activity was lost or cancelled. */
-  attempt: number;
-  /** When that activity was scheduled, by Temporal's clock, RFC 3339. */
-  begunAt: string;
-}
+/** `attempt`: the one whose activity was lost or cancelled. */
+export type CloseAttemptArgs = LookUpInquiryArgs & Pick<CloseRequest, 'attempt' | 'begunAt'>;
 
 export type CarriedOutcome = OutcomeRecord & { refusal?: SealedRefusal };
 

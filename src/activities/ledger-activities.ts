@@ -2,11 +2,11 @@ import type { RunFlag, RunHold } from '../ledger/holds/holds.ts';
 import type { DecisionVerdict, RunDecision, ShareWithdrawal } from '../ledger/records.ts';
 import type { RepeatStageMessage } from '../messages/advance.ts';
 import { toCanonicalRequest } from '../model/canonical-request.ts';
-import { type DecisionContent, decisionContent, type RepeatContent, repeatContent } from '../model/decision-content.ts';
+import { decisionContent, repeatContent } from '../model/decision-content.ts';
 import type { HighWaterMark } from '../model/ledger-watch.ts';
 import { formatProblem, InvalidInputError, selectShownProblems } from '../model/problems.ts';
 import type { StageCode } from '../model/products.ts';
-import type { DecisionProofVerdict } from '../protection/proofs.ts';
+import type { DecisionProofVerifier } from '../protection/proofs.ts';
 import type {
   CarriedOutcome,
   CloseAttemptArgs,
@@ -79,12 +79,8 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
 export function createDecisionActivities(dependencies: ActivityDependencies) {
   const { ledger, checkDecisionProof } = dependencies;
 
-  function judgeProof(
-    profile: string,
-    decision: { content: DecisionContent | RepeatContent; proof: string | undefined; receivedAt: string },
-  ): Promise<DecisionProofVerdict> {
-    return checkDecisionProof(decision, findPreparedProfile(dependencies, profile).decisionTrust);
-  }
+  const judgeProof = (profile: string, decision: Parameters<DecisionProofVerifier>[0]) =>
+    checkDecisionProof(decision, findPreparedProfile(dependencies, profile).decisionTrust);
 
   async function record(args: RecordDecisionArgs): Promise<DecisionVerdict> {
     const { ledgerId, inquiry, proof, applicants } = args;

@@ -78,11 +78,7 @@ async function checkStart<Definition extends Checked>(
   return { profile, input, runKey, facts };
 }
 
-async function fixRun(
-  dependencies: ActivityDependencies,
-  profile: GatewayProfile,
-  facts: StartFacts | null,
-): Promise<RunConfig> {
+async function fixRun(dependencies: ActivityDependencies, profile: GatewayProfile, facts: StartFacts | null) {
   const { config, ledger, slots } = dependencies;
   return {
     environment: profile.environment,
@@ -99,7 +95,7 @@ async function fixRun(
     submitsOnWorkflowQueue: slots.get(profile.name)?.forWorkflowQueue ? true : undefined,
     sendsEvents: profile.webhooks?.length ? true : undefined,
     runbookUrl: config.runbookUrl,
-  };
+  } satisfies RunConfig;
 }
 
 /** Returns `null` if the ledger does not answer: that is no reason to refuse a start. */
