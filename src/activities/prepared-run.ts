@@ -1,6 +1,7 @@
 /** The first activity of each kind of run: it checks the input, and fixes the run's configuration. */
 import { activityInfo } from '@temporalio/activity';
 import { toUtcInstant } from '../base/instants.ts';
+import { isRecord } from '../base/is-record.ts';
 import type { ShareStanding } from '../consent/consent-record.ts';
 import { computeProfileFingerprint, type GatewayProfile } from '../gateway/profile.ts';
 import { findApplicantProblems } from '../gateway/sendable-applicants.ts';
@@ -31,12 +32,6 @@ import {
 } from './inquiry-request.ts';
 import { findSharedReport } from './shared-report.ts';
 
-/** Reads the profile's name from unchecked input, since that profile's limits are needed to check the input. */
-function readProfileName(input: unknown): string {
-  const name = (input as { profile?: unknown } | null | undefined)?.profile;
-  return typeof name === 'string' ? name : 'default';
-}
-
 /**
  * Returns the ledger's facts about the run's owner, or `null` if it does not answer. That is no reason to refuse a
  * start: each claim asks the same, and sends nothing without an answer.
@@ -63,7 +58,9 @@ async function checkStart<Definition extends Checked>(
   definition: Definition,
   listEntitlements: (input: MessageOf<Definition>) => Entitlement[],
 ) {
-  const profile = findProfile(dependencies, readProfileName(given));
+  // The name is read from unchecked input, since that profile's limits are needed to check the input.
+  const { profile: name }: Record<string, unknown> = isRecord(given) ? given : {};
+  const profile = findProfile(dependencies, typeof name === 'string' ? name : 'default');
   const input = parseMessage(definition, given, profile.limits);
   const idName = ID_NAMES[kind];
   const { applicants = [] } = input as { applicants?: FailsafeApplicant[] };

@@ -184,11 +184,8 @@ function findRefusalsElsewhere(said: readonly ConsentRecord[]): Map<string, Refu
     const isGranted = word.some((consent) => !isRefusal(consent) && !endOf(consent));
     return last && !isGranted ? [last] : [];
   });
-  const latest = new Map<string, Refusal>();
-  for (const [applicantId, refusals] of Map.groupBy(inForce, (refusal) => refusal.applicantId)) {
-    latest.set(applicantId, findLatest(refusals, toDecidedAtMs) as Refusal);
-  }
-  return latest;
+  const byApplicant = Map.groupBy(inForce, ({ applicantId }) => applicantId);
+  return new Map([...byApplicant].map(([id, refusals]) => [id, findLatest(refusals, toDecidedAtMs) as Refusal]));
 }
 
 function findLastRefusal(said: readonly ConsentRecord[]): Refusal | undefined {

@@ -17,7 +17,7 @@ import { type MessageRefusal, refuse } from '../../model/refusals.ts';
 import { isForUser } from '../../model/stage-end-user.ts';
 import { computeBackOffMs, runUntilRecorded } from '../run/activity-stubs.ts';
 import { createBackgroundWork, runInBackground } from '../run/around-the-sdk.ts';
-import { type Accepted, answerUnderway, handleUpdate, refuseMessage, type Underway } from '../run/message-answers.ts';
+import { answerUnderway, handleUpdate, refuseMessage, type Underway } from '../run/message-answers.ts';
 import type { AnyRun } from '../run/run.ts';
 import { type JointConsent, judgeConsents, type ShareRecord } from './share-record.ts';
 
@@ -404,7 +404,15 @@ function selectNextBatch(waiting: readonly WaitingConsent[]): WaitingConsent[] {
 export function handleConsents(run: ConsentHost): void {
   handleUpdate(run, 'recordConsent', {
     check: (message) => checkConsent(run, message),
-    answer: (message) => answer(run, message),
+    // Answers once the ledger has the message, but no later than an answer may take.
+    answer: async (message) => {
+      const { waiting, isDuplicate } = run.consents.take(message);
+      const answered = await answerUnderway(run, waiting, isDuplicate);
+      const { taken } = waiting;
+      const { isKnown = false, stands = undefined } = taken?.kind === 'recorded' ? taken : {};
+      const unmatched = run.shares.has(message.shareId) ? undefined : 'share';
+      return { ...answered, unmatched, duplicate: answered.duplicate || isKnown, stands };
+    },
     ask: (message) => {
       const { isDuplicate } = run.consents.take(message, { isAnswered: true });
       const { shareId, applicantId, consentId, decision } = message;
@@ -422,20 +430,6 @@ export function handleConsents(run: ConsentHost): void {
 function refuseConsent(run: ConsentHost, reason: string, id: unknown): void {
   const { consentId } = refuseMessage(run, 'consent', reason, id);
   run.events.emit('consent.refused', [consentId ?? '', reason], { consentId, reason });
-}
-
-/** Answers once the ledger has the message, but no later than an answer may take. */
-async function answer(run: ConsentHost, message: ConsentMessage): Promise<Accepted> {
-  const { waiting, isDuplicate } = run.consents.take(message);
-  const answered = await answerUnderway(run, waiting, isDuplicate);
-  const { taken } = waiting;
-  const { isKnown = false, stands = undefined } = taken?.kind === 'recorded' ? taken : {};
-  return {
-    ...answered,
-    unmatched: run.shares.has(message.shareId) ? undefined : 'share',
-    duplicate: answered.duplicate || isKnown,
-    stands,
-  };
 }
 
 function checkConsent(run: ConsentHost, message: ConsentMessage): MessageRefusal | null {

@@ -186,7 +186,10 @@ export class Journey extends CreditRun<LendingJourneyInput, JourneyRunState, Jou
 
   /** Returns why a grant that comes now may not be by the person in the report, or `null`. */
   checkPerson({ shareId, applicantId }: Pick<ConsentRecord, 'shareId' | 'applicantId'>): MessageRefusal | null {
-    if (isOtherAmong(this.state.persons, this.#announced, applicantId)) {
+    const known = findNamed(this.state.persons, applicantId);
+    const isRenamed = (applicant: Applicant) =>
+      known !== undefined && applicant.applicantId === applicantId && !isSame(known.person, applicant);
+    if (this.#announced.some(isRenamed)) {
       return refuse('notNow', '/applicantId is about to name another person: send the grant once that stage has begun');
     }
     const share = this.shares.get(shareId);
@@ -328,13 +331,6 @@ function nameApplicants(persons: NamedPerson[], applicants: readonly Named[], si
     const since = known ? new Date(sinceMs).toISOString() : undefined;
     persons.push({ applicantId, person: toPerson(applicant), since });
   }
-}
-
-/** Whether these applicants have another person under the id than the one whom it names now. */
-function isOtherAmong(persons: readonly NamedPerson[], applicants: readonly Named[], applicantId: string): boolean {
-  const known = findNamed(persons, applicantId);
-  if (!known) return false;
-  return applicants.some((applicant) => applicant.applicantId === applicantId && !isSame(known.person, applicant));
 }
 
 /**

@@ -148,26 +148,21 @@ class SharePosting {
   }
 
   async #waitForConsent(leftMs: number, isOver: () => boolean): Promise<void> {
-    const { input, until } = this.#share;
+    const { input, until, toldMissing: told = [] } = this.#share;
+    const { shareId } = input;
     const { missing: waitingFor, endsInMs } = this.#judgeConsent();
-    this.#tellMissing(waitingFor);
+    this.#share.toldMissing = waitingFor;
+    if (waitingFor.some((applicantId) => !told.includes(applicantId))) {
+      this.#run.events.emit('consent.missing', [shareId, ...waitingFor], { shareId, waitingFor, until: until ?? '' });
+    }
     this.#run.publish();
     // A grant that comes meanwhile may be the next to become too old.
     const hasChanged = () =>
       toConsentValidForMs(input) !== undefined && this.#judgeConsent().missing.join() !== waitingFor.join();
-    const called = `${input.shareId} with ${describeSecondaryUser(input)}`;
+    const called = `${shareId} with ${describeSecondaryUser(input)}`;
     const summary = `waiting for the consent of ${waitingFor.join(', ')} to share ${called}`;
     const isDisturbed = () => isOver() || hasChanged() || this.#share.until !== until;
     await this.#run.continuation.wait(isDisturbed, Math.min(leftMs, endsInMs), { summary });
-  }
-
-  #tellMissing(waitingFor: string[]): void {
-    const { toldMissing: told = [], until = '' } = this.#share;
-    const isNews = waitingFor.some((applicantId) => !told.includes(applicantId));
-    this.#share.toldMissing = waitingFor;
-    if (!isNews) return;
-    const { shareId } = this.#share.input;
-    this.#run.events.emit('consent.missing', [shareId, ...waitingFor], { shareId, waitingFor, until });
   }
 
   async #post(): Promise<ShareEnd | 'notPermitted'> {

@@ -1,12 +1,11 @@
 import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { PortfolioReviewInput } from '../../messages/inputs/portfolio-review.ts';
 import type { PortfolioOutcome, PortfolioResult } from '../../messages/portfolio/shapes.ts';
-import type { PortfolioMessage } from '../../messages/withdraw.ts';
 import { refuse } from '../../model/refusals.ts';
 import { runActivities } from '../run/activity-stubs.ts';
 import { pinIfVersioned } from '../run/around-the-sdk.ts';
 import { waitUntilMessagesAnswered } from '../run/as-replayed.ts';
-import { type Accepted, handleUpdate, toAccepted } from '../run/message-answers.ts';
+import { handleUpdate, toAccepted } from '../run/message-answers.ts';
 import { findTakenDecision } from '../run/run-decisions.ts';
 import { handleWithdrawals, prepareRun, type RunDefinition, runWorkflow } from '../run/run-workflow.ts';
 import { type FileState, Review, type ReviewState } from './review.ts';
@@ -14,23 +13,21 @@ import { ReviewRows } from './review-rows.ts';
 
 function handleReviewMessages(review: Review): void {
   handleWithdrawals(review);
+  const { state, decided, inFlight } = review;
   for (const action of ['pause', 'resume'] as const) {
+    const isPaused = action === 'pause';
     handleUpdate(review, action, {
       check: () => (review.isEnding ? refuse('ending', 'the review is ending') : null),
-      answer: (message) => answerPause(review, action, message),
+      // Takes effect at once, and answers once the ledger has who paused or resumed the review, and why.
+      answer: async (message) => {
+        if (state.isPaused === isPaused) return { ...toAccepted(review, true), recorded: !decided.isBusy };
+        state.isPaused = isPaused;
+        inFlight.recheck();
+        review.publish();
+        return decided.answer(findTakenDecision(action, review.runKey, message));
+      },
     });
   }
-}
-
-/** Takes effect at once, and answers once the ledger has who paused or resumed the review, and why. */
-async function answerPause(review: Review, action: 'pause' | 'resume', message: PortfolioMessage): Promise<Accepted> {
-  const { state, decided, inFlight } = review;
-  const isPaused = action === 'pause';
-  if (state.isPaused === isPaused) return { ...toAccepted(review, true), recorded: !decided.isBusy };
-  state.isPaused = isPaused;
-  inFlight.recheck();
-  review.publish();
-  return decided.answer(findTakenDecision(action, review.runKey, message));
 }
 
 /**

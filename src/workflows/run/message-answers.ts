@@ -18,12 +18,8 @@ import type { AnyStatus } from '../../words/runs.ts';
 
 /** Thrown by a validator, it leaves no trace in the history; thrown by a handler, it fails the accepted update. */
 export function createRefusal(refusal: MessageRefusal): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: 'UpdateRefused',
-    message: `refused: ${refusal.reason}`,
-    nonRetryable: true,
-    details: [refusal],
-  });
+  const message = `refused: ${refusal.reason}`;
+  return ApplicationFailure.create({ type: 'UpdateRefused', message, nonRetryable: true, details: [refusal] });
 }
 
 export function refuseFor(refusal: MessageRefusal | null): void {

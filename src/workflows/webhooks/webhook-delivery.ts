@@ -123,7 +123,8 @@ class Delivery {
         continue;
       }
       await condition(allHandlersFinished);
-      if (this.#isIdle && !mustAct()) return this.#toResult();
+      if (!this.#isIdle || mustAct()) continue;
+      return { delivered: this.#count(({ delivered }) => delivered), lost: this.#count(({ failed }) => failed.length) };
     }
   }
 
@@ -217,10 +218,6 @@ class Delivery {
     // The next run inherits the attribute, and begins as if it were not set.
     this.#publish();
     return continueAsNew<typeof webhookDelivery>({ ...this.#input, carried: this.#carried });
-  }
-
-  #toResult(): WebhookDeliveryResult {
-    return { delivered: this.#count(({ delivered }) => delivered), lost: this.#count(({ failed }) => failed.length) };
   }
 
   #count(count: (endpoint: Endpoint) => number): number {
