@@ -47,8 +47,10 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
       ledger.watch(ledgerId, highWaterMark),
 
     /** Closes a share's numbers in the ledger, unless one of its attempts may have been sent. */
-    recordShareWithdrawal: ({ ledgerId, withdrawal }: { ledgerId: string; withdrawal: ShareWithdrawal }) =>
-      ledger.withdrawShare(ledgerId, withdrawal),
+    async recordShareWithdrawal({ ledgerId, withdrawal }: { ledgerId: string; withdrawal: ShareWithdrawal }) {
+      await requireNewest(ledger, ledgerId);
+      return ledger.withdrawShare(ledgerId, withdrawal);
+    },
 
     /** Opens the row of a hold before the run waits for a decision about it. */
     openHold: ({ ledgerId, hold }: { ledgerId: string; hold: RunHold }) => ledger.tasks.openHold(ledgerId, hold),
@@ -61,8 +63,10 @@ export function createLedgerActivities({ ledger }: Pick<ActivityDependencies, 'l
       ledger.tasks.close(ledgerId, ended),
 
     /** Records operators' decisions about the calling run before they take effect. */
-    recordRunDecisions: ({ ledgerId, decisions }: { ledgerId: string; decisions: RunDecision[] }) =>
-      ledger.recordRunDecisions(ledgerId, decisions),
+    async recordRunDecisions({ ledgerId, decisions }: { ledgerId: string; decisions: RunDecision[] }) {
+      await requireNewest(ledger, ledgerId);
+      await ledger.recordRunDecisions(ledgerId, decisions);
+    },
 
     /** Records an outcome that `submitInquiry` could not record. */
     recordOutcome: ({ refusal, ...record }: CarriedOutcome) => ledger.recordOutcome(record, undefined, refusal),

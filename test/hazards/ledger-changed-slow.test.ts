@@ -249,6 +249,28 @@ for (const [engine, openStore] of Object.entries(ENGINES)) {
       );
     });
 
+    test('that is withdrawn on a copy which is known as older is withdrawn in its own ledger too', async () => {
+      await whileStopped(() => store.backUp('older'));
+      const { journeyId, ...input } = journeyInput();
+      const handle = await harness.start({ journeyId, ...input });
+      await untilStatus(handle, ({ state }) => state === 'waitingAtGate');
+      const newest = await withLedger(harness, async (ledger) => (await ledger.restoreState()).newest);
+      await whileStopped(async () => {
+        await store.backUp('own');
+        await store.restore('older');
+      });
+      await withLedger(harness, (ledger) => ledger.watch(ledger.identity.ledgerId, newest));
+      const withdrawal = { journeyId, by: 'ops', reason: 'test' };
+      assert.equal((await update(handle, 'withdraw', withdrawal)).recorded, false);
+      await whileStopped(() => store.restore('own'));
+      assert.equal(((await handle.result()) as { outcome: string }).outcome, 'withdrawn');
+      const decisions = await withLedger(harness, (ledger) => Array.fromAsync(ledger.decisionsBetween()));
+      assert.deepEqual(
+        decisions.filter(({ runKey }) => runKey === journeyId).map(({ action }) => action),
+        ['withdraw'],
+      );
+    });
+
     test('that finds an empty ledger refuses to accept an answer, and stays on hold until its own ledger is back', async () => {
       const input = journeyInput({ stages: ['PREQUAL'], applicants: [applicant('1A', newSsn('4002'))] });
       const handle = await harness.start(input);
