@@ -204,7 +204,7 @@ export function createConsentActivities(dependencies: ActivityDependencies) {
     recordLateConsentMessage: ({ consent, receivedAt }: { consent: ConsentMessage; receivedAt: string }) =>
       recordLate(consent, receivedAt).catch((error: unknown): LateConsentResult => {
         if (!(error instanceof InvalidInputError)) throw error;
-        return { problems: [...error.problems], cause: error.refusalCause ?? 'notNow' };
+        return { problems: [...error.problems], cause: error.refusalCause ?? 'invalidInput' };
       }),
   });
 }

@@ -87,7 +87,7 @@ export function defineMessage<D extends MessageDefinition>(definition: D) {
     /** Returns why the run refuses the value as this message, or `null`. */
     check(run: NamedRun, value: unknown): MessageRefusal | null {
       const problem = findProblem(value);
-      if (problem !== null) return refuse('notNow', problem);
+      if (problem !== null) return refuse(isUndecodable(value) ? 'notNow' : 'invalidInput', problem);
       const id = address === ID_NAMES[to] ? run.id : run.runKey;
       if (id === (value as Loose)[address]) return null;
       const kind = address === 'journeyId' ? parseRunKey(String(id)).kind : to;

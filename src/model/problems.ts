@@ -31,7 +31,7 @@ export function formatProblem({ path, rule }: Problem): string {
 export class InvalidInputError extends CreditJourneyError {
   override readonly code = 'invalidInput';
   readonly problems: readonly Problem[];
-  /** Present where the content is well formed, but does not count now. */
+  /** Present where a run, or the worker in its place, has refused the content. */
   readonly refusalCause?: RefusalCause;
 
   constructor(problems: readonly Problem[], refusalCause?: RefusalCause) {

@@ -2,6 +2,7 @@
 import { describeDifference, findDifferingPaths } from '../base/differing-paths.ts';
 
 export const REFUSAL_CAUSES = [
+  'invalidInput',
   'differs',
   'inFuture',
   'unproven',

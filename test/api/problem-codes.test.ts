@@ -13,12 +13,12 @@ test('each problem has a unique title and an entry in the reference', () => {
   for (const code of PROBLEM_CODES) assert.ok(page.includes(`<tr id="problem-${code}">`), code);
 });
 
-test('a refused message is answered 409 with its cause and the invalid field', () => {
+test('a refused message is answered 409, or 422 if it is malformed, with its cause and the invalid field', () => {
   for (const cause of REFUSAL_CAUSES) {
     const { status, reason } = createMessageRefusal(
       toRefusedError({ runKey: 'J-1' }, { cause, reason: 'for a reason' }),
     );
-    assert.deepEqual([status, reason], [409, cause]);
+    assert.deepEqual([status, reason], [cause === 'invalidInput' ? 422 : 409, cause]);
   }
   const refusal = { cause: 'inFuture', reason: '/decidedAt must not be in the future' } as const;
   const { problems } = createMessageRefusal(toRefusedError({ runKey: 'J-1' }, refusal));

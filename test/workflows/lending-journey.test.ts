@@ -299,6 +299,10 @@ describe('a journey', { concurrency: 8 }, () => {
     for (const [name, message, reason] of refusals) {
       assert.match(await refusalOf(update(handle, name, message)), reason, name);
     }
+    for (const malformed of [{}, 'a text', { ...consent, decision: 'perhaps' }]) {
+      const { cause } = await update(handle, 'recordConsent', malformed as object).catch((error) => error);
+      assert.deepEqual([cause.type, cause.details[0].cause], ['UpdateRefused', 'invalidInput']);
+    }
     assert.equal((await handle.fetchHistory()).events?.length, eventsBefore);
 
     await handle.signal('consent', { ...consent, journeyId: 'other' });

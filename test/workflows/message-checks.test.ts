@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MESSAGES } from '../../src/messages/all-messages.ts';
+import { createUndecodable } from '../../src/model/undecodable.ts';
 import { aConsent, aDecision, anApplicant } from '../validation/sample-messages.ts';
 
 const REFERENCE = {
@@ -75,4 +76,13 @@ test('the checks name ten problems at most', () => {
     aDecision({ action: 'accept', outcome: 'record', reference: { ...REFERENCE, applicants } }),
   );
   assert.equal(problem?.split('; ').length, 10);
+});
+
+test('a malformed message is refused as invalid input, and one that no key could read as not accepted now', () => {
+  const run = { id: 'J-1', runKey: 'J-1' };
+  for (const value of [{}, 'a text', null, aConsent({ decision: 'perhaps' })]) {
+    assert.equal(MESSAGES.consent.check(run, value)?.cause, 'invalidInput');
+  }
+  assert.equal(MESSAGES.consent.check(run, createUndecodable('tampered'))?.cause, 'notNow');
+  assert.equal(MESSAGES.consent.check(run, aConsent({ journeyId: 'J-2' }))?.cause, 'unknownPart');
 });

@@ -50,7 +50,7 @@ function handleGates(journey: Journey): void {
       }
       if (applicants) {
         const summary = 'checking the new applicants';
-        await checkMessage(journey, 'notNow', 'checkApplicants', summary, { profile, applicants });
+        await checkMessage(journey, 'invalidInput', 'checkApplicants', summary, { profile, applicants });
         checkAgain();
       }
       const decisions = 'repeat' in message ? [] : findNewDecisions(journey, message, receivedAt);
