@@ -44,54 +44,17 @@ export const holdFilters = z.strictObject({
   endUserCode: z.string().max(64).optional().describe('Only for this end user.'),
   runKey: PATH_PARAMETERS.runKey.optional().describe('Only of this run; for a review, also of its rows.'),
 });
-const listQuery = z.strictObject({ limit: limitParameter, after: afterParameter, ...holdFilters.shape });
-
-const holdList = createPageSchema('holdList', holdSchema, 'The oldest first.', { asOf: instant });
-
-const countsSchema = z
-  .object({
-    asOf: instant,
-    counts: z.array(
-      z.object({
-        kind: z.enum(['held', 'flagged']),
-        failureType: z.string(),
-        count: z.int().min(1),
-        oldest: instant.describe('The time since which the oldest row waits.'),
-      }),
-    ),
-  })
-  .meta({ id: 'holdCounts' });
 
 const seenBody = z
   .strictObject({ decisionId: getMessageFields().decisionId, reason: recordedReason })
   .meta({ id: 'seen' });
 
-const runSeenBody = seenBody
-  .extend({ flag: z.enum(FLAGS).describe('The flag to mark as seen: the `failureType` of the row.') })
-  .meta({ id: 'runSeen' });
-
-const seenSchema = z.object({ accepted: z.literal(true), duplicate: z.boolean() }).meta({ id: 'seenAnswer' });
-
 const SEEN = {
   scope: 'holds:decide',
-  answer: seenSchema,
+  answer: z.object({ accepted: z.literal(true), duplicate: z.boolean() }).meta({ id: 'seenAnswer' }),
   done: 'The row is off the list: this call took it off, or an earlier one.',
   problems: { 409: '`notListed`: no such row is on the list. `differs`: `decisionId` was used with other content.' },
 } as const;
-
-const consentsSeenBody = z
-  .strictObject({
-    runKey: PATH_PARAMETERS.runKey.describe('The `runKey` of the consents, as in the list.'),
-    reason: recordedReason,
-  })
-  .meta({ id: 'seenConsents' });
-
-const consentsSeenSchema = z
-  .object({
-    accepted: z.literal(true),
-    count: count.describe('The number of consents that this call marked as seen; 0 if they were marked before.'),
-  })
-  .meta({ id: 'seenConsentsAnswer' });
 
 const given = decision.schema(failsafeApplicantsSchema).omit({ by: true }).meta({ id: 'decision' });
 
@@ -153,8 +116,6 @@ const decidedRow = z.object({
 
 export type DecidedRow = z.infer<typeof decidedRow>;
 
-const decidedManySchema = z.object({ inquiries: z.array(decidedRow) }).meta({ id: 'decidedMany' });
-
 export const holdOperations: readonly Operation[] = [
   defineOperation({
     at: 'GET /v1/holds',
@@ -162,8 +123,8 @@ export const holdOperations: readonly Operation[] = [
     summary: 'List what needs a person, the oldest first',
     description: 'The list is from the ledger and needs no worker. `decideAt` is the address for the decision.',
     scope: 'holds:read',
-    query: listQuery,
-    answer: holdList,
+    query: z.strictObject({ limit: limitParameter, after: afterParameter, ...holdFilters.shape }),
+    answer: createPageSchema('holdList', holdSchema, 'The oldest first.', { asOf: instant }),
     done: 'One page.',
     async run(call) {
       const { query } = call;
@@ -192,7 +153,19 @@ export const holdOperations: readonly Operation[] = [
     summary: 'Count what needs a person, by kind and failure type',
     scope: 'holds:read',
     query: holdFilters,
-    answer: countsSchema,
+    answer: z
+      .object({
+        asOf: instant,
+        counts: z.array(
+          z.object({
+            kind: z.enum(['held', 'flagged']),
+            failureType: z.string(),
+            count: z.int().min(1),
+            oldest: instant.describe('The time since which the oldest row waits.'),
+          }),
+        ),
+      })
+      .meta({ id: 'holdCounts' }),
     done: 'The counts, the largest first.',
     async run(call) {
       const { services, caller } = call;
@@ -231,7 +204,9 @@ export const holdOperations: readonly Operation[] = [
       'For rows without a trace number, such as `ssnMismatch` of a portfolio review. No run waits for such a flag. The ' +
       'ledger records who marked it as seen. The API takes nothing off the list that an open run still needs.',
     ...SEEN,
-    body: runSeenBody,
+    body: seenBody
+      .extend({ flag: z.enum(FLAGS).describe('The flag to mark as seen: the `failureType` of the row.') })
+      .meta({ id: 'runSeen' }),
     async run({ services, params: { runKey }, body, by }) {
       const { duplicate } = await markSeen(services.journeys, { ...body, runKey, by: by() });
       return { accepted: true, duplicate };
@@ -244,8 +219,18 @@ export const holdOperations: readonly Operation[] = [
     description:
       'The ledger keeps these consents, and they count once it knows what they name. The API cannot tell which token an unknown id will belong to, so such an id needs a token for all profiles and end users.',
     scope: 'holds:decide',
-    body: consentsSeenBody,
-    answer: consentsSeenSchema,
+    body: z
+      .strictObject({
+        runKey: PATH_PARAMETERS.runKey.describe('The `runKey` of the consents, as in the list.'),
+        reason: recordedReason,
+      })
+      .meta({ id: 'seenConsents' }),
+    answer: z
+      .object({
+        accepted: z.literal(true),
+        count: count.describe('The number of consents that this call marked as seen; 0 if they were marked before.'),
+      })
+      .meta({ id: 'seenConsentsAnswer' }),
     done: 'They are off the list: this call took them off, or an earlier one.',
     problems: { 404: 'The token does not reach the run.' },
     async run(call) {
@@ -286,7 +271,7 @@ export const holdOperations: readonly Operation[] = [
     scope: 'holds:decide',
     sendsMessages: true,
     body: manyBody,
-    answer: decidedManySchema,
+    answer: z.object({ inquiries: z.array(decidedRow) }).meta({ id: 'decidedMany' }),
     done: 'The result for each inquiry, in the order given.',
     async run(call) {
       const { services, note } = call;

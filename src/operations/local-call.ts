@@ -46,14 +46,13 @@ export function checkCall(operation: Operation, { params = {}, query = {}, body 
     problems.push(
       ...findSchemaProblems(createPathSchema(operation.path), params),
       ...(operation.body ? findSchemaProblems(operation.body, body) : []),
-      ...(operation.body || by !== undefined ? findSchemaProblems(AUTHOR, { by }) : []),
+      ...(operation.body || by !== undefined ? findSchemaProblems(z.object({ by: actingName }), { by }) : []),
     );
   }
   if (problems.length > 0) throw new InvalidInputError(problems);
 }
 
 const ALL_SCOPES = new Set(Object.keys(SCOPES) as Scope[]);
-const AUTHOR = z.object({ by: actingName });
 
 /** @throws InvalidInputError, with the member's path; what the handler throws */
 export function callLocally(services: ApiServices, operation: Operation, { params, query, body, by }: LocalCall) {

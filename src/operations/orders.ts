@@ -31,19 +31,6 @@ const pausedSchema = z
   })
   .meta({ id: 'paused' });
 
-const resumedSchema = z
-  .object({
-    duplicate,
-    pause: pauseSchema.optional().describe('Absent if there was none.'),
-    runs: z
-      .object({ woken: z.int(), closed: z.int(), unreached: z.int() })
-      .describe(
-        'Runs that waited for the end of the pause. Those that the API did not reach continue within the hour.',
-      ),
-    inForce: z.array(pauseSchema).describe('Pauses that are still in force.'),
-  })
-  .meta({ id: 'resumed' });
-
 export type Paused = z.infer<typeof pausedSchema>;
 
 /** @throws Refusal 403 unless the token reaches the profile for all end users: a pause stops the inquiries of them all */
@@ -72,27 +59,6 @@ const orderSchema = z
     reason: recordedReason,
   })
   .meta({ id: 'legalHoldOrder' });
-
-const setSchema = z
-  .object({
-    ...legalHoldFields,
-    duplicate,
-    others,
-    destroyed: z.object({ inquiries: z.int(), histories: z.int() }).describe('What a disposal has destroyed so far.'),
-  })
-  .meta({ id: 'setLegalHold' });
-
-const releasedSchema = z
-  .object({
-    duplicate,
-    released: holdSchema.optional().describe('Absent if this matter had no hold on it.'),
-    others,
-  })
-  .meta({ id: 'releasedLegalHold' });
-
-const listQuery = z.strictObject({
-  runKey: PATH_PARAMETERS.runKey.optional().describe('Only those that cover this run or a part of it.'),
-});
 
 export const orderOperations: readonly Operation[] = [
   defineOperation({
@@ -130,7 +96,18 @@ export const orderOperations: readonly Operation[] = [
     summary: 'End a pause, and wake the runs that wait for its end',
     scope: 'inquiries:pause',
     body: pauseRequestSchema,
-    answer: resumedSchema,
+    answer: z
+      .object({
+        duplicate,
+        pause: pauseSchema.optional().describe('Absent if there was none.'),
+        runs: z
+          .object({ woken: z.int(), closed: z.int(), unreached: z.int() })
+          .describe(
+            'Runs that waited for the end of the pause. Those that the API did not reach continue within the hour.',
+          ),
+        inForce: z.array(pauseSchema).describe('Pauses that are still in force.'),
+      })
+      .meta({ id: 'resumed' }),
     done: 'The pause is over: this call ended it, or it was over before.',
     problems: PROBLEMS,
     async run({ services, caller, body, by }) {
@@ -149,7 +126,9 @@ export const orderOperations: readonly Operation[] = [
     operationId: 'listLegalHolds',
     summary: 'List every legal hold in force',
     scope: 'inquiries:read',
-    query: listQuery,
+    query: z.strictObject({
+      runKey: PATH_PARAMETERS.runKey.optional().describe('Only those that cover this run or a part of it.'),
+    }),
     answer: createPageSchema('legalHoldList', holdSchema, 'The oldest first.'),
     async run(call) {
       const all = await (await call.services.openLedger()).retention.legalHolds(call.query.runKey);
@@ -162,7 +141,16 @@ export const orderOperations: readonly Operation[] = [
     summary: 'Keep the data of a run from disposal until each of its legal holds is released',
     scope: 'inquiries:keep',
     body: orderSchema,
-    answer: setSchema,
+    answer: z
+      .object({
+        ...legalHoldFields,
+        duplicate,
+        others,
+        destroyed: z
+          .object({ inquiries: z.int(), histories: z.int() })
+          .describe('What a disposal has destroyed so far.'),
+      })
+      .meta({ id: 'setLegalHold' }),
     done: 'The hold is in force: this call set it, or an earlier one.',
     problems: PROBLEMS,
     async run({ services, params, body, by }) {
@@ -178,7 +166,13 @@ export const orderOperations: readonly Operation[] = [
     summary: 'Release the legal hold of one matter',
     scope: 'inquiries:keep',
     body: orderSchema,
-    answer: releasedSchema,
+    answer: z
+      .object({
+        duplicate,
+        released: holdSchema.optional().describe('Absent if this matter had no hold on it.'),
+        others,
+      })
+      .meta({ id: 'releasedLegalHold' }),
     done: 'The hold is released: this call released it, or an earlier one.',
     problems: PROBLEMS,
     async run({ services, params, body, by }) {

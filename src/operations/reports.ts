@@ -41,39 +41,8 @@ const reportQuery = z.strictObject({
 
 const origin = { customerTraceNumber: z.string(), attempt: z.int().min(1), storedAt: instant };
 const redacted = z.boolean().describe('Whether personal data is masked.');
-
-const reportSchema = z
-  .object({
-    ...origin,
-    productCode: z.enum(PRODUCTS),
-    redacted,
-    report: z.unknown().describe('The report as the gateway sent it.'),
-  })
-  .meta({ id: 'storedReport' });
-const changesSchema = z.object({ ...origin, redacted, changes: z.unknown() }).meta({ id: 'storedChanges' });
-const refusalSchema = z
-  .object({
-    ...origin,
-    productCode: z.enum(PRODUCTS),
-    httpStatus: z.int().optional(),
-    isWhole: z.boolean().describe('false: the ledger has only the part that could be read.'),
-    redacted,
-    body: z.unknown(),
-  })
-  .meta({ id: 'storedRefusal' });
 const { reference } = journeyReferencesSchema.shape.references.element.shape;
 const inquiryName = { productCode: z.enum(PRODUCTS), customerTraceNumber: z.string() };
-const referencesSchema = z
-  .object({
-    runKey: z.string(),
-    references: z.array(z.object({ ...inquiryName, reference })),
-    shares: journeyReferencesSchema.shape.shares,
-    consumers: z.array(consumerResultSchema).optional(),
-    unattributed: z.array(unattributedConsumerSchema).optional(),
-    withoutRecord: z.array(z.object({ ...inquiryName, ...consumerWithoutRecordSchema.shape })).optional(),
-    redacted,
-  })
-  .meta({ id: 'storedReferences' });
 
 /** The body is an object, or the text of its JSON; `noted` is for the record of this access. */
 type StoredAnswer = { body: object | string; noted: Partial<AccessRecord> };
@@ -144,7 +113,14 @@ export const reportOperations: readonly Operation[] = [
     operationId: 'getReport',
     summary: 'Read the newest report of one product for a journey, a pull or a row of a portfolio review',
     query: reportQuery,
-    answer: reportSchema,
+    answer: z
+      .object({
+        ...origin,
+        productCode: z.enum(PRODUCTS),
+        redacted,
+        report: z.unknown().describe('The report as the gateway sent it.'),
+      })
+      .meta({ id: 'storedReport' }),
     async read({ params, query, note }, ledger, reader) {
       const { runKey = '', productCode } = params as { runKey?: string; productCode: ProductCode };
       note({ productCode });
@@ -161,7 +137,17 @@ export const reportOperations: readonly Operation[] = [
     summary: 'Read the references of a run, for later shares',
     description: 'A share by itself has its own references once it is posted.',
     query: z.strictObject({ reveal }),
-    answer: referencesSchema,
+    answer: z
+      .object({
+        runKey: z.string(),
+        references: z.array(z.object({ ...inquiryName, reference })),
+        shares: journeyReferencesSchema.shape.shares,
+        consumers: z.array(consumerResultSchema).optional(),
+        unattributed: z.array(unattributedConsumerSchema).optional(),
+        withoutRecord: z.array(z.object({ ...inquiryName, ...consumerWithoutRecordSchema.shape })).optional(),
+        redacted,
+      })
+      .meta({ id: 'storedReferences' }),
     async read({ params: { runKey = '' } }, ledger, { isRedacted: redacted }) {
       const inquiries = await ledger.inquiriesOf(runKey);
       if (inquiries.length === 0) throw new Refusal('noJourney');
@@ -179,7 +165,7 @@ export const reportOperations: readonly Operation[] = [
     operationId: 'getJourneyChanges',
     summary: 'Read what changed between the newest preclose report and the report before it',
     query: z.strictObject({ reveal, endUser, purpose }),
-    answer: changesSchema,
+    answer: z.object({ ...origin, redacted, changes: z.unknown() }).meta({ id: 'storedChanges' }),
     read: async ({ params: { journeyId = '' } }, ledger, reader) =>
       writeAnswer(await ledger.readChanges(journeyId, reader), ['noChanges', 'changes'], reader),
   }),
@@ -189,7 +175,16 @@ export const reportOperations: readonly Operation[] = [
     summary: 'Read what the gateway wrote beside the refusal of an attempt',
     description: `A hold with \`refusalKept\` has such a body. A masked body keeps only its shape and its codes. ${LOGGED}`,
     query: z.strictObject({ reveal, endUser }),
-    answer: refusalSchema,
+    answer: z
+      .object({
+        ...origin,
+        productCode: z.enum(PRODUCTS),
+        httpStatus: z.int().optional(),
+        isWhole: z.boolean().describe('false: the ledger has only the part that could be read.'),
+        redacted,
+        body: z.unknown(),
+      })
+      .meta({ id: 'storedRefusal' }),
     async read(call, ledger, reader) {
       const { customerTraceNumber = '', attempt } = call.params;
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));

@@ -179,12 +179,15 @@ export const shareOperations: readonly Operation[] = createRunOperations<ShareRe
   ],
 });
 
-const fileNameSchema = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'must be the name of a file in the end user’s folder, not a path')
-  .describe('A name in the end user’s folder, `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR. Never a path.');
-
-const reviewSchema = z.strictObject({ ...portfolioReview.schema().shape, file: fileNameSchema });
+const reviewSchema = z.strictObject({
+  ...portfolioReview.schema().shape,
+  file: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/, 'must be the name of a file in the end user’s folder, not a path')
+    .describe(
+      'A name in the end user’s folder, `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR. Never a path.',
+    ),
+});
 const reviewInput = { ...portfolioReview, schema: () => reviewSchema };
 
 const steering = {
@@ -244,16 +247,12 @@ export const portfolioReviewOperations: readonly Operation[] = createRunOperatio
     },
   ],
 }).concat(
-  download({
-    what: 'results',
-    path: '/results',
+  download('results', 'results', {
     operationId: 'downloadReviewResults',
     summary: 'Download the outcome of each row, one JSON document per line',
     description: 'The file that the workers wrote: outcomes and ids, no report, and nothing of a consumer.',
   }),
-  download({
-    what: 'badRows',
-    path: '/bad-rows',
+  download('badRows', 'bad-rows', {
     operationId: 'downloadReviewBadRows',
     summary: 'Download the rows that the review did not send, one JSON document per line',
     description: 'Each row with its line and the rules that it breaks, never a value.',
@@ -291,15 +290,14 @@ async function cancel({ services, sending }: Call, reviewId: string, content: Lo
   return accepted;
 }
 
-interface ReviewFile extends Pick<Operation, 'operationId' | 'summary' | 'description'> {
-  what: 'results' | 'badRows';
-  path: `/${string}`;
-}
-
 /** Downloads a file of a review that has ended, one JSON document a line. */
-function download({ what, path, ...words }: ReviewFile): Operation {
+function download(
+  what: 'results' | 'badRows',
+  path: 'results' | 'bad-rows',
+  words: Pick<Operation, 'operationId' | 'summary' | 'description'>,
+) {
   return defineOperation({
-    at: `GET /v1/portfolio-reviews/{reviewId}${path}`,
+    at: `GET /v1/portfolio-reviews/{reviewId}/${path}`,
     ...words,
     scope: 'portfolios:read',
     done: 'The file, as `application/x-ndjson`.',
@@ -317,9 +315,8 @@ function download({ what, path, ...words }: ReviewFile): Operation {
       const folder = resolveFolderPath(services.portfolioDirectory, readFolder(resultFile));
       const handle = await openOutput((await resolveOutputPaths(folder, file, reviewId))[what]);
       giveUpSlot();
-      const headers = { 'content-disposition': `attachment; filename="${reviewId}.${what}.jsonl"` };
       return new Reply(200, {
-        headers,
+        headers: { 'content-disposition': `attachment; filename="${reviewId}.${what}.jsonl"` },
         stream: { type: 'application/x-ndjson', content: handle.createReadStream() },
       });
     },

@@ -70,7 +70,16 @@ export function createRunOperations<Input extends object>(kindOfRun: KindOfRun<I
       summary: start.summary,
       description: start.description,
       findDefinition: start.findDefinition,
-      query: start.hasWorkClass ? startQuery : undefined,
+      query: start.hasWorkClass
+        ? z.strictObject({
+            workClass: z
+              .enum(WORK_CLASSES)
+              .optional()
+              .describe(
+                '`batch` work gives way to `interactive` work (the default) where both wait for the gateway’s limit.',
+              ),
+          })
+        : undefined,
       answers: describeStartAnswers(ID_NAMES[kind], `started${name}`),
       problems: {
         409: 'The id is taken: `differs` names the paths that differ, `idTaken` reveals nothing about a run that the token does not reach.',
@@ -155,13 +164,6 @@ export const allRunsOperations: readonly Operation[] = [
     run: (call) => listRuns(call, call.query.kind),
   }),
 ];
-
-const startQuery = z.strictObject({
-  workClass: z
-    .enum(WORK_CLASSES)
-    .optional()
-    .describe('`batch` work gives way to `interactive` work (the default) where both wait for the gateway’s limit.'),
-});
 
 function describeStartAnswers(idName: string, id: string): Record<200 | 201, AnswerForm> {
   const isNew = z.boolean().describe('`false`: the run was started before, with the same input.');
@@ -293,23 +295,18 @@ function createMessageOperation(
       const { form, broken } = applyRules(message, content);
       // By the body's own schema: no problem asks for what path and token give.
       parseWith(bodies.get(form) ?? body, call.body, '', broken);
-      const answer = await (send ?? sendUpdate)(call, id, content).catch((error: unknown) => {
-        if (!ends) throw error;
-        const endingMessage = { ...content, runKey: toRunKey(kind, id), action: 'withdraw' };
-        return answerAfterEnd(call, endingMessage as unknown as EndingMessage, error);
+      const answer = await (send ?? sendUpdate)(call, id, content).catch(async (error: unknown): Promise<Accepted> => {
+        if (!ends || !hasCode(error, 'journeyFinished', 'notFound')) throw error;
+        // A withdrawal that comes again after the run's end is a duplicate, if the ledger says that it was accepted.
+        const withdrawal = { ...content, runKey: toRunKey(kind, id), action: 'withdraw' } as unknown as EndingMessage;
+        const paths = await (await call.services.openLedger()).findEndingDifferences(withdrawal);
+        if (!paths) throw error;
+        refuseDifferent('withdraw was accepted', { paths });
+        return { accepted: true, duplicate: true, recorded: true };
       });
       return messageAnswerSchema.parse(answer);
     },
   });
-}
-
-/** Answers a repeated withdrawal as a duplicate after the run's end. The ledger says whether it was accepted. */
-async function answerAfterEnd({ services }: Call, message: EndingMessage, error: unknown): Promise<Accepted> {
-  if (!hasCode(error, 'journeyFinished', 'notFound')) throw error;
-  const paths = await (await services.openLedger()).findEndingDifferences(message);
-  if (!paths) throw error;
-  refuseDifferent(`${message.action} was accepted`, { paths });
-  return { accepted: true, duplicate: true, recorded: true };
 }
 
 function toEtag(body: string): string {

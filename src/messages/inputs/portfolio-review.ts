@@ -3,13 +3,7 @@ import { z } from 'zod';
 import { ruledText } from '../../fields/alphanumeric.ts';
 import { getMessageFields } from '../../fields/fields.ts';
 import type { Checked, MessageOf } from '../message.ts';
-import {
-  DEFAULT_MAX_BAD_ROWS,
-  DEFAULT_WINDOW,
-  MAX_BAD_ROWS,
-  MAX_WINDOW,
-  PORTFOLIO_FORMATS,
-} from '../portfolio/limits.ts';
+import { DEFAULT_MAX_BAD_ROWS, DEFAULT_WINDOW, MAX_BAD_ROWS, MAX_WINDOW } from '../portfolio/limits.ts';
 import { checkPortfolioPath, MAX_PATH_LENGTH, RELATIVE_PATH } from '../portfolio/output-files.ts';
 
 const fields = getMessageFields();
@@ -24,7 +18,7 @@ const schema = z.strictObject({
     pattern: RELATIVE_PATH.source,
     description: 'In the folder `<profile>/<endUserCode>` of the workers’ PORTFOLIO_DIR.',
   }),
-  format: z.enum(PORTFOLIO_FORMATS).describe('By default that of the file’s name.').optional(),
+  format: z.enum(['csv', 'jsonl']).describe('By default that of the file’s name.').optional(),
   window: z.int().min(1).max(MAX_WINDOW).describe(`Rows in progress at once. Default ${DEFAULT_WINDOW}.`).optional(),
   maxBadRows: z
     .int()

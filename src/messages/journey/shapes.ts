@@ -251,15 +251,13 @@ export const journeyStatusSchema = z
   })
   .meta({ id: 'journeyStatus' });
 
-const stageResultSchema = z
-  .object({ ...stageStatusSchema.shape, reference: reportReferenceSchema.optional() })
-  .meta({ id: 'stageResult' });
-
 export const journeyResultSchema = z.object({
   journeyId: z.string(),
   environment,
   outcome: z.enum(OUTCOMES),
-  stages: z.array(stageResultSchema),
+  stages: z.array(
+    z.object({ ...stageStatusSchema.shape, reference: reportReferenceSchema.optional() }).meta({ id: 'stageResult' }),
+  ),
   shares: z.array(shareStatusSchema),
 });
 
@@ -332,7 +330,7 @@ export type ClosedState = (typeof CLOSED_STATES)[number];
 export type JourneyStatus = z.infer<typeof journeyStatusSchema>;
 export type JourneyResult = z.infer<typeof journeyResultSchema>;
 export type JourneyOutcome = JourneyResult['outcome'];
-export type StageResult = z.infer<typeof stageResultSchema>;
+export type StageResult = JourneyResult['stages'][number];
 export type JourneyReferences = z.infer<typeof journeyReferencesSchema>;
 export type Stands = z.infer<typeof standsSchema>;
 export type RecordedConsent = z.infer<typeof recordedConsentSchema>;

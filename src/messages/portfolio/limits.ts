@@ -26,5 +26,3 @@ export const PORTFOLIO_FAULTS: Partial<Record<string, string>> = {
   ROW: 'cannot read a row that another worker has examined',
   RESULTS: 'lacks results that another worker has written',
 };
-
-export const PORTFOLIO_FORMATS = ['csv', 'jsonl'] as const;

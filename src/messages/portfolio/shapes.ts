@@ -19,18 +19,6 @@ const flagged = count.optional().describe('Rows that an operator should look at:
 const productCode = z.literal('ACCTRVW');
 const outcome = z.enum(['completed', 'withdrawn']);
 
-const portfolioProgressSchema = z
-  .object({
-    rows: count.describe('Rows without a problem; 0 until the file has been examined.'),
-    badRows: count,
-    done: count,
-    ...outcomes,
-    flagged,
-    held: count,
-    underWay: count,
-  })
-  .meta({ id: 'portfolioProgress' });
-
 export const portfolioStatusSchema = z
   .object({
     reviewId: z.string(),
@@ -47,7 +35,17 @@ export const portfolioStatusSchema = z
       .describe('The workers cannot reach the review’s files. The review continues by itself once they can.'),
     file: z.string(),
     digest: z.string().optional().describe('SHA-256 of the file, in hexadecimal.'),
-    progress: portfolioProgressSchema,
+    progress: z
+      .object({
+        rows: count.describe('Rows without a problem; 0 until the file has been examined.'),
+        badRows: count,
+        done: count,
+        ...outcomes,
+        flagged,
+        held: count,
+        underWay: count,
+      })
+      .meta({ id: 'portfolioProgress' }),
     ...runStatusFields,
   })
   .meta({ id: 'portfolioStatus' });
@@ -93,7 +91,7 @@ export interface RowResult extends AnsweredInquiry {
   at: string;
 }
 
-export type PortfolioProgress = z.infer<typeof portfolioProgressSchema>;
 export type PortfolioStatus = z.infer<typeof portfolioStatusSchema>;
+export type PortfolioProgress = PortfolioStatus['progress'];
 export type PortfolioResult = z.infer<typeof portfolioResultSchema>;
 export type PortfolioOutcome = PortfolioResult['outcome'];

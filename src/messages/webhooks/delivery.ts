@@ -74,17 +74,15 @@ export interface ChosenEvents {
   events: number;
 }
 
-export interface EndpointStatus {
-  endpoint: string;
-  delivered: number;
-  waiting: number;
-  waitingSince?: string;
-  failed: (Pick<WebhookEvent, 'id' | 'type'> & Omit<FailedEvent, 'event'>)[];
-}
-
 export interface WebhookDeliveryStatus {
   profile: string;
-  endpoints: EndpointStatus[];
+  endpoints: {
+    endpoint: string;
+    delivered: number;
+    waiting: number;
+    waitingSince?: string;
+    failed: (Pick<WebhookEvent, 'id' | 'type'> & Omit<FailedEvent, 'event'>)[];
+  }[];
 }
 
 /** The result of a delivery run. The events that it lists as lost were kept until their time was over. */
