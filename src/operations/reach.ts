@@ -25,7 +25,7 @@ type Reaching = Pick<ApiCaller, 'profiles' | 'endUsers'>;
 
 interface Asking {
   caller: Reaching;
-  services: { client: Client; findRequiredReach: FindRequiredReach };
+  services: { client: Client } & Pick<ReachFinder, 'findRequiredReach'>;
 }
 
 /** The profiles and end users that a caller must reach to see a run. They are fixed when the run starts. */
@@ -134,24 +134,8 @@ export async function keepReached<Row extends { runKey: string }>({ caller, serv
 
 // Requirements of a run.
 
-/**
- * `undefined` for an id that neither Temporal nor the ledger knows.
- *
- * - `isTemporalAway`: the caller knows it already. The ledger alone tells, at once.
- * - `ofLate`: an answer of the last half minute will do, for lists that are read again and again. What a run requires
- *   only grows.
- */
-export type FindRequiredReach = (
-  runKey: string,
-  how?: { isTemporalAway?: boolean; ofLate?: boolean },
-) => Promise<RequiredReach | undefined>;
-
 /** Finds the profiles and end users that a caller must reach. */
-export interface ReachFinder {
-  findRequiredReach: FindRequiredReach;
-  /** Returns what the input of a start requires. Of a share, the end user of its report counts. */
-  findInputReach(kind: RunKind, input: unknown): Promise<RequiredReach>;
-}
+export type ReachFinder = ReturnType<typeof createReachFinder>;
 
 const TIMEOUT_MS = 5_000;
 
@@ -172,7 +156,7 @@ const NOBODYS_ID = '~';
  *
  * @throws CallError, LedgerUnavailableError where neither of the two knows, and one of them cannot say
  */
-export function createReachFinder(client: Client, openLedger: () => Promise<Ledger>): ReachFinder {
+export function createReachFinder(client: Client, openLedger: () => Promise<Ledger>) {
   async function findReach(runKey: string, depth = 0, isTemporalAway = false): Promise<RequiredReach | undefined> {
     const [ofRun, ofLedger] = await Promise.allSettled([
       isTemporalAway ? undefined : readInput(client, runKey),
@@ -213,6 +197,7 @@ export function createReachFinder(client: Client, openLedger: () => Promise<Ledg
     return createReach([], typeof endUserCode === 'string' ? [endUserCode] : []);
   }
 
+  /** Returns what the input of a start requires. Of a share, the end user of its report counts. */
   async function findInputReach(kind: RunKind, input: unknown): Promise<RequiredReach> {
     const own = readRequiredReach(input);
     if (kind !== 'share') return own;
@@ -222,7 +207,17 @@ export function createReachFinder(client: Client, openLedger: () => Promise<Ledg
 
   const kept = new Map<string, { required: RequiredReach; untilMs: number }>();
 
-  const findRequiredReach: FindRequiredReach = async (runKey, { isTemporalAway = false, ofLate = false } = {}) => {
+  /**
+   * `undefined` for an id that neither Temporal nor the ledger knows.
+   *
+   * @param isTemporalAway the caller knows it already. The ledger alone tells, at once.
+   * @param ofLate an answer of the last half minute will do, for lists that are read again and again. What a run requires
+   *   only grows.
+   */
+  async function findRequiredReach(
+    runKey: string,
+    { isTemporalAway = false, ofLate = false } = {},
+  ): Promise<RequiredReach | undefined> {
     const known = kept.get(runKey);
     if (ofLate && known && known.untilMs > Date.now()) return known.required;
     const required = await findReach(runKey, 0, isTemporalAway);
@@ -232,7 +227,7 @@ export function createReachFinder(client: Client, openLedger: () => Promise<Ledg
     const [oldest] = kept.keys();
     if (oldest !== undefined && kept.size > MOST_KEPT) kept.delete(oldest);
     return required;
-  };
+  }
   return { findRequiredReach, findInputReach };
 }
 

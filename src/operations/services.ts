@@ -1,13 +1,11 @@
 /** The API's options, and the services that its handlers share for the lifetime of the program. */
-import type { Client } from '@temporalio/client';
 import { type HttpLimits, Slots } from '../http/limits.ts';
 import type { HttpServiceOptions } from '../http/service.ts';
 import type { TokenSettings } from '../http/token-verifier.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import type { Environment } from '../model/products.ts';
 import type { LedgerJourneys } from '../operator/ledger-journeys.ts';
 import type { DecisionSigner } from '../protection/keys/signing-keys.ts';
-import { createReachFinder, type ReachFinder } from './reach.ts';
+import { createReachFinder } from './reach.ts';
 
 /** Options that the handlers of operations see. */
 export interface ServiceOptions {
@@ -68,22 +66,18 @@ export const DEFAULT_LIMITS: ApiLimits = {
   drainMs: 10_000,
 };
 
-export interface ApiServices extends ServiceOptions, ReachFinder {
-  /** The SDK's own, for calls that the project's client does not make. */
-  client: Client;
-  openLedger: () => Promise<Ledger>;
-  /** Places of requests that wait for a change of a status. */
-  waiters: Slots;
-}
+export type ApiServices = ReturnType<typeof createServices>;
 
-export function createServices(options: ServiceOptions & Pick<ApiOptions, 'limits'>): ApiServices {
+export function createServices(options: ServiceOptions & Pick<ApiOptions, 'limits'>) {
   const client = options.journeys.getSdkClient();
   const openLedger = () => options.journeys.getLedger();
   return {
     ...options,
+    /** The SDK's own, for calls that the project's client does not make. */
     client,
     openLedger,
     ...createReachFinder(client, openLedger),
+    /** Places of requests that wait for a change of a status. */
     waiters: new Slots(options.limits?.waiters ?? DEFAULT_LIMITS.waiters),
   };
 }
