@@ -97,18 +97,17 @@ export function createSessionCookie(isSecure: boolean) {
 
 type SessionCookie = ReturnType<typeof createSessionCookie>;
 
-interface SignInParts {
-  cookie: SessionCookie;
-  verify: TokenVerifier<ApiCaller>;
-  audit: AuditLog;
-}
-
 const MAX_BODY_DEPTH = 4;
 
 const body = z.strictObject({ token: z.string().min(1).max(MOST_CHARACTERS) });
 
 /** Limited by address, as each route without a name is; who the caller is, the token in the body says. */
-export function addSignIn(app: FastifyInstance, { cookie, verify, audit }: SignInParts): void {
+export function addSignIn(
+  app: FastifyInstance,
+  cookie: SessionCookie,
+  verify: TokenVerifier<ApiCaller>,
+  audit: AuditLog,
+) {
   app.post('/session', async (request, reply) => {
     requireOwnPage(request);
     const { token } = parseWith(body, readJsonBody(request.body, MAX_BODY_DEPTH));

@@ -74,7 +74,10 @@ export async function startApi(options: ApiOptions) {
     translate: translateToRefusal,
     server: {
       routerOptions: { maxParamLength: MAX_PARAMETER_CHARACTERS },
-      genReqId: ({ headers }) => toRequestId(headers['x-request-id']),
+      // The caller's own id, for the logs, if it is short, of harmless characters and no social security number.
+      genReqId({ headers: { 'x-request-id': given } }) {
+        return typeof given === 'string' && checkOpaqueId(given, MAX_ID_LENGTH) === null ? given : randomUUID();
+      },
       // Fastify's own answers would be no problem documents.
       clientErrorHandler: createUnreadableHandler(createProblem),
       return503OnClosing: false,
@@ -107,7 +110,7 @@ export async function startApi(options: ApiOptions) {
   });
   const services = createServices(options);
   addPage(app, options.pageDirectory, options.signInPath);
-  if (cookie) addSignIn(app, { cookie, verify, audit });
+  if (cookie) addSignIn(app, cookie, verify, audit);
   addDocuments(app, createReadiness(services, stopping.signal));
   for (const operation of OPERATIONS) addRoute(app, operation, { audit, services, stopping: stopping.signal });
   return {
@@ -136,13 +139,6 @@ function createReadiness({ client, openLedger }: ApiServices, stopping: AbortSig
       return null;
     },
   });
-}
-
-/**
- * Accepts the caller's request id for the logs if it is short, of harmless characters and no social security number.
- */
-function toRequestId(given: string | string[] | undefined): string {
-  return typeof given === 'string' && checkOpaqueId(given, MAX_ID_LENGTH) === null ? given : randomUUID();
 }
 
 type RouteParts = Pick<Call, 'services' | 'stopping'> & { audit: AuditLog };

@@ -30,7 +30,6 @@ export const UNDECODABLE_METADATA = 'credit-journey-undecodable';
 
 /** The payload codec has this limit, too. */
 const MAX_JSON_DEPTH = 100;
-const NO_NAMES: ReadonlySet<string> = new Set();
 
 export class CodecWork {
   readonly #settings: CodecSettings;
@@ -159,7 +158,7 @@ function findJsonProblems(data: Buffer, path: string): Problem[] {
   const parsed = parseJsonValue(data);
   if (!parsed) return [{ path, rule: 'must be JSON in UTF-8' }];
   const text = data.toString('utf8');
-  if (surveyJson(text, NO_NAMES).depth > MAX_JSON_DEPTH) {
+  if (surveyJson(text, new Set()).depth > MAX_JSON_DEPTH) {
     return [{ path, rule: `must nest at most ${MAX_JSON_DEPTH} levels` }];
   }
   if (isUndecodable(parsed[0])) return [{ path, rule: 'must not be the mark of a payload that cannot be decoded' }];

@@ -1,5 +1,5 @@
 /** Access tokens: JWTs, signed by a key of one key set, for this server. What their claims permit, each service says. */
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
+import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import { ALGORITHMS } from '../base/signature-algorithms.ts';
 import { watchKeySetFile } from '../protection/proofs.ts';
 import { type ProblemCode, Refusal } from './refusal.ts';
@@ -60,7 +60,11 @@ export function createTokenVerifier<Caller extends Identity>(
     const { payload } = await jwtVerify(token, keys, options).catch((error: unknown) => {
       throw toRefusal(error);
     });
-    return callerOf(readIdentity(payload), (name) => (Object.hasOwn(payload, name) ? payload[name] : undefined));
+    const { sub: subject, iss } = payload;
+    if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT_CHARACTERS) {
+      throw new Refusal('claims', 'the token must name its owner in sub');
+    }
+    return callerOf({ subject, issuer: iss }, (name) => (Object.hasOwn(payload, name) ? payload[name] : undefined));
   };
 }
 
@@ -71,9 +75,7 @@ function toRefusal(error: unknown): Refusal {
     const reason = known[error.claim] ?? 'claims';
     return new Refusal(reason, `the token's claim ${known[error.claim] ? error.claim : 'set'} has a wrong value`);
   }
-  if (error instanceof errors.JOSEAlgNotAllowed) {
-    return new Refusal('algorithm');
-  }
+  if (error instanceof errors.JOSEAlgNotAllowed) return new Refusal('algorithm');
   const unusable = [
     errors.JWSSignatureVerificationFailed,
     errors.JWKSNoMatchingKey,
@@ -83,17 +85,8 @@ function toRefusal(error: unknown): Refusal {
   if (unusable.some((kind) => error instanceof kind)) {
     return new Refusal('signature', 'the token is not signed by a key of the key set');
   }
-  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) {
-    return new Refusal('tokenMalformed');
-  }
+  if (error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid) return new Refusal('tokenMalformed');
   return new Refusal('keySet', 'the key set that tokens are checked against cannot be read');
-}
-
-function readIdentity({ sub: subject, iss: issuer }: JWTPayload): Identity {
-  if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT_CHARACTERS) {
-    throw new Refusal('claims', 'the token must name its owner in sub');
-  }
-  return { subject, issuer };
 }
 
 /** Splits a claim that is a list of texts, or one text with spaces. Returns an empty list for any other form. */

@@ -156,7 +156,5 @@ export function requireOwnPage({ method, headers }: FastifyRequest): void {
   const isOwn = site === 'same-origin' || (isRead && (site === undefined || site === 'none'));
   if (!isOwn) throw new Refusal('crossSite');
   if (isRead || method === 'DELETE') return;
-  if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
-    throw new Refusal('contentType');
-  }
+  if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) throw new Refusal('contentType');
 }

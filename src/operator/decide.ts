@@ -113,8 +113,6 @@ export async function requireDecidable(
 const TRIES = 5;
 const PAUSE_MS = 200;
 
-type AboutAttempt = Pick<Decision, 'customerTraceNumber' | 'attempt'> & Partial<Pick<Decision, 'decisionId'>>;
-
 /**
  * Finds the decision about the attempt that came before a refused one and remains in force. Returns `undefined` if there
  * is none, and if the ledger cannot say.
@@ -122,7 +120,7 @@ type AboutAttempt = Pick<Decision, 'customerTraceNumber' | 'attempt'> & Partial<
 export async function findEarlier(
   journeys: LedgerJourneys,
   runKey: string,
-  { customerTraceNumber, attempt, decisionId }: AboutAttempt,
+  { customerTraceNumber, attempt, decisionId }: { customerTraceNumber: string; attempt: number; decisionId?: string },
   tries = TRIES,
 ) {
   const ledger = await journeys.getLedger();
@@ -157,7 +155,13 @@ export async function decideInLedger(journeys: LedgerJourneys, given: Decision, 
   const ledger = await journeys.getLedger();
   const row = await readRow(ledger, customerTraceNumber);
   const message = parseMessage(decision, given);
-  const record = toDecisionRecord(message, row);
+  const { outcome, reference, applicants: _, proof: __, ...content } = message;
+  const record: DecisionRecord = {
+    ...content,
+    failureType: row.undecided?.failureType,
+    decidedAt: new Date().toISOString(),
+    answer: outcome === undefined ? undefined : { kind: 'outcome', outcome, ...(reference ? { reference } : {}) },
+  };
   const same = row.decisions.find((candidate) => candidate.decisionId === decisionId);
   if (same) {
     refuseIf(customerTraceNumber, refusePaths(ID_USED, findDecisionDifferences(same, record)));
@@ -253,14 +257,4 @@ function explainRefusal(row: OpenInquiry): MessageRefusal {
   const decided = row.decisions.some(({ attempt }) => attempt === latest.attempt);
   if (decided) return refuse('decided', 'it was decided already');
   return refuse('notNow', `its attempt ${latest.attempt} is ${latest.state}`);
-}
-
-function toDecisionRecord(message: Decision, { undecided }: OpenInquiry): DecisionRecord {
-  const { outcome, reference, applicants: _, proof: __, ...decision } = message;
-  return {
-    ...decision,
-    failureType: undecided?.failureType,
-    decidedAt: new Date().toISOString(),
-    answer: outcome === undefined ? undefined : { kind: 'outcome', outcome, ...(reference ? { reference } : {}) },
-  };
 }

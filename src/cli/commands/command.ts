@@ -105,7 +105,11 @@ const GROUPS: Readonly<Record<string, string>> = {
 export function registerCommand(program: Command, row: CommandRow): void {
   const { name, description, members = [], options = [], common = ['server', 'output'], examples } = row;
   const [last = '', ...groups] = name.split(' ').reverse();
-  const command = groups.reduceRight(findGroup, program).command(last).description(description);
+  const group = groups.reduceRight((parent, word) => {
+    const known = parent.commands.find((candidate) => candidate.name() === word);
+    return known ?? parent.command(word).description(GROUPS[word] ?? '');
+  }, program);
+  const command = group.command(last).description(description);
   for (const argument of row.arguments ?? []) command.argument(...argument);
   for (const member of members) command.addOption(toOption(member));
   for (const option of [...options, ...common.flatMap((set): readonly OptionRow[] => COMMON_OPTIONS[set])]) {
@@ -116,11 +120,6 @@ export function registerCommand(program: Command, row: CommandRow): void {
   const lines = typeof examples === 'string' ? [examples] : [heading, ...examples.map((example) => `  $ ${example}`)];
   command.addHelpText('after', `\n${lines.join('\n')}`);
   command.action((...given: unknown[]) => runCommand(row, given));
-}
-
-function findGroup(parent: Command, name: string): Command {
-  const known = parent.commands.find((command) => command.name() === name);
-  return known ?? parent.command(name).description(GROUPS[name] ?? '');
 }
 
 async function runCommand(row: CommandRow, given: readonly unknown[]): Promise<void> {

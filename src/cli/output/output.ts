@@ -167,34 +167,27 @@ function toTableRows(rows: readonly (readonly string[])[], width: number, indent
   for (const row of rows) {
     for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
   }
+  const below = `${indent}    `;
   return rows.map((row) => {
     const cells = row.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0)));
-    return wrapCells(cells, width, indent);
+    // Breaks a cell that is longer than a line between words, and never an id.
+    return fillLines(cells, width, [indent, below], '  ')
+      .filter((line) => line.trim() !== '')
+      .flatMap((line, index) => (line.length <= width ? line : wrap(line.trim(), width, index === 0 ? indent : below)));
   });
-}
-
-/** Puts as many cells on a line as fit, and the others below. Breaks longer cells between words, and never an id. */
-function wrapCells(cells: readonly string[], width: number, indent: string): string[] {
-  const below = `${indent}    `;
-  return fillLines(cells, width, [indent, below], '  ')
-    .filter((line) => line.trim() !== '')
-    .flatMap((line, index) => (line.length <= width ? [line] : wrap(line.trim(), width, index === 0 ? indent : below)));
 }
 
 /** Formats an instant in seconds, and its age. */
 export function withAge(instant: string, nowMs = Date.now()): string {
-  const ms = Date.parse(instant);
   const text = dropMilliseconds(instant);
-  return Number.isNaN(ms) ? text : `${text} (${formatAge(nowMs - ms)})`;
-}
-
-function formatAge(ms: number): string {
+  const seconds = (nowMs - Date.parse(instant)) / 1_000;
+  if (Number.isNaN(seconds)) return text;
   // A clock may differ.
-  if (ms < 1_000) return 'now';
-  const seconds = ms / 1_000;
-  if (seconds < 120) return `${Math.floor(seconds)} s ago`;
-  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min ago`;
-  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h ago` : `${Math.floor(seconds / 86_400)} d ago`;
+  if (seconds < 1) return `${text} (now)`;
+  if (seconds < 120) return `${text} (${Math.floor(seconds)} s ago)`;
+  if (seconds < 7_200) return `${text} (${Math.floor(seconds / 60)} min ago)`;
+  const hours = seconds / 3_600;
+  return `${text} (${hours < 48 ? `${Math.floor(hours)} h` : `${Math.floor(hours / 24)} d`} ago)`;
 }
 
 /** Breaks text between words into lines of at most `width` columns. A command can still be copied whole. */

@@ -14,15 +14,13 @@ export function resolveProgramCall({ argv, env, cwd }: Process = process): strin
   const { npm_command: command, npm_lifecycle_event: script } = env;
   if (command === 'exec' || script !== undefined) return `npx ${NAME}`;
   const [, path = ''] = argv;
-  if (basename(path) !== NAME) return `node ${quoteShellWord(findStartFile(cwd()))}`;
+  if (basename(path) !== NAME) {
+    // Any Node runs it, from source and built.
+    const startFile = join(dirname(findPackageJSON(import.meta.url) ?? ''), 'bin', `${NAME}.js`);
+    const inside = relative(cwd(), startFile);
+    return `node ${quoteShellWord(inside.startsWith('..') ? startFile : inside)}`;
+  }
   return dirname(path).endsWith(`node_modules${sep}.bin`) ? `npx ${NAME}` : NAME;
-}
-
-/** Any Node runs it, from source and built. */
-function findStartFile(from: string): string {
-  const path = join(dirname(findPackageJSON(import.meta.url) ?? ''), 'bin', `${NAME}.js`);
-  const inside = relative(from, path);
-  return inside.startsWith('..') ? path : inside;
 }
 
 /** Replaces commands in the text by ones that work here. Commands that are complete already stay unchanged. */

@@ -151,15 +151,15 @@ export function toOptionError(error: unknown, options: Readonly<Record<string, s
   if (!(error instanceof InvalidInputError)) return error;
   const typed = error.problems.map((problem: TypedProblem): TypedProblem => {
     const option = problem.option ?? options[problem.path];
-    return option !== undefined && isTyped(option, given) ? { ...problem, option } : problem;
+    if (option === undefined) return problem;
+    // The option is on the command line, or belongs there since there is no file.
+    const isTyped =
+      given.file === undefined ||
+      option.startsWith('<') ||
+      option.split(/, | and | or /).some((name) => given[toOptionKey(name)] !== undefined);
+    return isTyped ? { ...problem, option } : problem;
   });
   return new InvalidInputError(typed, error.refusalCause);
-}
-
-/** Returns whether the option is on the command line, or belongs there since there is no file. */
-function isTyped(option: string, given: GivenOptions): boolean {
-  if (given.file === undefined || option.startsWith('<')) return true;
-  return option.split(/, | and | or /).some((name) => given[toOptionKey(name)] !== undefined);
 }
 
 /** `--end-user-code` → `endUserCode`, as commander has it. */

@@ -40,18 +40,15 @@ export async function registerSearchAttributes(client: Client) {
     return [];
   });
   const missing = listMissingSearchAttributes(registered);
+  // The server reports success, and leaves an attribute of another type unchanged.
+  const reason = refusal
+    ? `The server refused to register them: ${refusal}. Register them by \`temporal operator search-attribute create\`, on Temporal Cloud by \`tcld\` (docs/deploy.md).`
+    : 'The server has them with another type: another application uses them, or they were registered by mistake. Remove them by `temporal operator search-attribute remove`, and run `credit-journey setup` again.';
   return {
     registered,
     /** Attributes that the server lacks, or has with another type. */
     missing: missing.map((name) => ({ name, type: SEARCH_ATTRIBUTES[name] })),
     /** Why they could not be registered, and what an operator with the right to register them does. */
-    reason: missing.length > 0 ? explainRefusal(refusal) : undefined,
+    reason: missing.length > 0 ? reason : undefined,
   };
-}
-
-function explainRefusal(refusal: string | undefined): string {
-  // The server reports success, and leaves an attribute of another type unchanged.
-  return refusal
-    ? `The server refused to register them: ${refusal}. Register them by \`temporal operator search-attribute create\`, on Temporal Cloud by \`tcld\` (docs/deploy.md).`
-    : 'The server has them with another type: another application uses them, or they were registered by mistake. Remove them by `temporal operator search-attribute remove`, and run `credit-journey setup` again.';
 }

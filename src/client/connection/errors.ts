@@ -297,21 +297,14 @@ export function translateServerError(error: unknown): unknown {
 /** Creates the error of a server that is unreachable or unavailable. */
 export function createUnreachableError(error: unknown, to?: { address: string; tls?: unknown }): CallError {
   const words = findGrpcError(error)?.details ?? getErrorCode(error, '');
-  const [, code, right] = SIGNS.find(([sign]) => sign.test(words)) ?? [null, chooseUnreachableCode(error, words, to)];
+  // A server that closes the connection at once expects the other TLS setting.
+  const closed = to && /Failed to connect/.test(words) ? (to.tls ? 'tlsFailed' : 'tlsExpected') : 'unavailable';
+  const other = isLate(error) ? 'timedOut' : closed;
+  const [, code, right] = SIGNS.find(([sign]) => sign.test(words)) ?? [null, other];
   // Without a port it may be an API key that was put in the address's place.
   const address = to && /:\d+$/.test(to.address) ? to.address : 'its address';
   const reason = `${address}${right === undefined ? '' : `: ${right}`}`;
   return new CallError(code, { reason, ...toHarmlessCause(error) });
-}
-
-/**
- * Chooses the code of a failure that matches none of `SIGNS`. A server that closes the connection at once expects the
- * other TLS setting.
- */
-function chooseUnreachableCode(error: unknown, words: string, to?: { tls?: unknown }): Unreachable {
-  if (isLate(error)) return 'timedOut';
-  if (!to || !/Failed to connect/.test(words)) return 'unavailable';
-  return to.tls ? 'tlsFailed' : 'tlsExpected';
 }
 
 /** The status and the system's own code of the error: its text and metadata may hold anything. */
