@@ -34,6 +34,9 @@ function readSettings(reader: EnvironmentReader) {
   for (const { variable, rule } of listSignInProblems({ ...service, tokenHeader, signIn })) {
     reader.report(variable, rule);
   }
+  // The workers check the rest of the file, whose secrets the API need not have.
+  const profiles = Object.entries(parseProfilesFile(reader)?.profiles ?? {});
+  const own = profiles.filter(([, profile]) => isRecord(profile) && profile.environment === environment);
   const options: Omit<ApiOptions, 'journeys' | 'signer'> = {
     environment,
     tokens: readTokenSettings(reader, 'API'),
@@ -47,7 +50,7 @@ function readSettings(reader: EnvironmentReader) {
     portfolioDirectory: reader.get('PORTFOLIO_DIR'),
     temporalUi: reader.get('API_TEMPORAL_UI'),
     runbookUrl: reader.get('RUNBOOK_URL'),
-    profiles: readProfileNames(reader),
+    profiles: ['default', ...own.map(([name]) => name)],
   };
   return {
     options,
@@ -56,11 +59,4 @@ function readSettings(reader: EnvironmentReader) {
     decisionKeyFile: reader.get('API_DECISION_KEY_FILE'),
     metricsAddress: reader.get('METRICS_ADDRESS'),
   };
-}
-
-/** Names the environment's profiles. The workers check the rest of the file, whose secrets the API need not have. */
-function readProfileNames(reader: EnvironmentReader): string[] {
-  const { profiles = {} } = parseProfilesFile(reader) ?? {};
-  const isOwn = (profile: unknown) => isRecord(profile) && profile.environment === reader.environment;
-  return ['default', ...Object.keys(profiles).filter((name) => isOwn(profiles[name]))];
 }

@@ -1,6 +1,5 @@
 /** Starts the codec server: lets the Temporal UI, the Temporal CLI and other languages decode and encode. */
 import { WITH_HEAD } from '../health/readiness.ts';
-import type { Refusal } from '../http/refusal.ts';
 import { requireAccess } from '../http/request-guard.ts';
 import { type HttpService, openService } from '../http/service.ts';
 import { type CodecNeeds, createAccess, type Permission } from './access.ts';
@@ -21,7 +20,9 @@ export async function startCodecServer(options: CodecServerOptions) {
     limits,
     policy,
     uiOrigins: options.uiOrigins,
-    write: (refusal, _request, reply) => void reply.send(toErrorBody(refusal)),
+    write({ reason: code, message, problems }, _request, reply) {
+      reply.send({ error: { code, message, problems: problems.length > 0 ? problems : undefined } });
+    },
     server: {
       forceCloseConnections: true,
       // The UI and the Temporal CLI put `/decode` behind the address that they were given, with a slash at its end or
@@ -65,8 +66,4 @@ function addRoutes({ app, audit }: HttpService, work: CodecWork, prefix: string)
       });
     }
   }
-}
-
-function toErrorBody({ reason: code, message, problems }: Refusal): object {
-  return { error: { code, message, problems: problems.length > 0 ? problems : undefined } };
 }

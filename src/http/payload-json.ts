@@ -28,15 +28,17 @@ const metadataSchema = z
     `must have at most ${MAX_METADATA} members`,
   );
 
-const payloadSchema = z.object({
-  // In proto3 JSON null means that a field is not set.
-  metadata: metadataSchema.nullish(),
-  data: bytes.nullish(),
-  /** Sizes of payloads that are stored elsewhere, passed on unchanged. */
-  externalPayloads: z.unknown().optional(),
+const bodySchema = z.object({
+  payloads: z.array(
+    z.object({
+      // In proto3 JSON null means that a field is not set.
+      metadata: metadataSchema.nullish(),
+      data: bytes.nullish(),
+      /** Sizes of payloads that are stored elsewhere, passed on unchanged. */
+      externalPayloads: z.unknown().optional(),
+    }),
+  ),
 });
-
-const bodySchema = z.object({ payloads: z.array(payloadSchema) });
 
 export interface PayloadJson {
   metadata: Record<string, string>;

@@ -14,13 +14,6 @@ import { readStartInput } from '../../temporal/histories.ts';
 import { CallError } from '../connection/errors.ts';
 import { askRun } from '../connection/run-messages.ts';
 
-/** The text contains no personal data. */
-function describeStart({ kind, id, input }: CheckedStart): string {
-  const what = 'productCode' in input ? `${input.productCode} pull` : kind;
-  const user = describeSecondaryUser(input);
-  return user === '' ? `${what} ${id}` : `${what} ${id} · ${user}`;
-}
-
 type CheckedStart = ReturnType<typeof checkStart>;
 
 /**
@@ -48,7 +41,9 @@ function parseInput(kind: RunKind, input: unknown): StartInput {
  * @throws CallError `differs` where a run with another input has it, and the SDK's errors
  */
 export async function startRun({ client, taskQueue }: { client: Client; taskQueue: string }, start: CheckedStart) {
-  const { kind, runKey, input, workClass } = start;
+  const { kind, id, runKey, input, workClass } = start;
+  const what = 'productCode' in input ? `${input.productCode} pull` : kind;
+  const user = describeSecondaryUser(input);
   try {
     await client.workflow.start(chooseWorkflow(kind, input), {
       workflowId: toWorkflowId(runKey),
@@ -59,7 +54,7 @@ export async function startRun({ client, taskQueue }: { client: Client; taskQueu
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
       priority: toPriority(workClass, input.endUserCode),
       // Payloads like any other, and so encrypted; nothing personal all the same.
-      staticSummary: describeStart(start),
+      staticSummary: user === '' ? `${what} ${id}` : `${what} ${id} · ${user}`,
       staticDetails: 'The current details show its state and how to resolve a hold; they need a running worker.',
     });
     return true;
