@@ -9,7 +9,6 @@ import { describeRun } from '../client/connection/temporal-runs.ts';
 import { Refusal } from '../http/refusal.ts';
 import { instant } from '../messages/journey/shapes.ts';
 import {
-  KINDS,
   parseWorkflowId,
   RUN_KINDS,
   RUNS_WITH_INQUIRIES,
@@ -52,10 +51,6 @@ export const listQuery = z.strictObject({
   open: z.enum(['true']).optional().describe('Only those that are running.'),
   needsAttention: z.enum(['true']).optional().describe('Only those that need a person.'),
   waitsFor: z.enum(WAITS_FOR).optional().describe('Only those that are running and wait for this.'),
-});
-
-export const allRunsQuery = listQuery.extend({
-  kind: z.enum(KINDS).optional().describe('Only of this kind.'),
 });
 
 export async function listRuns(call: { query: z.infer<typeof listQuery> } & Asking, kind?: RunKind) {

@@ -16,12 +16,12 @@ import { completeSchema, parseMessage } from '../messages/inputs/parse-message.t
 import { acceptedSchema } from '../messages/journey/shapes.ts';
 import { applyRules, type Checked, type Loose, type Message } from '../messages/message.ts';
 import { InvalidInputError } from '../model/problems.ts';
-import { ID_NAMES, type RunKind, toRunKey } from '../model/run-key.ts';
+import { ID_NAMES, KINDS, type RunKind, toRunKey } from '../model/run-key.ts';
 import { WORK_CLASSES } from '../model/work-class.ts';
 import { type AnswerForm, type Call, defineOperation, listPathParameters, type Operation, Reply } from './operation.ts';
 import { refuseDifferent } from './problem.ts';
 import { reaches, reachesAll } from './reach.ts';
-import { allRunsQuery, listedRunSchema, listQuery, listRuns, readRun, runListSchema } from './run-list.ts';
+import { listedRunSchema, listQuery, listRuns, readRun, runListSchema } from './run-list.ts';
 import type { Scope } from './scopes.ts';
 
 /** @typeParam Input of a start, once it is checked */
@@ -159,7 +159,7 @@ export const allRunsOperations: readonly Operation[] = [
     summary: 'List runs of every kind: open ones first, then those that ended last',
     description: LAGS,
     scope: 'holds:read',
-    query: allRunsQuery,
+    query: listQuery.extend({ kind: z.enum(KINDS).optional().describe('Only of this kind.') }),
     answer: runListSchema,
     run: (call) => listRuns(call, call.query.kind),
   }),
