@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { SendingProfile } from '../../src/gateway/sendable-applicants.ts';
-import { toPortfolioFolder } from '../../src/messages/portfolio/output-files.ts';
+import { toOutputNames, toPortfolioFolder } from '../../src/messages/portfolio/output-files.ts';
 import type { RowResult } from '../../src/messages/portfolio/shapes.ts';
 import { InvalidInputError } from '../../src/model/problems.ts';
 import {
@@ -338,6 +338,22 @@ describe('the place of a portfolio file', () => {
     await assert.rejects(resolveOutputPaths(directory, 'x'.repeat(200), 'R'.repeat(36)), InvalidInputError);
     assert.ok(await resolveOutputPaths(directory, 'x'.repeat(200), 'R'.repeat(35)));
     await rm(outside, { recursive: true });
+  });
+
+  test('no two reviews of a folder write files of one name', async () => {
+    const names = (letters: string, length = 4): string[] =>
+      length === 0 ? [] : ['a', ...names(letters, length - 1).flatMap((name) => [...letters].map((one) => name + one))];
+    const taken = new Map<string, string>();
+    for (const file of names('a.')) {
+      for (const id of names('a.~')) {
+        for (const name of Object.values(toOutputNames(file, id))) {
+          assert.equal(taken.get(name), undefined, `${name} of ${file} and ${id}`);
+          taken.set(name, `${file} and ${id}`);
+        }
+      }
+    }
+    assert.equal(toOutputNames('a.csv', 'R-1').results, 'a.csv.R-1.results.jsonl');
+    assert.equal(toOutputNames('a', 'b.R').results, 'a~b.R.results.jsonl');
   });
 
   test('is the folder of its end user; a file of another end user is reported like a missing file', async () => {

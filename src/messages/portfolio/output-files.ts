@@ -4,7 +4,8 @@ export type PortfolioOutputs = ReturnType<typeof toOutputNames>;
 
 /** @param file path of the input, whose folder is kept */
 export function toOutputNames(file: string, reviewId: string) {
-  const stem = `${file}.${reviewId}`;
+  // An id with a dot could give another file's name: no file has a `~`.
+  const stem = `${file}${reviewId.includes('.') ? '~' : '.'}${reviewId}`;
   return {
     /** One JSON line for each row that has an outcome. */
     results: `${stem}.results.jsonl`,
