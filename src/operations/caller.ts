@@ -74,14 +74,6 @@ export function requireActingName({ by }: ApiCaller): string {
 
 type SignedInBy = 'authorization' | 'header' | 'cookie';
 
-interface CredentialSources {
-  /** In small letters. What an identity-aware proxy puts the person's token into. */
-  tokenHeader?: string;
-  /** The proxies whose `tokenHeader` is trusted. */
-  isTrustedProxy?: ProxyCheck;
-  cookieName?: string;
-}
-
 /** A JWT and nothing else: two headers of one name reach us with a comma between. */
 const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
@@ -108,12 +100,15 @@ export function listSignInProblems({ host, tokenHeader, trustedProxies, signIn }
 /**
  * Returns the token in the form of `Authorization`; `undefined` if the request brings none.
  *
+ * @param sources `tokenHeader`, in small letters: what an identity-aware proxy puts the person's token into.
+ *   `isTrustedProxy`: the proxies whose `tokenHeader` is trusted.
  * @throws Refusal 401 where it is not one token; 403 where the header comes from somebody else than the proxy
  */
 export function readCredential(
   request: FastifyRequest,
-  { tokenHeader, isTrustedProxy, cookieName }: CredentialSources,
+  sources: { tokenHeader?: string; isTrustedProxy?: ProxyCheck; cookieName?: string },
 ): { authorization: string | undefined; signedInBy: SignedInBy } {
+  const { tokenHeader, isTrustedProxy, cookieName } = sources;
   const authorization = refuseTwo(request.raw.headersDistinct.authorization);
   const given = tokenHeader === undefined ? undefined : refuseTwo(request.raw.headersDistinct[tokenHeader]);
   if (given !== undefined && given !== '') {

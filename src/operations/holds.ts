@@ -127,14 +127,13 @@ export const holdOperations: readonly Operation[] = [
     answer: createPageSchema('holdList', holdSchema, 'The oldest first.', { asOf: instant }),
     done: 'One page.',
     async run(call) {
-      const { query } = call;
       const asOf = new Date().toISOString();
       // This listing judges the owner of a run by the ledger alone.
       const filters = toTaskFilters(call);
       const ledger = await call.services.openLedger();
       const page = await readPage<OperatorTask, NonNullable<TaskQuery['after']>>(call, {
         name: 'holds',
-        query,
+        query: call.query,
         async *read(first, limit) {
           let after = first;
           do {

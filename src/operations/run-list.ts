@@ -54,8 +54,7 @@ export const listQuery = z.strictObject({
 });
 
 export async function listRuns(call: { query: z.infer<typeof listQuery> } & Asking, kind?: RunKind) {
-  const { query, caller } = call;
-  const { client } = call.services;
+  const { query, caller, services } = call;
   const { open, needsAttention, waitsFor } = query;
   let place = { asOf: new Date().toISOString(), token: '' };
   const page = await readPage<ListedRun, typeof place>(call, {
@@ -75,7 +74,7 @@ export async function listRuns(call: { query: z.infer<typeof listQuery> } & Aski
       ];
       const asked = { query: conditions.join(' AND '), pageSize: limit };
       do {
-        const { rows, token } = await askPage(client, place.token, asked);
+        const { rows, token } = await askPage(services.client, place.token, asked);
         place = { ...place, token };
         yield { rows, next: token === '' ? undefined : place };
       } while (place.token !== '');

@@ -30,14 +30,6 @@ export interface FinishedDisposal {
   runs: number;
 }
 
-interface PlannedDisposal extends FinishedDisposal {
-  /** Events wait for an endpoint: they are dropped. */
-  delivering?: true;
-  newestAt?: string;
-  /** When an unfinished disposal began. */
-  begunAt?: string;
-}
-
 interface RefusedDisposal {
   runKey: string;
   obstacles: (Obstacle | { reason: 'runOpen' | 'runsRemain' })[];
@@ -46,7 +38,13 @@ interface RefusedDisposal {
 }
 
 interface DisposalPlan {
-  planned: PlannedDisposal[];
+  planned: (FinishedDisposal & {
+    /** Events wait for an endpoint: they are dropped. */
+    delivering?: true;
+    newestAt?: string;
+    /** When an unfinished disposal began. */
+    begunAt?: string;
+  })[];
   refused: RefusedDisposal[];
   /** More runs are old enough: plan again after these. */
   more: boolean;
