@@ -191,8 +191,7 @@ export const holdOperations: readonly Operation[] = [
       const ledger = await services.openLedger();
       const inquiry = await requireFound(call, await ledger.inquiry(customerTraceNumber));
       note({ journeyId: inquiry.runKey, customerTraceNumber });
-      const { duplicate } = await markSeen(services.journeys, { ...body, customerTraceNumber, by: by() });
-      return { accepted: true, duplicate };
+      return { accepted: true, ...(await markSeen(services.journeys, { ...body, customerTraceNumber, by: by() })) };
     },
   }),
   defineOperation({
@@ -207,8 +206,7 @@ export const holdOperations: readonly Operation[] = [
       .extend({ flag: z.enum(FLAGS).describe('The flag to mark as seen: the `failureType` of the row.') })
       .meta({ id: 'runSeen' }),
     async run({ services, params: { runKey }, body, by }) {
-      const { duplicate } = await markSeen(services.journeys, { ...body, runKey, by: by() });
-      return { accepted: true, duplicate };
+      return { accepted: true, ...(await markSeen(services.journeys, { ...body, runKey, by: by() })) };
     },
   }),
   defineOperation({

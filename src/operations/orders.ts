@@ -177,10 +177,8 @@ export const orderOperations: readonly Operation[] = [
     problems: PROBLEMS,
     async run({ services, params, body, by }) {
       const { retention } = await services.openLedger();
-      return refuseDifferent(
-        'the hold was released',
-        await retention.releaseLegalHold(params.runKey, { ...body, by: by() }),
-      );
+      const released = await retention.releaseLegalHold(params.runKey, { ...body, by: by() });
+      return refuseDifferent('the hold was released', released);
     },
   }),
 ];
