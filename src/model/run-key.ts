@@ -111,6 +111,3 @@ export function formatRunName(runKey: string): string {
   const { kind, id, accountId } = parseRunKey(runKey);
   return accountId === undefined ? `${kind} ${id}` : `${kind} ${id}, account ${accountId}`;
 }
-
-/** The header of a query about a run that has closed, and that names the run by its Temporal run id. */
-export const CLOSED_HEADER = 'credit-journey-closed';

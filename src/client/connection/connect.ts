@@ -257,7 +257,7 @@ export async function connectParts(options: ConnectOptions, loadTracing?: () => 
   const settings = readSettings(options);
   const { namespace, connectionOptions } = settings.temporal;
   const tracing = loadTracing && settings.traces ? [await loadTracing()] : [];
-  const interceptors = { workflow: [sayHowClosed(() => client), ...tracing] };
+  const interceptors = { workflow: [sayHowClosed, ...tracing] };
   const { address, connectTimeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
   const rule = address === undefined ? null : checkTemporalAddress(address);
   if (rule) throw new InvalidInputError([{ path: '/address', rule }]);
@@ -268,7 +268,7 @@ export async function connectParts(options: ConnectOptions, loadTracing?: () => 
         await connection.close();
         throw error;
       });
-  const client: Client = new Client({ connection, namespace, dataConverter, interceptors });
+  const client = new Client({ connection, namespace, dataConverter, interceptors });
   const calls = new Calls(client, codecServer);
   return {
     client,

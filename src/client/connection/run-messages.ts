@@ -2,7 +2,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  type Client,
   QueryNotRegisteredError,
   QueryRejectedError,
   type WorkflowClientInterceptor,
@@ -10,9 +9,7 @@ import {
 } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { ClosedState } from '../../messages/journey/shapes.ts';
-import { CLOSED_HEADER } from '../../model/run-key.ts';
 import { isAtRunLimit, isTaskFailure } from './errors.ts';
-import { describeRun, isOpen } from './temporal-runs.ts';
 
 /** Several tries in a row may meet a busy run between two workflow tasks. */
 const MAX_TRIES = 8;
@@ -38,34 +35,31 @@ export async function askRun<Answer>(
   }
 }
 
+const { QueryRejectCondition, WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
+
 /** How Temporal closed a run that could not say so. */
-const CLOSED: Readonly<Partial<Record<string, ClosedState>>> = { TERMINATED: 'terminated', TIMED_OUT: 'timedOut' };
+const CLOSED: Readonly<Partial<Record<number, ClosedState>>> = {
+  [WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_TERMINATED]: 'terminated',
+  [WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_TIMED_OUT]: 'timedOut',
+};
 
 /**
  * The `state` of a run that was terminated says so. Its worker answers as the run was before, and does not know. Temporal
- * says that a run has closed where it may refuse the query, so only the query of such a run is sent twice. The header has
- * the worker play events after the run's last task, which no task will ever have.
+ * says how a run has closed where it may refuse the query, so only the query of such a run is sent twice.
  */
-export function sayHowClosed(getClient: () => Client): WorkflowClientInterceptor {
-  const { QUERY_REJECT_CONDITION_NOT_COMPLETED_CLEANLY } = proto.temporal.api.enums.v1.QueryRejectCondition;
-  return {
-    async query(input, next) {
-      try {
-        return await next({ ...input, queryRejectCondition: QUERY_REJECT_CONDITION_NOT_COMPLETED_CLEANLY });
-      } catch (error) {
-        if (!(error instanceof QueryRejectedError)) throw error;
-      }
-      const { workflowId = '', runId } = input.workflowExecution;
-      const run = await describeRun(getClient(), workflowId ?? '', runId ?? undefined);
-      // A reset may have made an open run meanwhile.
-      if (!run || isOpen(run)) return next(input);
-      const headers = { ...input.headers, [CLOSED_HEADER]: {} };
-      const answer = await next({ ...input, workflowExecution: { workflowId, runId: run.runId }, headers });
-      const state = CLOSED[run.status.name];
-      return input.queryType === 'status' && state ? { ...(answer as object), state } : answer;
-    },
-  };
-}
+export const sayHowClosed: WorkflowClientInterceptor = {
+  async query(input, next) {
+    try {
+      const queryRejectCondition = QueryRejectCondition.QUERY_REJECT_CONDITION_NOT_COMPLETED_CLEANLY;
+      return await next({ ...input, queryRejectCondition });
+    } catch (error) {
+      if (!(error instanceof QueryRejectedError)) throw error;
+      const state = CLOSED[error.status];
+      const answer = (await next(input)) as object;
+      return input.queryType === 'status' && state ? { ...answer, state } : answer;
+    }
+  },
+};
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 1_000;

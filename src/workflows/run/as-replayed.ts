@@ -7,11 +7,10 @@
  * - After a reset, updates come in their place among the signals; a replay has them after all signals.
  * - For a query that has waited for a worker, core plays events that no task has yet, with the clock of the last one.
  *
- * So updates are played last, once the rest of the task has settled, and no query plays anything, unless the run has closed.
+ * So updates are played last, once the rest of the task has settled, and no query plays anything.
  */
 import type { WorkflowInterceptors, WorkflowInternalsInterceptor } from '@temporalio/workflow';
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
-import { CLOSED_HEADER } from '../../model/run-key.ts';
 import { runInBackground } from './around-the-sdk.ts';
 
 type Activation = Parameters<NonNullable<WorkflowInternalsInterceptor['activate']>>[0]['activation'];
@@ -200,14 +199,8 @@ function renameReserved(jobs: readonly Job[]): void {
   }
 }
 
-/** Whether the job is a query of a run that has closed. No task follows that its events could differ from. */
-function isAboutClosed({ queryWorkflow }: Job): boolean {
-  return queryWorkflow?.headers?.[CLOSED_HEADER] !== undefined;
-}
-
 export const interceptors = (): WorkflowInterceptors => {
   const isBetweenTasks = createTaskWatch();
-  let between: Activation | undefined;
   let seed = getActivator().randomnessSeed;
 
   const activate: NonNullable<WorkflowInternalsInterceptor['activate']> = (input, next) => {
@@ -215,17 +208,8 @@ export const interceptors = (): WorkflowInterceptors => {
     const jobs = activation.jobs ?? [];
     const played = getPlayed();
     renameReserved(jobs);
-    if (isBetweenTasks(activation)) {
-      // The query follows.
-      between = activation;
-      return;
-    }
-    if (between) {
-      // Fails the query alone. The worker forgets the run, so that the next task finds it unchanged.
-      if (!jobs.some(isAboutClosed)) throw new Error('the query came between two tasks of the run: ask again');
-      next({ ...input, activation: between });
-      between = undefined;
-    }
+    // Fails the query alone. The worker forgets the run, so that the next task finds it unchanged.
+    if (isBetweenTasks(activation)) throw new Error('the query came between two tasks of the run: ask again');
     const play = (some: Job[]) => {
       played.bytesByNow = Number(activation.historySizeBytes ?? 0);
       const events = some.reduce((sum, job) => sum + countEvents(job), 0);
