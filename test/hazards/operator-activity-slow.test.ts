@@ -50,6 +50,11 @@ async function inFlight(lastFour: string): Promise<{ handle: JourneyHandle; comm
   return { handle, commands: activityCommands(harness, handle, activityId) };
 }
 
+/** Whether the attempt has ended before the command. */
+function isOver(error: unknown): boolean {
+  return isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND;
+}
+
 /** Acts on an attempt in flight. If its answer is first, as on a busy machine, it tries another attempt. */
 async function actedOn(lastFour: string, act: (commands: Commands) => Promise<unknown>): Promise<JourneyHandle> {
   for (let tries = 1; ; tries++) {
@@ -58,8 +63,7 @@ async function actedOn(lastFour: string, act: (commands: Commands) => Promise<un
       await act(commands);
       return handle;
     } catch (error) {
-      const isOver = isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND;
-      if (!isOver || tries === 5) throw error;
+      if (!isOver(error) || tries === 5) throw error;
     }
   }
 }
@@ -169,8 +173,15 @@ describe('an outage of the ledger', () => {
   async function failBy(handle: JourneyHandle, of: string, work: () => Promise<unknown>): Promise<void> {
     await whileLedgerIsLocked(async () => {
       await work();
-      const { activityId } = await pendingAttempt(handle, { of, started: true });
-      await activityCommands(harness, handle, activityId).fail();
+      await until(async () => {
+        const { activityId } = await pendingAttempt(handle, { of, started: true });
+        const { fail } = activityCommands(harness, handle, activityId);
+        // The attempt may have ended meanwhile.
+        return fail().then(
+          () => true,
+          (error) => !isOver(error) && Promise.reject(error),
+        );
+      }, `no ${of} was failed`);
     });
   }
 
