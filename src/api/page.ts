@@ -14,7 +14,7 @@ import { type ApiCaller, requireOwnPage } from '../operations/caller.ts';
 
 /** Beside the compiled program, also where this runs from its sources. */
 const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page' : '../../page', import.meta.url),
+  new URL(import.meta.url.endsWith('.ts') ? '../../dist/page' : '../../page', import.meta.url),
 );
 
 /** Writes a content security policy that allows these sources, and no frame. */
