@@ -13,7 +13,7 @@ import type { TokenVerifier } from '../http/token-verifier.ts';
 import { type ApiCaller, requireOwnPage } from '../operations/caller.ts';
 
 /** Beside the compiled program, also where this runs from its sources. */
-const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
+export const DEFAULT_PAGE_DIRECTORY = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../dist/page' : '../../page', import.meta.url),
 );
 

@@ -8,6 +8,7 @@ import { groupsOf, mergeRows } from '../../page/queue/rows.ts';
 import { readAnswers } from '../../page/together/provider-file.ts';
 import { pageSchemas } from '../../scripts/api-types.ts';
 import { buildPage } from '../../scripts/build-page.ts';
+import { DEFAULT_PAGE_DIRECTORY } from '../../src/api/page.ts';
 import { temporaryDirectory } from '../local/fake-programs.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -24,6 +25,10 @@ test('the built page is one script, one style sheet and an icon from its own ser
   for (const name of written) assert.match(name, /^\/assets\/(?:page|style|icon)-\w{8}\.(?:js|css|svg)$/);
   // The server's policy permits none of these.
   assert.doesNotMatch(index, /<style|\sstyle=|\son\w+=|<script(?![^>]*src=)/);
+});
+
+test('an API that runs from its sources finds the built page in the folder of the build', () => {
+  assert.equal(DEFAULT_PAGE_DIRECTORY, join(ROOT, 'dist', 'page'));
 });
 
 test('the page’s API types match the committed OpenAPI document', () => {
