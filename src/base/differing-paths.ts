@@ -20,8 +20,9 @@ export function findDifferingPaths(kept: unknown, sent: unknown): string[] {
 function compare(kept: unknown, sent: unknown, at: { path: string; isInList: boolean }): string[] {
   if (Array.isArray(kept) && Array.isArray(sent)) return compareLists(kept, sent, at.path);
   if (isRecord(kept) && isRecord(sent)) return compareObjects(kept, sent, at);
+  if (Object.is(kept, sent)) return [];
   const isSame = typeof kept === 'string' && typeof sent === 'string' && areSameInstant(kept, sent);
-  return isSame || Object.is(kept, sent) ? [] : [at.path];
+  return isSame ? [] : [at.path];
 }
 
 function compareLists(kept: readonly unknown[], sent: readonly unknown[], path: string): string[] {

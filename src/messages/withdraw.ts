@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { getMessageFields } from '../fields/fields.ts';
 import { ID_NAMES, RUN_NAMES, type RunKind } from '../model/run-key.ts';
-import { defineMessage, type MessageOf, SIGNATURE_EXAMPLES } from './message.ts';
+import { defineMessage, SIGNATURE_EXAMPLES } from './message.ts';
 
 const { signature, journeyId, pullId, shareId, reviewId } = getMessageFields();
 
@@ -49,8 +49,6 @@ export const steerReview = defineWithdrawal(
     resume: `Continues after pause. Example: ${example}`,
   },
 );
-
-export type PortfolioMessage = MessageOf<typeof steerReview>;
 
 const ofShare = z.strictObject({
   journeyId,
